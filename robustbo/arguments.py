@@ -1,0 +1,49 @@
+"""Checks of the arguments that people pass: what must hold, what came."""
+
+import math
+import operator
+from typing import Any
+
+
+def real(name: str, value: Any) -> float:
+    """A real number (NaN and infinities too), from Python, NumPy or torch.
+
+    Raises:
+        TypeError: If it is none.
+    """
+    plain = value.item() if getattr(value, "ndim", None) == 0 else value  # of NumPy and torch
+    if isinstance(plain, bool | str | bytes | complex) or plain is None:
+        raise TypeError(f"{name} must be a real number, got {value!r}")
+    try:
+        return float(plain)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TypeError(f"{name} must be a real number, got {value!r}") from error
+
+
+def noise_sd(sd: Any) -> float | None:
+    """A noise standard deviation, or None where it is unknown.
+
+    Raises:
+        TypeError, ValueError: If it is neither, negative or not finite.
+    """
+    if sd is None:
+        return None
+    number = real("sd", sd)
+    if not (number >= 0 and math.isfinite(number)):
+        raise ValueError(f"sd must be finite and at least 0, got {number}")
+    return number
+
+
+def index(trial: Any) -> int:
+    """A trial's number.
+
+    Raises:
+        TypeError: If it is not a whole number.
+    """
+    plain = trial.item() if getattr(trial, "ndim", None) == 0 else trial  # of NumPy and torch
+    if isinstance(plain, bool):
+        raise TypeError(f"trial must be a Trial or its number, got {trial!r}")
+    try:
+        return operator.index(plain)
+    except TypeError:
+        raise TypeError(f"trial must be a Trial, its number or a mapping of parameters, got {trial!r}") from None

@@ -1,0 +1,33 @@
+"""What can go wrong, by name: every exception and warning that robustbo raises on purpose."""
+
+
+class RobustBOError(Exception):
+    """Base of all errors of this package."""
+
+
+class SpaceError(RobustBOError, ValueError):
+    """A search space, or a point of it, breaks a rule; names the parameter, the rule and the value."""
+
+
+class JournalError(RobustBOError):
+    """A journal cannot be read, or cannot be written without losing something."""
+
+
+class FitError(RobustBOError):
+    """A surrogate could not be fitted to the observations."""
+
+
+class SpecError(RobustBOError, ValueError):
+    """A run's specification breaks a rule; names the file, the key and what was expected."""
+
+
+class ReplayMismatch(RobustBOError):
+    """A recorded run and its recomputation differ."""
+
+
+class NumericsWarning(UserWarning):
+    """The result is usable, but something about the numbers should be known."""
+
+
+class JournalWarning(UserWarning):
+    """A journal was readable, but not whole."""

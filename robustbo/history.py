@@ -1,0 +1,144 @@
+"""What has happened so far: trials, and the events that change them.
+
+A history is never changed: `History.apply` folds one event (a plain JSON object) into a new history and is the only
+place that knows which events a trial allows. Telling, resuming and replaying all go through it.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from robustbo.parameters import Value
+
+Event = Mapping[str, Any]
+
+ALLOWED_STATES = {
+    "tell": ("pending",),
+    "fail": ("pending",),
+    "exclude": ("told",),
+    "include": ("excluded",),
+    "amend": ("told", "excluded", "failed"),
+}
+ADVICE = {
+    "told": "use amend to correct its value",
+    "excluded": "use include to take the exclusion back",
+    "failed": "use amend to give it a value",
+    "pending": "use tell or fail to end it",
+}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One ask, or one measurement made elsewhere.
+
+    Attributes:
+        number: 0, 1, 2, ... in the order of asking.
+        params: The point.
+        state: "pending", "told", "failed" or "excluded".
+        value: The measured value, if there is one.
+        sd: The standard deviation of its noise, where known.
+        origin: "sobol", "model" or "user" (told without having been asked).
+        reason: Why it failed.
+    """
+
+    number: int
+    params: dict[str, Value]
+    state: str = "pending"
+    value: float | None = None
+    sd: float | None = None
+    origin: str = "user"
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class History:
+    """All trials so far, in order; frozen.
+
+    Example:
+        >>> history = History().apply({"event": "ask", "trial": 0, "params": {"x": 0.5}, "origin": "sobol"})
+        >>> history.apply({"event": "tell", "trial": 0, "value": 1.5, "sd": None})[0].value
+        1.5
+    """
+
+    trials: tuple[Trial, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.trials)
+
+    def __iter__(self) -> Iterator[Trial]:
+        return iter(self.trials)
+
+    def __getitem__(self, number: int) -> Trial:
+        """The trial of that number.
+
+        Raises:
+            ValueError: If there is none.
+        """
+        if not 0 <= number < len(self):
+            raise ValueError(f"trial must be one of the {len(self)} trials so far (0, 1, ...), got {number}")
+        return self.trials[number]
+
+    def having(self, state: str) -> tuple[Trial, ...]:
+        """The trials in a state."""
+        return tuple(trial for trial in self.trials if trial.state == state)
+
+    def apply(self, event: Event) -> "History":
+        """The history after one more event.
+
+        Args:
+            event: ``{"event": kind, "trial": number, ...}`` with kind "ask" (params, origin), "tell" (value, sd),
+                "fail" (reason), "exclude", "include" or "amend" (value, sd). A "tell" or "fail" that carries params
+                begins a trial that nobody had asked for.
+
+        Raises:
+            ValueError: If the trial's state does not allow the event.
+        """
+        kind, number = event["event"], event["trial"]
+        if kind == "ask" or (kind in ("tell", "fail") and "params" in event):
+            begun = self._append(Trial(number, dict(event["params"]), origin=event.get("origin", "user")))
+            return begun if kind == "ask" else begun._change(begun[number], event)
+        if kind not in ALLOWED_STATES:
+            raise ValueError(f"event must be 'ask' or one of {list(ALLOWED_STATES)}, got {kind!r}")
+        trial = self[number]
+        if trial.state not in ALLOWED_STATES[kind]:
+            allowed = " or ".join(ALLOWED_STATES[kind])
+            raise ValueError(f"{kind} needs a {allowed} trial, trial {number} is {trial.state}; {ADVICE[trial.state]}")
+        return self._change(trial, event)
+
+    def _append(self, trial: Trial) -> "History":
+        if trial.number != len(self):
+            raise ValueError(f"the next trial must be number {len(self)}, got {trial.number}")
+        return History((*self.trials, trial))
+
+    def _change(self, trial: Trial, event: Event) -> "History":
+        match event["event"]:
+            case "tell":
+                new = replace(trial, state="told", value=event["value"], sd=event["sd"])
+            case "fail":
+                new = replace(trial, state="failed", reason=event["reason"])
+            case "exclude":
+                new = replace(trial, state="excluded")
+            case "include":
+                new = replace(trial, state="told")
+            case "amend":
+                state = "excluded" if trial.state == "excluded" else "told"
+                new = replace(trial, state=state, value=event["value"], sd=event["sd"], reason=None)
+        return History((*self.trials[: trial.number], new, *self.trials[trial.number + 1 :]))
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a trial, indexed by its number: the parameters, then value, sd, state, origin and reason."""
+        names = list(self.trials[0].params) if self.trials else []
+        rows = [
+            [*t.params.values(), _or_nan(t.value), _or_nan(t.sd), t.state, t.origin, t.reason or ""]
+            for t in self.trials
+        ]
+        index = pd.Index([t.number for t in self.trials], name="trial", dtype="int64")
+        frame = pd.DataFrame(rows, index=index, columns=[*names, "value", "sd", "state", "origin", "reason"])
+        return frame.astype({"value": "float64", "sd": "float64"})
+
+
+def _or_nan(number: float | None) -> float:
+    return math.nan if number is None else number

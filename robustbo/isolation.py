@@ -1,0 +1,41 @@
+"""Computations that cannot hear the outside: one thread, seeded generators, and the world put back afterwards.
+
+BoTorch draws from the global generators of torch, NumPy and Python, and torch's sums depend on the number of threads.
+Bit for bit replay needs both pinned while a decision is made, and a user's own state untouched after it.
+"""
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+
+
+@contextmanager
+def isolated(seed: int) -> Iterator[None]:
+    """Run the block on one thread with all global generators seeded, then restore everything.
+
+    Args:
+        seed: In [0, 2^63).
+
+    Example:
+        >>> with isolated(0):
+        ...     a = torch.rand(1)
+        >>> with isolated(0):
+        ...     assert torch.rand(1) == a
+    """
+    threads = torch.get_num_threads()
+    python_state = random.getstate()
+    numpy_state = np.random.get_state()  # noqa: NPY002
+    with torch.random.fork_rng(devices=[]):
+        try:
+            torch.set_num_threads(1)
+            torch.manual_seed(seed)
+            random.seed(seed)
+            np.random.seed(seed % 2**32)  # noqa: NPY002
+            yield
+        finally:
+            torch.set_num_threads(threads)
+            random.setstate(python_state)
+            np.random.set_state(numpy_state)  # noqa: NPY002

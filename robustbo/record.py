@@ -1,0 +1,47 @@
+"""What the lines of an optimization's journal mean: settings in the header, events that fold into a history."""
+
+import importlib.metadata
+from pathlib import Path
+from typing import Any
+
+from robustbo.errors import JournalError
+from robustbo.history import History
+from robustbo.journal import Contents
+from robustbo.settings import Settings
+
+LIBRARIES = ("robustbo", "torch", "gpytorch", "botorch", "linear_operator", "numpy", "scipy")
+
+
+def header(settings: Settings) -> dict[str, Any]:
+    """The first line of a journal: the settings, and what the numbers after it depend on."""
+    return {"settings": settings.to_dict(), "versions": versions()}
+
+
+def versions() -> dict[str, str]:
+    """The versions of the libraries that a run's numbers depend on."""
+    return {name: importlib.metadata.version(name) for name in LIBRARIES}
+
+
+def changed_versions(contents: Contents) -> str:
+    """Which libraries differ from those that a journal was begun with; empty if none does."""
+    then, now = contents.header["versions"], versions()
+    return ", ".join(f"{name} {then.get(name)} -> {now[name]}" for name in now if then.get(name) != now[name])
+
+
+def fold(path: Path, contents: Contents) -> tuple[Settings, History]:
+    """The settings and history of a journal.
+
+    Raises:
+        JournalError: If an event does not fit its trial; the message has the line.
+    """
+    try:
+        settings = Settings.from_dict(contents.header["settings"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise JournalError(f"{path}, line 1: the settings cannot be read: {error!r}") from error
+    history = History()
+    for line, event in enumerate(contents.events, start=2):
+        try:
+            history = history.apply(event)
+        except (KeyError, ValueError) as error:
+            raise JournalError(f"{path}, line {line}: the event does not fit what came before: {error}") from error
+    return settings, history

@@ -1,0 +1,85 @@
+"""What a run was told at its beginning: everything that a decision depends on besides the history."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from robustbo.space import Space
+
+DIRECTIONS = ("minimize", "maximize")
+DEFAULT_SURROGATE = "relevance-pursuit"
+
+
+def default_num_initial(space: Space) -> int:
+    """How many Sobol points come first unless said: 2 (d + 1), at least 5."""
+    return max(5, 2 * (len(space) + 1))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The immutable part of an optimization; its JSON form is a journal's header.
+
+    Attributes:
+        space: The search space.
+        direction: "minimize" or "maximize".
+        surrogate: A registry name, or "module:Class" for a BoTorch model class.
+        options: The surrogate's own options, as JSON text (hashable).
+        acquisition: "auto", "qLogNEI", "qLogEI" or "LogEI".
+        num_initial: How many Sobol points come first.
+        seed: Root of all randomness.
+    """
+
+    space: Space
+    direction: str = "minimize"
+    surrogate: str = DEFAULT_SURROGATE
+    options: str = "{}"
+    acquisition: str = "auto"
+    num_initial: int = 5
+    seed: int = 0
+    sign: float = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.direction not in DIRECTIONS:
+            raise ValueError(f"direction must be 'minimize' or 'maximize', got {self.direction!r}")
+        if isinstance(self.num_initial, bool) or not isinstance(self.num_initial, int) or self.num_initial < 1:
+            raise ValueError(f"num_initial must be a whole number of at least 1, got {self.num_initial!r}")
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
+            raise ValueError(f"seed must be a whole number of at least 0, got {self.seed!r}")
+        object.__setattr__(self, "sign", 1.0 if self.direction == "maximize" else -1.0)
+
+    @property
+    def surrogate_options(self) -> dict[str, Any]:
+        """The surrogate's own options."""
+        return json.loads(self.options)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings as plain JSON values."""
+        return {
+            "space": self.space.to_dict(),
+            "direction": self.direction,
+            "surrogate": self.surrogate,
+            "surrogate_options": self.surrogate_options,
+            "acquisition": self.acquisition,
+            "num_initial": self.num_initial,
+            "seed": self.seed,
+        }
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> "Settings":
+        """The settings from their `to_dict` form."""
+        rest = {key: value for key, value in given.items() if key not in ("space", "surrogate_options")}
+        space = Space.from_dict(given["space"])
+        return cls(space=space, options=options_text(given["surrogate_options"]), **rest)
+
+
+def options_text(options: Mapping[str, Any] | None) -> str:
+    """A surrogate's options as canonical JSON text.
+
+    Raises:
+        TypeError: If an option is not a JSON value, since the journal has to keep it.
+    """
+    try:
+        return json.dumps(dict(options or {}), sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"surrogate_options must be JSON values, got {options!r}: {error}") from None

@@ -1,0 +1,100 @@
+"""The search space: named parameters, their point in the unit cube, and scrambled Sobol points."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scipy.stats import qmc
+
+from robustbo.errors import SpaceError
+from robustbo.parameters import Choice, Float, Int, Parameter, Value
+
+KINDS: dict[str, type[Float] | type[Int]] = {"float": Float, "int": Int}
+
+
+@dataclass(frozen=True, init=False)
+class Space:
+    """Named parameters, in the order given.
+
+    Raises:
+        SpaceError: If there is no parameter, or one breaks a rule.
+
+    Example:
+        >>> space = Space(lr=Float(1e-4, 1e-1, log=True), layers=Int(1, 8), activation=Choice("relu", "tanh"))
+        >>> space.from_unit([0.5, 0.0, 0.9])
+        {'lr': 0.0031622776602, 'layers': 1, 'activation': 'tanh'}
+    """
+
+    parameters: tuple[tuple[str, Parameter], ...]
+
+    def __init__(self, /, **parameters: Parameter) -> None:
+        if not parameters:
+            raise SpaceError("a space needs at least one parameter, got none")
+        for name, parameter in parameters.items():
+            if not isinstance(parameter, Float | Int | Choice):
+                raise SpaceError(f"{name}: must be a Float, Int or Choice, got {parameter!r}")
+            parameter.check(name)
+        object.__setattr__(self, "parameters", tuple(parameters.items()))
+
+    def __len__(self) -> int:
+        return len(self.parameters)
+
+    def __repr__(self) -> str:
+        return f"Space({', '.join(f'{name}={parameter!r}' for name, parameter in self.parameters)})"
+
+    @property
+    def names(self) -> list[str]:
+        """The parameters' names, in order."""
+        return [name for name, _ in self.parameters]
+
+    @classmethod
+    def from_dict(cls, parameters: Mapping[str, Parameter | Mapping[str, Any]]) -> "Space":
+        """A space from a mapping (any string is a name there) of parameters or of their `to_dict` form."""
+        return cls(**{name: _parameter(name, given) for name, given in parameters.items()})
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """The space as plain JSON values; `from_dict` gives the same space back."""
+        return {
+            name: {"kind": p.kind} | ({"values": list(p.values)} if isinstance(p, Choice) else vars(p))
+            for name, p in self.parameters
+        }
+
+    def validate(self, params: Mapping[str, Any]) -> dict[str, Value]:
+        """The point as plain Python values in the space's order.
+
+        Raises:
+            SpaceError: If a parameter is unknown, missing, of the wrong type, out of its bounds or NaN.
+        """
+        if unknown := [name for name in params if name not in self.names]:
+            raise SpaceError(f"{unknown[0]}: no such parameter, the space has {self.names}; got {params[unknown[0]]!r}")
+        if missing := [name for name in self.names if name not in params]:
+            raise SpaceError(f"{missing[0]}: every parameter must be given, it is missing in {dict(params)!r}")
+        return {name: parameter.validate(name, params[name]) for name, parameter in self.parameters}
+
+    def to_unit(self, params: Mapping[str, Any]) -> list[float]:
+        """The point's d coordinates in the unit cube."""
+        return [parameter.to_unit(params[name]) for name, parameter in self.parameters]
+
+    def from_unit(self, u: Sequence[float]) -> dict[str, Value]:
+        """The point at d coordinates of the unit cube."""
+        return {name: parameter.from_unit(float(x)) for (name, parameter), x in zip(self.parameters, u, strict=True)}
+
+    def sobol(self, seed: int, index: int) -> dict[str, Value]:
+        """Point number ``index`` of the scrambled Sobol sequence that ``seed`` scrambles."""
+        sequence = qmc.Sobol(len(self), scramble=True, rng=seed)
+        if index > 0:  # SciPy cannot skip no point
+            sequence.fast_forward(index)
+        return self.from_unit(sequence.random(1)[0])
+
+
+def _parameter(name: str, given: Parameter | Mapping[str, Any]) -> Parameter:
+    if not isinstance(given, Mapping):
+        return given
+    options = {key: value for key, value in given.items() if key != "kind"}
+    try:
+        if given["kind"] == "choice" and set(options) == {"values"}:
+            return Choice(*options["values"])
+        return KINDS[given["kind"]](**options)
+    except (KeyError, TypeError):
+        example = {"kind": "float", "low": 0, "high": 1}
+        raise SpaceError(f"{name}: must be like {example}, got {dict(given)!r}") from None
