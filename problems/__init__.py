@@ -1,0 +1,1 @@
+"""Benchmark problems: clean, deterministic functions, registered under the entry points ``robustbo.problems``."""

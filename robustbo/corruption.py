@@ -1,0 +1,104 @@
+"""Corruptions: what goes wrong with a measurement, injected on purpose and drawn from its trial's own generator.
+
+Each spec draws in the same order whatever happens, so that every method meets the same corruption at the same trial.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from robustbo.problem import Problem
+
+
+class Corruption(Protocol):
+    """What every corruption spec does."""
+
+    def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
+        """The value as measured at a point, and whether it was corrupted."""
+
+
+@dataclass(frozen=True)
+class Constant:
+    """With a probability, the value is replaced by a constant."""
+
+    probability: float
+    value: float = 100.0
+
+    def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
+        """The value as measured, and whether it was corrupted."""
+        return (self.value, True) if generator.random() < self.probability else (value, False)
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """With a probability, the value is replaced by one drawn uniformly from [low, high]."""
+
+    probability: float
+    low: float = -3.0
+    high: float = 3.0
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.high:
+            raise ValueError(f"low must not exceed high, got low={self.low!r}, high={self.high!r}")
+
+    def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
+        """The value as measured, and whether it was corrupted."""
+        is_corrupted = bool(generator.random() < self.probability)
+        drawn = float(generator.uniform(self.low, self.high))
+        return (drawn, True) if is_corrupted else (value, False)
+
+
+@dataclass(frozen=True)
+class RandomPoint:
+    """With a probability, the value is replaced by the objective's value at a random point of the space."""
+
+    probability: float
+    problem: Problem
+
+    def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
+        """The value as measured, and whether it was corrupted."""
+        is_corrupted = bool(generator.random() < self.probability)
+        u = generator.random(len(self.problem.space))
+        return (self.problem(self.problem.space.from_unit(u.tolist())), True) if is_corrupted else (value, False)
+
+
+def _random_point(problem: Problem, **options: Any) -> RandomPoint:
+    return RandomPoint(problem=problem, **options)
+
+
+CORRUPTIONS: dict[str, Callable[..., Corruption]] = {
+    "constant": lambda problem, **options: Constant(**options),
+    "uniform": lambda problem, **options: Uniform(**options),
+    "random-point": _random_point,
+}
+
+
+def build(kind: str, problem: Problem, **options: Any) -> Corruption:
+    """A corruption spec by name, for a problem.
+
+    Args:
+        kind: "constant" (value), "uniform" (low, high) or "random-point".
+        problem: Whose values are corrupted.
+        options: ``probability``, and what the kind takes.
+
+    Raises:
+        ValueError: If there is no such kind, an option is unknown, or the probability is not in [0, 1].
+
+    Example:
+        >>> from problems.hartmann6 import hartmann6
+        >>> build("constant", hartmann6, probability=1.0).apply(3.0, {}, np.random.default_rng(0))
+        (100.0, True)
+    """
+    if kind not in CORRUPTIONS:
+        raise ValueError(f"kind must be one of {sorted(CORRUPTIONS)}, got {kind!r}")
+    probability = options.get("probability")
+    if isinstance(probability, bool) or not isinstance(probability, int | float) or not 0 <= probability <= 1:
+        raise ValueError(f"probability must lie in [0, 1], got {probability!r}")
+    if wrong := [key for key, value in options.items() if not isinstance(value, int | float)]:
+        raise ValueError(f"{wrong[0]} must be a number, got {options[wrong[0]]!r}")
+    try:
+        return CORRUPTIONS[kind](problem, **options)
+    except TypeError as error:
+        raise ValueError(f"{kind} takes other options than {sorted(options)}: {error}") from None

@@ -1,0 +1,165 @@
+"""From a history to a fitted surrogate: encoding, scaling, and one memo of the last fits.
+
+A fit is a function of the settings and the observations alone, so keeping it changes nothing but the time. Values enter
+the model turned so that larger is better, shifted by their median and divided by a power of two: both exact in effect,
+and they keep a value of 1e300, or differences of 1e-12, within reach of float64.
+"""
+
+import math
+import statistics
+import time
+import warnings
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import NamedTuple
+
+import torch
+from botorch.models.gpytorch import GPyTorchModel
+from botorch.models.transforms.input import InputTransform, NumericToCategoricalEncoding
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from robustbo import seeds
+from robustbo.errors import NumericsWarning
+from robustbo.history import History
+from robustbo.isolation import isolated
+from robustbo.parameters import Choice
+from robustbo.settings import Settings
+from robustbo.space import Space
+from robustbo.surrogates import base
+from robustbo.surrogates.registry import model_class
+
+
+class Observations(NamedTuple):
+    """What a surrogate is fitted to; hashable.
+
+    Attributes:
+        numbers: The trials, in order.
+        X: One row of unit-cube coordinates each.
+        values: The measured values, in the user's units.
+        sds: Their noise, or None where it is to be inferred.
+    """
+
+    numbers: tuple[int, ...]
+    X: tuple[tuple[float, ...], ...]
+    values: tuple[float, ...]
+    sds: tuple[float, ...] | None
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A surrogate fitted to a history, speaking the user's units.
+
+    Attributes:
+        model: The BoTorch model; it maximizes, whatever the user's direction.
+        X: ``n x d`` inputs, encoded for the model.
+        observations: What it was fitted to.
+        sign: 1 where larger is better, else -1.
+        center: Value that the model sees as 0.
+        scale: Units of the value that the model sees as 1.
+        seconds: How long the fit took.
+    """
+
+    model: GPyTorchModel
+    X: Tensor
+    observations: Observations
+    sign: float
+    center: float
+    scale: float
+    seconds: float
+
+    def in_units(self, mean: Tensor, sd: Tensor) -> tuple[list[float], list[float]]:
+        """The model's means and standard deviations in the user's units."""
+        return (self.sign * self.scale * mean + self.center).tolist(), (self.scale * sd).tolist()
+
+    def predict(self, X: Tensor) -> tuple[list[float], list[float]]:
+        """Posterior mean and standard deviation (of the noise-free objective) at ``m x d`` encoded points."""
+        with isolated(0), base.quiet(), torch.no_grad():
+            posterior = self.model.posterior(X)
+        return self.in_units(posterior.mean.squeeze(-1), posterior.variance.squeeze(-1).sqrt())
+
+
+def observations(settings: Settings, history: History) -> Observations:
+    """The told trials of a history: not the failed, not the excluded, not the pending ones."""
+    told = history.having("told")
+    known = [t.sd for t in told if t.sd is not None]
+    if 0 < len(known) < len(told):
+        warnings.warn(
+            f"sd is known for {len(known)} of {len(told)} values: noise is inferred for all; tell it always or never",
+            NumericsWarning,
+            stacklevel=2,
+        )
+    return Observations(
+        tuple(t.number for t in told),
+        tuple(tuple(settings.space.to_unit(t.params)) for t in told),
+        tuple(float(t.value) for t in told if t.value is not None),
+        tuple(known) if known and len(known) == len(told) else None,
+    )
+
+
+def categories(space: Space) -> dict[int, int]:
+    """Column -> number of values, for every Choice of a space."""
+    return {i: len(p.values) for i, (_, p) in enumerate(space.parameters) if isinstance(p, Choice)}
+
+
+def encode(space: Space, rows: list[list[float]]) -> Tensor:
+    """Unit-cube rows as the model's ``n x d`` inputs: a Choice becomes its index, all else stays in [0, 1]."""
+    X = torch.tensor(rows, dtype=torch.float64).reshape(len(rows), len(space))
+    for column, count in categories(space).items():
+        X[:, column] = (X[:, column] * count).floor()
+    return X
+
+
+def decode(space: Space, X: Tensor) -> list[list[float]]:
+    """The model's ``n x d`` inputs as unit-cube rows; the inverse of `encode`."""
+    X = X.clone()
+    for column, count in categories(space).items():
+        X[:, column] = (X[:, column].round() + 0.5) / count
+    return X.tolist()
+
+
+def fit(settings: Settings, history: History) -> Fitted:
+    """The surrogate fitted to a history; a pure function (memoized).
+
+    Raises:
+        FitError: If the fit does not succeed.
+        ValueError: If no value has been told.
+    """
+    data = observations(settings, history)
+    if not data.values:
+        raise ValueError("a surrogate needs at least one told value, got none; tell one first")
+    return _fit(settings, data)
+
+
+@lru_cache(maxsize=4)
+def _fit(settings: Settings, data: Observations) -> Fitted:
+    started = time.perf_counter()
+    center, scale = _center_and_scale(data.values)
+    X = encode(settings.space, [list(row) for row in data.X])
+    Y = torch.tensor([settings.sign * (v / scale - center / scale) for v in data.values], dtype=torch.float64)
+    Yvar = None if data.sds is None else torch.tensor([(s / scale) ** 2 for s in data.sds], dtype=torch.float64)
+    with isolated(seeds.derive(settings.seed, len(data.values), "fit")), base.quiet():
+        model = model_class(settings.surrogate)(
+            X,
+            Y.unsqueeze(-1),
+            None if Yvar is None else Yvar.unsqueeze(-1),
+            input_transform=_one_hot(settings.space),
+            **settings.surrogate_options,
+        )
+        base.fit(model)
+    return Fitted(model, X, data, settings.sign, center, scale, time.perf_counter() - started)
+
+
+def _center_and_scale(values: tuple[float, ...]) -> tuple[float, float]:
+    """The median, and a power of two (so that dividing by it loses nothing) near the largest distance from it."""
+    center = statistics.median_low(values)
+    exponent = math.frexp(max(abs(v / 2 - center / 2) for v in values))[1] + 1
+    return center, math.ldexp(1.0, min(exponent, 1023))
+
+
+def _one_hot(space: Space) -> InputTransform | None:
+    counts = categories(space)
+    if not counts:
+        return None
+    encoders = {column: partial(one_hot, num_classes=count) for column, count in counts.items()}
+    return NumericToCategoricalEncoding(dim=len(space), categorical_features=counts, encoders=encoders)

@@ -1,0 +1,74 @@
+"""Cholesky factors, and what one factor tells about every observation at once.
+
+Notation (shapes after any leading batch dimensions):
+    Sg   n x n   covariance of the observations, K + sigma^2 I + D(rho)
+    L    n x n   its lower Cholesky factor
+    P    n x n   its inverse (only the diagonal is formed)
+    r    n       residual y - m(X)
+    al   n       P r
+    rho  n       variances added to single observations, zero for inliers
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+JITTERS = (0.0, 1e-10, 1e-8, 1e-6, 1e-4)  # of the mean diagonal; float64 factors succeed at the first in practice
+
+
+class Factor(NamedTuple):
+    """A lower Cholesky factor, and the jitter that was added to the diagonal to get it."""
+
+    L: Tensor
+    jitter: Tensor
+
+
+class LeaveOneOut(NamedTuple):
+    """The prediction of each observation by all the others: mean and variance (noise included)."""
+
+    mean: Tensor
+    variance: Tensor
+
+
+def factor(Sg: Tensor) -> Factor:
+    """Cholesky factor of a covariance, with as much jitter as it takes.
+
+    Args:
+        Sg: ``... x n x n`` symmetric matrix.
+
+    Returns:
+        The ``... x n x n`` factor of Sg + jitter I, and the ``...`` jitter.
+
+    Raises:
+        ValueError: If no jitter up to 1e-4 of the mean diagonal makes every matrix positive definite.
+    """
+    scale = Sg.diagonal(dim1=-2, dim2=-1).mean(-1)
+    for relative in JITTERS:
+        jitter = relative * scale
+        L, info = torch.linalg.cholesky_ex(Sg + torch.diag_embed(jitter.unsqueeze(-1).expand(Sg.shape[:-1])))
+        if not info.any():
+            return Factor(L, jitter)
+    raise ValueError(f"Sg must be positive definite up to a jitter of {JITTERS[-1]:g} of its mean diagonal")
+
+
+def leave_one_out(r: Tensor, L: Tensor, rho: Tensor) -> LeaveOneOut:
+    """Leave-one-out residual means and variances, each observation's own added variance removed.
+
+    The mean is that of the residual: add m(X) for the observation's. One factorization serves all n, O(n^3).
+
+    Args:
+        r: ``... x n`` residual.
+        L: ``... x n x n`` factor of the covariance, rho included.
+        rho: ``... x n`` added variances.
+
+    Returns:
+        ``... x n`` means r_i - al_i / P_ii and variances 1 / P_ii - rho_i.
+
+    References:
+        equations.md section 6; relevance pursuit, appendix, with the added variance subtracted (correction 1).
+    """
+    al = torch.cholesky_solve(r.unsqueeze(-1), L).squeeze(-1)
+    eye = torch.eye(L.shape[-1], dtype=L.dtype, device=L.device)
+    P_diag = torch.linalg.solve_triangular(L, eye, upper=False).square().sum(-2)
+    return LeaveOneOut(r - al / P_diag, 1 / P_diag - rho)

@@ -1,0 +1,46 @@
+"""Relevance pursuit in closed form: the best added variance of one observation, and what it gains.
+
+Notation (shapes after any leading batch dimensions):
+    e    n   leave-one-out error, observation minus prediction
+    v    n   leave-one-out variance, the observation's own added variance removed
+    q    n   e^2 / v, the squared standardized error
+    rho  n   added variances
+"""
+
+import torch
+from torch import Tensor
+
+
+def optimal_variance(e: Tensor, v: Tensor) -> Tensor:
+    """The added variance that maximizes the likelihood of one observation, the others fixed.
+
+    Args:
+        e: ``... x n`` leave-one-out errors.
+        v: ``... x n`` leave-one-out variances, positive.
+
+    Returns:
+        ``... x n`` values of rho* = (e^2 - v)_+.
+
+    References:
+        Relevance pursuit, Lemma 1; equations.md section 6.
+    """
+    return (e.square() - v).clamp_min(0)
+
+
+def gain(e: Tensor, v: Tensor) -> Tensor:
+    """The log likelihood, in nats, that one observation gains by its best added variance.
+
+    Args:
+        e: ``... x n`` leave-one-out errors.
+        v: ``... x n`` leave-one-out variances, positive.
+
+    Returns:
+        ``... x n`` values of (q - 1 - log q) / 2 where q > 1, else 0.
+
+    References:
+        equations.md section 6 (verified there by brute force).
+    """
+    q = e.square() / v
+    is_outside = q > 1
+    safe = q.masked_fill(~is_outside, 1.0)
+    return torch.where(is_outside, (safe - 1 - safe.log()) / 2, torch.zeros_like(q))

@@ -1,0 +1,237 @@
+"""Ask and tell: ids, pending trials and the journal; the mathematics is elsewhere."""
+
+import logging
+import math
+import secrets
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any, overload
+
+import pandas as pd
+from botorch.models.gpytorch import GPyTorchModel
+
+from robustbo.acquisition import ACQUISITIONS
+from robustbo.arguments import index, noise_sd, real
+from robustbo.errors import JournalWarning
+from robustbo.history import Event, History, Trial
+from robustbo.journal import Journal
+from robustbo.outliers import Outlier, outliers
+from robustbo.record import changed_versions, fold, header
+from robustbo.settings import Settings, default_num_initial, options_text
+from robustbo.space import Space
+from robustbo.suggest import Incumbent, incumbent, raw_incumbent, step
+from robustbo.surrogates.registry import check_options, name_of
+
+log = logging.getLogger("robustbo")
+TrialLike = Trial | int
+
+
+class Optimizer:
+    """Bayesian optimization by ask and tell that keeps working when some of the values are wrong.
+
+    Args:
+        space: The search space.
+        direction: "minimize" or "maximize".
+        surrogate: A name of `robustbo.surrogates.registry.SURROGATES`, "auto" (relevance pursuit), or a BoTorch model
+            class with the signature of `SingleTaskGP`.
+        surrogate_options: Keyword options of the surrogate; JSON values.
+        acquisition: "auto" (qLogNEI), "qLogNEI", "qLogEI" or "LogEI".
+        num_initial: How many Sobol points come first; 2 (d + 1), at least 5, unless said.
+        seed: Root of all randomness; drawn, logged and kept in the journal unless said.
+        journal: A file that does not exist yet; each event is on the disk there before the call that caused it returns.
+
+    Raises:
+        ValueError, TypeError: If an argument breaks its rule; the message says which.
+        JournalError: If the journal exists.
+
+    Example:
+        >>> import robustbo as rb
+        >>> opt = rb.Optimizer(rb.Space(x=rb.Float(-1.0, 1.0)), seed=0)
+        >>> for trial in opt.ask(3):
+        ...     _ = opt.tell(trial, trial.params["x"] ** 2)
+        >>> opt.best(raw=True).trial.state
+        'told'
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        *,
+        direction: str = "minimize",
+        surrogate: str | type[GPyTorchModel] = "auto",
+        surrogate_options: Mapping[str, Any] | None = None,
+        acquisition: str = "auto",
+        num_initial: int | None = None,
+        seed: int | None = None,
+        journal: str | PathLike[str] | None = None,
+    ) -> None:
+        if not isinstance(space, Space):
+            raise TypeError(f"space must be a robustbo.Space, got {space!r}")
+        if acquisition not in ACQUISITIONS:
+            raise ValueError(f"acquisition must be one of {list(ACQUISITIONS)}, got {acquisition!r}")
+        if seed is None:
+            seed = secrets.randbits(31)
+            log.info("seed %d was drawn", seed)
+        name = name_of("relevance-pursuit" if surrogate == "auto" else surrogate)
+        check_options(name, surrogate_options or {})
+        self._settings = Settings(
+            space=space,
+            direction=direction,
+            surrogate=name,
+            options=options_text(surrogate_options),
+            acquisition=acquisition,
+            num_initial=default_num_initial(space) if num_initial is None else num_initial,
+            seed=seed,
+        )
+        self._history = History()
+        self._journal: Journal | None = None
+        if journal is not None:
+            self._journal = Journal.create(Path(journal), header(self._settings))
+
+    @classmethod
+    def resume(cls, journal: str | PathLike[str]) -> "Optimizer":
+        """Continue the optimization of a journal exactly as if it had never stopped.
+
+        Raises:
+            JournalError: If the journal cannot be read; the message has the line.
+        """
+        file, contents = Journal.resume(Path(journal))
+        optimizer = cls.__new__(cls)
+        optimizer._settings, optimizer._history = fold(file.path, contents)
+        optimizer._journal = file
+        if changed := changed_versions(contents):
+            warnings.warn(
+                f"{journal}: begun with other libraries, so further points may differ in the last digits: {changed}",
+                JournalWarning,
+                stacklevel=2,
+            )
+        return optimizer
+
+    def __repr__(self) -> str:
+        s = self._settings
+        counts = ", ".join(
+            f"{len(self._history.having(state))} {state}"
+            for state in ("told", "pending", "failed", "excluded")
+            if self._history.having(state)
+        )
+        return f"Optimizer({s.direction}, {s.surrogate}, seed={s.seed}: {counts or 'no trials yet'})"
+
+    @property
+    def settings(self) -> Settings:
+        """What the optimization was told at its beginning."""
+        return self._settings
+
+    @property
+    def seed(self) -> int:
+        """The root seed, given or drawn."""
+        return self._settings.seed
+
+    @property
+    def history(self) -> History:
+        """Everything so far; frozen."""
+        return self._history
+
+    @overload
+    def ask(self) -> Trial: ...
+
+    @overload
+    def ask(self, n: int) -> list[Trial]: ...
+
+    def ask(self, n: int | None = None) -> Trial | list[Trial]:
+        """The next point to measure, or a list of the next ``n``; pending ones are accounted for.
+
+        Raises:
+            FitError: If the surrogate cannot be fitted to the values so far.
+        """
+        if n is None:
+            return self._ask()
+        if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+            raise ValueError(f"n must be a whole number of at least 1, got {n!r}")
+        return [self._ask() for _ in range(n)]
+
+    def _ask(self) -> Trial:
+        number = len(self._history)
+        made = step(self._settings, self._history, number)
+        seconds = {"fit_s": round(made.fit_s, 4), "acquisition_s": round(made.acquisition_s, 4)}
+        return self._record("ask", number, params=made.params, origin=made.origin, **seconds)
+
+    def tell(self, trial: TrialLike | Mapping[str, Any], value: float, *, sd: float | None = None) -> Trial:
+        """Record a measured value; it is on the disk when this returns.
+
+        Args:
+            trial: A trial or its number, or the parameters of a measurement that was made elsewhere.
+            value: What was measured. One that is not finite is recorded as a failed trial and never modelled.
+            sd: Standard deviation of the value's noise, where known.
+
+        Returns:
+            The trial as it is now.
+
+        Raises:
+            ValueError: If the trial is not pending, there is none, or sd is negative.
+            SpaceError: If the parameters are no point of the space.
+        """
+        number, sd = real("value", value), noise_sd(sd)
+        new: dict[str, Any] = {}
+        if isinstance(trial, Mapping):
+            new = {"params": self._settings.space.validate(trial)}
+            trial = len(self._history)
+        if math.isfinite(number):
+            return self._record("tell", trial, value=number, sd=sd, **new)
+        return self._record("fail", trial, reason=f"the value told was not finite: {number}", **new)
+
+    def fail(self, trial: TrialLike, reason: str = "failed") -> Trial:
+        """Record that a trial gave no value; it is never modelled."""
+        return self._record("fail", trial, reason=str(reason))
+
+    def exclude(self, trial: TrialLike) -> Trial:
+        """Record your own verdict that a told value is wrong: it is kept, but no longer modelled."""
+        return self._record("exclude", trial)
+
+    def include(self, trial: TrialLike) -> Trial:
+        """Take an exclusion back."""
+        return self._record("include", trial)
+
+    def amend(self, trial: TrialLike, value: float, *, sd: float | None = None) -> Trial:
+        """Record a corrected value of a told, excluded or failed trial; the old one stays in the journal.
+
+        Raises:
+            ValueError: If the value is not finite (exclude the trial instead), or the trial is pending.
+        """
+        number, sd = real("value", value), noise_sd(sd)
+        if not math.isfinite(number):
+            raise ValueError(f"value must be finite to amend a trial, got {number}; use exclude to leave it out")
+        return self._record("amend", trial, value=number, sd=sd)
+
+    def best(self, *, raw: bool = False) -> Incumbent:
+        """The measured point of best posterior mean; with ``raw``, the trial of best measured value.
+
+        Raises:
+            ValueError: If no value has been told.
+            FitError: If the surrogate cannot be fitted.
+        """
+        return (raw_incumbent if raw else incumbent)(self._settings, self._history)
+
+    def outliers(self) -> list[Outlier]:
+        """Every modelled value with its evidence, the most suspicious first; see `Outlier.flagged`.
+
+        Raises:
+            FitError: If the surrogate cannot be fitted.
+        """
+        return outliers(self._settings, self._history) if self._history.having("told") else []
+
+    def frame(self) -> pd.DataFrame:
+        """One row a trial."""
+        return self._history.to_frame()
+
+    def _record(self, kind: str, trial: TrialLike, **content: Any) -> Trial:
+        number = trial.number if isinstance(trial, Trial) else index(trial)
+        event: Event = {"event": kind, "trial": number, **content}
+        history = self._history.apply(event)
+        if self._journal is not None:
+            self._journal.append(event)
+        self._history = history
+        recorded = history[number]
+        return replace(recorded, params=dict(recorded.params))

@@ -1,0 +1,1 @@
+"""Surrogates: each class is a BoTorch model; `robustbo.surrogates.registry` has them by name."""

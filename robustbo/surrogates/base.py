@@ -1,0 +1,127 @@
+"""What every surrogate is: a BoTorch model, fitted through `fit_gpytorch_mll`, that knows about its observations.
+
+Model classes take BoTorch's arguments positionally and their own options after ``*``; Ax reads that signature.
+"""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import torch
+from botorch.exceptions import ModelFittingError
+from botorch.exceptions.warnings import BotorchWarning
+from botorch.fit import fit_gpytorch_mll
+from botorch.models.gpytorch import GPyTorchModel
+from gpytorch.mlls import ExactMarginalLogLikelihood
+from linear_operator.utils.errors import NanError, NotPSDError
+from linear_operator.utils.warnings import NumericalWarning
+from torch import Tensor
+
+from robustbo.errors import FitError
+from robustbo.numerics.cholesky import factor, leave_one_out
+from robustbo.numerics.pursuit import gain
+
+# The model's arguments that are BoTorch's; what else a class takes is an option of its own.
+BOTORCH_ARGUMENTS = (
+    "train_X",
+    "train_Y",
+    "train_Yvar",
+    "likelihood",
+    "covar_module",
+    "mean_module",
+    "outcome_transform",
+    "input_transform",
+)
+
+MENDED = (
+    "Optimization failed in `gen_candidates_scipy`",  # it goes on from other initial conditions
+    "Converting a tensor with requires_grad=True to a scalar",  # harmless, in BoTorch's relevance pursuit
+)
+
+
+class Diagnosis(NamedTuple):
+    """What a fitted surrogate says of each of its n observations, in the outcome's units.
+
+    Attributes:
+        expected: What the other observations predict.
+        sd: Standard deviation of that prediction, noise included.
+        evidence: Nats by which the data are likelier if this observation has an error of its own.
+        is_outlier: Whether the surrogate treats it as one.
+    """
+
+    expected: Tensor
+    sd: Tensor
+    evidence: Tensor
+    is_outlier: Tensor
+
+
+def fit(model: GPyTorchModel) -> GPyTorchModel:
+    """Fit a surrogate's hyperparameters to its data.
+
+    Args:
+        model: A BoTorch model; its ``custom_fit`` is used if it has one.
+
+    Returns:
+        The same model, in evaluation mode.
+
+    Raises:
+        FitError: If the fit does not succeed.
+    """
+    mll = ExactMarginalLogLikelihood(model.likelihood, model)
+    try:
+        with quiet():
+            fit_gpytorch_mll(mll)
+    except (ModelFittingError, NanError, NotPSDError, torch.linalg.LinAlgError) as error:
+        n = model.train_targets.shape[-1]
+        raise FitError(f"{type(model).__name__} could not be fitted to {n} observations: {error}") from error
+    return model.eval()
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Run the block without what BoTorch and its libraries say to their own developers, or mend themselves."""
+    with warnings.catch_warnings():
+        for category in (BotorchWarning, NumericalWarning, DeprecationWarning, FutureWarning):
+            warnings.filterwarnings("ignore", category=category)
+        for message in MENDED:
+            warnings.filterwarnings("ignore", message=message)
+        yield
+
+
+def diagnose(model: GPyTorchModel) -> Diagnosis:
+    """A fitted surrogate's word on each of its observations.
+
+    A class with a ``diagnose`` of its own gives that; any other exact GP gives its leave-one-out predictions, with
+    nothing called an outlier.
+    """
+    if hasattr(model, "diagnose"):
+        return model.diagnose()
+    rho = torch.zeros_like(model.train_targets)
+    return diagnose_by_leave_one_out(model, rho)
+
+
+def diagnose_by_leave_one_out(model: GPyTorchModel, rho: Tensor) -> Diagnosis:
+    """Leave-one-out expectations and evidence of an exact GP; the outliers are where rho is positive.
+
+    Args:
+        model: A fitted exact GP.
+        rho: ``n`` variances that its likelihood adds to single observations, in the model's own (transformed) units.
+    """
+    model.eval()
+    X, y = model.train_inputs[0], model.train_targets
+    with torch.no_grad():
+        prior = model.likelihood(model.forward(X), [X])
+        Sg = prior.covariance_matrix
+        left_out = leave_one_out(y - prior.mean, factor(Sg).L, rho)
+        evidence = gain(y - prior.mean - left_out.mean, left_out.variance)
+        expected, sd = _in_outcome_units(model, left_out.mean + prior.mean, left_out.variance.sqrt())
+    return Diagnosis(expected, sd, evidence, rho > 0)
+
+
+def _in_outcome_units(model: GPyTorchModel, mean: Tensor, sd: Tensor) -> tuple[Tensor, Tensor]:
+    transform = getattr(model, "outcome_transform", None)
+    if transform is None:
+        return mean, sd
+    mean, variance = transform.untransform(mean.unsqueeze(-1), sd.square().unsqueeze(-1))
+    return mean.squeeze(-1), variance.squeeze(-1).sqrt()

@@ -1,0 +1,69 @@
+"""Surrogates by name, for people and for journals."""
+
+import importlib
+import inspect
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from botorch.models.gpytorch import GPyTorchModel
+
+from robustbo.surrogates.base import BOTORCH_ARGUMENTS
+from robustbo.surrogates.botorch_relevance_pursuit import BoTorchRelevancePursuitGP
+from robustbo.surrogates.standard import StandardGP
+
+SURROGATES: dict[str, type[GPyTorchModel]] = {
+    "standard": StandardGP,
+    "relevance-pursuit": BoTorchRelevancePursuitGP,  # until our own engine exists
+    "botorch-relevance-pursuit": BoTorchRelevancePursuitGP,
+}
+
+
+def name_of(surrogate: str | type[GPyTorchModel]) -> str:
+    """The name under which a journal keeps a surrogate: as registered, or "module:Class".
+
+    Raises:
+        ValueError: If the name is not registered, or the class cannot be found again by its name.
+        TypeError: If it is neither a name nor a BoTorch model class.
+    """
+    if isinstance(surrogate, str):
+        model_class(surrogate)
+        return surrogate
+    if not (isinstance(surrogate, type) and issubclass(surrogate, GPyTorchModel)):
+        raise TypeError(f"surrogate must be one of {sorted(SURROGATES)} or a GPyTorchModel class, got {surrogate!r}")
+    name = f"{surrogate.__module__}:{surrogate.__qualname__}"
+    if "<locals>" in name:
+        raise ValueError(f"surrogate must be importable so that a journal can name it, got the local class {name}")
+    return name
+
+
+def model_class(name: str) -> type[GPyTorchModel]:
+    """The class of a registry name, or of "module:Class".
+
+    Raises:
+        ValueError: If there is none.
+    """
+    if name in SURROGATES:
+        return SURROGATES[name]
+    module, _, qualified = name.partition(":")
+    if not qualified:
+        raise ValueError(f"surrogate must be one of {sorted(SURROGATES)} or a BoTorch model class, got {name!r}")
+    try:
+        found: Any = importlib.import_module(module)
+        for part in qualified.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"surrogate {name!r} must be importable here: {error}") from error
+    return found
+
+
+def check_options(name: str, options: Mapping[str, Any]) -> None:
+    """Raise a TypeError for an option that the surrogate does not have."""
+    known = set(inspect.signature(model_class(name).__init__).parameters) - {
+        "self",
+        "args",
+        "kwargs",
+        *BOTORCH_ARGUMENTS,
+    }
+    if unknown := sorted(set(options) - known):
+        raise TypeError(f"surrogate {name!r} has the options {sorted(known)}, got {json.dumps(unknown[0])}")
