@@ -1,0 +1,246 @@
+"""The command line: the only file that prints. Results go to stdout, logs and progress bars to stderr.
+
+Heavy imports happen inside the commands, so that ``--help`` answers at once.
+"""
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from robustbo.replay.pool import Failure
+    from robustbo.replay.spec import RunSpec
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+class Format(StrEnum):
+    """How results are written to stdout."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+
+
+Runs = Annotated[list[Path], typer.Argument(help="Spec files, or folders with spec.toml in them.", show_default=False)]
+FormatOption = Annotated[Format, typer.Option("--format", help="How to write the result.")]
+Jobs = Annotated[int, typer.Option(min=1, help="Processes, of one thread each.")]
+
+
+@app.callback()
+def about() -> None:
+    """Bayesian optimization for measurements that cannot all be trusted."""
+
+
+@app.command()
+def replay(
+    runs: Runs,
+    method: Annotated[list[str] | None, typer.Option(help="Only this method; may be repeated.")] = None,
+    replications: Annotated[int | None, typer.Option(min=1, help="Instead of the spec's.")] = None,
+    trials: Annotated[int | None, typer.Option(min=1, help="Instead of the spec's.")] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override an entry.")] = None,
+    jobs: Jobs = 1,
+    out: Annotated[Path | None, typer.Option(help="Folder of the results; results/NAME unless said.")] = None,
+    resume: Annotated[bool, typer.Option(help="Continue where an earlier call stopped.")] = True,
+    format_: FormatOption = Format.table,
+) -> None:
+    """Run benchmark runs and show how each method did."""
+    from robustbo.replay import spec as specs
+
+    failures = []
+    for run in runs:
+        path = specs.find(run)
+        name = path.parent.name if path.name == specs.SPEC_FILE else path.stem
+        folder = Path("results") / name if out is None else out / name if len(runs) > 1 else out
+        flags = {"replications": replications, "trials": trials}
+        overrides = [f"{key}={value}" for key, value in flags.items() if value is not None]
+        spec = _only(specs.load(run, [*(set_ or []), *overrides]), method)
+        failures += _replay(spec, folder, jobs, resume, format_)
+    raise typer.Exit(1 if failures else 0)
+
+
+def _only(spec: "RunSpec", methods: list[str] | None) -> "RunSpec":
+    from robustbo.errors import SpecError
+
+    if unknown := [name for name in methods or [] if name not in spec.methods]:
+        raise SpecError(f"--method {unknown[0]}: expected one of {', '.join(spec.methods)}")
+    chosen = {name: spec.methods[name] for name in methods} if methods else spec.methods
+    return spec.model_copy(update={"methods": chosen})
+
+
+def _replay(spec: "RunSpec", folder: Path, jobs: int, resume: bool, format_: Format) -> "list[Failure]":
+    from robustbo.errors import SpecError
+    from robustbo.replay import cell, pool, score
+
+    cells = cell.cells(spec, folder)
+    done = {(c.method, c.replication): len(cell.recorded(c).entries) for c in cells}
+    if any(done.values()) and not resume:
+        raise SpecError(
+            f"{folder}: holds results already; leave --no-resume away to continue them, or choose another --out"
+        )
+    _log(f"{folder}: {len(cells)} cells of {spec.trials} trials, {sum(done.values())} trials done before")
+    with _Bars(spec, done) as bars:
+        failures = pool.run_cells(cells, jobs, bars.notify)
+    finished = [c for c in cells if len(cell.recorded(c).entries) >= spec.trials]
+    for failure in failures:
+        _log(f"failed: {failure.method}, replication {failure.replication}: {failure.reason}")
+    if finished:
+        _write_results(spec, folder, score.rows(finished), format_)
+    return failures
+
+
+def _write_results(spec: "RunSpec", folder: Path, table: "pd.DataFrame", format_: Format) -> None:
+    from robustbo.replay import score
+    from robustbo.tables import records
+
+    table = table[table["trial"] < spec.trials]
+    table.to_csv(folder / "results.csv", index=False, float_format="%.17g")
+    summary = score.summary(table, [name for name in spec.methods if name in set(table["method"])])
+    summary.to_csv(folder / "summary.csv", index=False)
+    _show(records(summary), format_, title=spec.title or spec.problem)
+    try:
+        from robustbo.replay.figure import draw
+    except ImportError:
+        _log("no picture: it needs matplotlib, which comes with the extra robustbo[report]")
+        return
+    draw(spec, table, folder / "curves.png")
+    _log(f"rows: {folder / 'results.csv'}\npicture: {folder / 'curves.png'}")
+
+
+@app.command()
+def verify(runs: Runs, format_: FormatOption = Format.table) -> None:
+    """Recompute recorded runs and compare them bit for bit; exit code 1 on a difference."""
+    from robustbo.errors import ReplayMismatch
+    from robustbo.replay.cell import cells_in
+    from robustbo.replay.verify import verify as recompute
+
+    rows: list[dict[str, Any]] = []
+    for run in runs:
+        for cell in cells_in(run):
+            row = {"run": str(run), "method": cell.method, "replication": cell.replication}
+            try:
+                rows.append(row | {"asks": recompute(cell), "verdict": "the same, bit for bit"})
+            except ReplayMismatch as mismatch:
+                rows.append(row | {"asks": None, "verdict": str(mismatch)})
+            _log(f"{cell.method}, replication {cell.replication}: {rows[-1]['verdict']}")
+    _show(rows, format_, title="verify")
+    raise typer.Exit(0 if all(row["asks"] is not None for row in rows) else 1)
+
+
+@app.command()
+def show(
+    journal: Annotated[Path, typer.Argument(help="The journal of an optimization.")],
+    format_: FormatOption = Format.table,
+) -> None:
+    """Show an optimization's progress, its incumbent, and the values that look wrong."""
+    from robustbo.journal import read, warn_of_torn
+    from robustbo.overview import overview
+    from robustbo.record import fold
+
+    contents = read(journal)
+    warn_of_torn(journal, contents)
+    found = overview(*fold(journal, contents))
+    suspects = found["outliers"]
+    if format_ is Format.json:
+        typer.echo(json.dumps(found))
+        return
+    if format_ is Format.table:
+        typer.echo(f"{journal}: {found['direction']} with {found['surrogate']}, seed {found['seed']}")
+        typer.echo(", ".join(f"{count} {state}" for state, count in found["trials"].items()))
+        for label in ("incumbent", "best_raw_value"):
+            if (best := found[label]) is not None:
+                place = ", ".join(f"{name}={value!r}" for name, value in best["params"].items())
+                sd = "" if best["sd"] is None else f" (sd {best['sd']:.2g})"
+                typer.echo(f"{label.replace('_', ' ')}: trial {best['trial']}, {best['value']:.6g}{sd}, at {place}")
+    if suspects or format_ is Format.csv:
+        _show(suspects, format_, title="values that look wrong, the most suspicious first")
+    else:
+        typer.echo("no value looks wrong")
+
+
+@app.command("list")
+def list_(format_: FormatOption = Format.table) -> None:
+    """List the problems, corruptions and surrogates, and the specs under runs/."""
+    from robustbo import corruption, problem
+    from robustbo.replay.spec import NAMED, SPEC_FILE
+    from robustbo.surrogates.registry import SURROGATES
+
+    specs = [*Path("runs").glob(f"*/{SPEC_FILE}"), *Path("runs").glob("*.toml")]
+    kinds = {
+        "problem": problem.names(),
+        "corruption": sorted(corruption.CORRUPTIONS),
+        "method": [*NAMED, *SURROGATES],
+        "run": sorted(str(path.parent if path.name == SPEC_FILE else path) for path in specs),
+    }
+    _show([{"kind": kind, "name": name} for kind, names in kinds.items() for name in names], format_)
+
+
+class _Bars:
+    """A progress bar a method, with the incumbent and the time left; silent when stderr is not a terminal."""
+
+    def __init__(self, spec: "RunSpec", done: dict[tuple[str, int], int]) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        console = Console(stderr=True)
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        self._bars = Progress(
+            *columns, TextColumn("{task.fields[value]}"), console=console, disable=not sys.stderr.isatty()
+        )
+        self._tasks = {
+            name: self._bars.add_task(
+                name,
+                total=spec.trials * spec.replications,
+                completed=sum(done[name, r] for r in range(spec.replications)),
+                value="",
+            )
+            for name in spec.methods
+        }
+
+    def __enter__(self) -> "_Bars":
+        self._bars.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bars.stop()
+
+    def notify(self, progress: Any) -> None:
+        """Move a bar by one trial."""
+        value = "" if progress.value is None else f"incumbent {progress.value:.4g} (replication {progress.replication})"
+        self._bars.update(self._tasks[progress.method], advance=1, value=value)
+
+
+def _log(message: str) -> None:
+    typer.echo(message, err=True)
+
+
+def _show(rows: list[dict[str, Any]], format_: Format, title: str = "") -> None:
+    from robustbo.tables import render
+
+    typer.echo(render(rows, format_.value, title), nl=False)
+
+
+def main() -> None:
+    """Run the command line; what the user can mend is one message and exit code 2, without a traceback."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        _log("interrupted; the same command continues from here")
+        sys.exit(130)
+    except Exception as error:
+        from robustbo.errors import RobustBOError
+
+        if not isinstance(error, RobustBOError):
+            raise
+        _log(f"error: {error}")
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

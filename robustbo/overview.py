@@ -1,0 +1,36 @@
+"""An optimization at a glance, as plain JSON values: how far, what is best, what looks wrong."""
+
+import math
+from typing import Any
+
+from robustbo.history import History
+from robustbo.outliers import outliers
+from robustbo.settings import Settings
+from robustbo.suggest import Incumbent, incumbent, raw_incumbent
+
+MIN_EVIDENCE = 3.0  # nats; an unflagged value of less is not worth a line
+
+
+def overview(settings: Settings, history: History) -> dict[str, Any]:
+    """Progress, incumbent, best raw value, and the values that are flagged or have `MIN_EVIDENCE` against them."""
+    counts = {state: len(history.having(state)) for state in ("told", "pending", "failed", "excluded")}
+    told = counts["told"] > 0
+    suspects = [o for o in outliers(settings, history) if o.flagged or o.evidence >= MIN_EVIDENCE] if told else []
+    return {
+        "direction": settings.direction,
+        "surrogate": settings.surrogate,
+        "seed": settings.seed,
+        "trials": counts,
+        "incumbent": _point(incumbent(settings, history)) if told else None,
+        "best_raw_value": _point(raw_incumbent(settings, history)) if told else None,
+        "outliers": [
+            {"trial": o.trial.number, "value": o.value, "expected": o.expected, "sd": o.sd}
+            | {"evidence_nats": o.evidence, "flagged": o.flagged}
+            for o in suspects
+        ],
+    }
+
+
+def _point(best: Incumbent) -> dict[str, Any]:
+    sd = None if math.isnan(best.sd) else best.sd
+    return {"trial": best.trial.number, "value": best.mean, "sd": sd, "params": best.trial.params}

@@ -1,0 +1,189 @@
+"""One cell of a run: one replication of one method, recorded so that it can stop at any moment and go on.
+
+A cell has two journals. The optimizer's own holds what it was told. The truth beside it, which the optimizer never
+sees, holds for each trial the clean value, whether it was corrupted, and the recommendation after it. Both follow from
+the spec and the seed, so whatever a kill left out is computed again, to the same bits.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from robustbo import seeds
+from robustbo.errors import SpecError
+from robustbo.history import History
+from robustbo.journal import Journal, read
+from robustbo.optimizer import Optimizer
+from robustbo.outliers import outliers
+from robustbo.replay.spec import Method, RunSpec, differences, digest
+from robustbo.settings import Settings
+from robustbo.suggest import incumbent
+
+CELLS = "cells"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One replication of one method of a run, recorded in a folder."""
+
+    spec: RunSpec
+    method: str
+    replication: int
+    folder: Path
+
+    @property
+    def journal(self) -> Path:
+        """What the optimizer was told."""
+        return self.folder / CELLS / f"{self.method}-{self.replication}.jsonl"
+
+    @property
+    def truth(self) -> Path:
+        """What it was not told."""
+        return self.journal.with_suffix(".truth.jsonl")
+
+    @property
+    def root(self) -> int:
+        """The replication's seed: the same for all methods, so that they meet the same points and corruptions."""
+        return seeds.derive(self.spec.seed, self.replication, "replication")
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """All that this cell depends on."""
+        return self.spec.cell(self.method) | {"replication": self.replication}
+
+
+class Recorded(NamedTuple):
+    """What of a cell is recorded: one entry a trial, and the trials flagged after the last (None before that)."""
+
+    entries: list[dict[str, Any]]
+    flagged: list[int] | None
+
+
+def recorded(cell: Cell) -> Recorded:
+    """What of a cell is recorded.
+
+    Raises:
+        SpecError: If it was recorded with another spec; the message shows the difference.
+        JournalError: If the record is damaged.
+    """
+    if not cell.truth.exists():
+        return Recorded([], None)
+    contents = read(cell.truth)
+    if contents.header["hash"] != digest(cell.description):
+        shown = "\n  ".join(differences(contents.header["cell"], cell.description))
+        raise SpecError(f"{cell.truth}: recorded with another spec; choose another --out, or undo this:\n  {shown}")
+    entries = [event for event in contents.events if event["event"] == "trial"]
+    flags = [
+        event["trials"] for event in contents.events if event["event"] == "flags" and event["after"] == len(entries)
+    ]
+    return Recorded(entries, flags[-1] if flags else None)
+
+
+def run(cell: Cell, progress: Callable[[int, float | None], None]) -> None:
+    """Run a cell to its last trial, from wherever it stopped.
+
+    Args:
+        cell: Which one.
+        progress: Called after each trial with the number of trials done and the true value at the recommended point.
+
+    Raises:
+        SpecError: If what is recorded belongs to another spec.
+        FitError: If a surrogate cannot be fitted; what was recorded before stays.
+    """
+    entries, flagged = recorded(cell)
+    if len(entries) > cell.spec.trials or (len(entries) == cell.spec.trials and flagged is not None):
+        return
+    problem, corruption = cell.spec.load_problem(), cell.spec.build_corruption()
+    opt, truth = _open(cell)
+    clean = [entry["clean"] for entry in entries]
+    for number in range(len(entries), cell.spec.trials):
+        trial = opt.history[number] if number < len(opt.history) else opt.ask()
+        clean.append(problem(trial.params))
+        value, is_corrupted = measure(cell, corruption, trial.params, number, clean[-1])
+        if trial.state == "pending":
+            opt.tell(trial, told_value(cell, clean[-1], value))
+        made = recommend(cell, opt.history, number)
+        entry = {"event": "trial", "trial": number, "clean": clean[-1], "value": value, "corrupted": is_corrupted}
+        truth.append(entry | {"recommended": made})
+        progress(number + 1, None if made is None else clean[made])
+    truth.append({"event": "flags", "after": cell.spec.trials, "trials": flags(cell, opt.history)})
+
+
+def told_value(cell: Cell, clean: float, measured: float) -> float:
+    """What the optimizer is told: the measured value, unless the method is an oracle."""
+    return clean if cell.spec.methods[cell.method].sees == "clean" else measured
+
+
+def flags(cell: Cell, history: History) -> list[int]:
+    """The trials whose values the surrogate takes for outliers after a history."""
+    return sorted(o.trial.number for o in outliers(settings(cell), history) if o.flagged)
+
+
+def measure(cell: Cell, corruption: Any, params: dict[str, Any], number: int, clean: float) -> tuple[float, bool]:
+    """The value that a trial measures, and whether it is corrupted: a function of (seed, trial) and the point."""
+    return corruption.apply(clean, params, seeds.generator(cell.root, number, "corruption"))
+
+
+def recommend(cell: Cell, history: History, number: int) -> int | None:
+    """The trial whose point is recommended once trial ``number`` has been told; None within the initial phase."""
+    if number + 1 < min(cell.spec.num_initial, cell.spec.trials):
+        return None
+    return incumbent(settings(cell), History(history.trials[: number + 1])).trial.number
+
+
+def _optimizer(cell: Cell, journal: Path | None) -> Optimizer:
+    problem, method = cell.spec.load_problem(), cell.spec.methods[cell.method]
+    only_sobol = method.acquisition == "sobol"
+    return Optimizer(
+        problem.space,
+        direction=problem.direction,
+        surrogate=method.surrogate,
+        surrogate_options=method.options,
+        acquisition="auto" if only_sobol else method.acquisition,
+        num_initial=2**31 if only_sobol else cell.spec.num_initial,
+        seed=cell.root,
+        journal=journal,
+    )
+
+
+def settings(cell: Cell) -> Settings:
+    """The optimizer's settings in this cell."""
+    return _optimizer(cell, None).settings
+
+
+def _open(cell: Cell) -> tuple[Optimizer, Journal]:
+    if not cell.truth.exists():
+        header = {"hash": digest(cell.description), "cell": cell.description}
+        truth = Journal.create(cell.truth, header)
+    else:
+        truth, _ = Journal.resume(cell.truth)
+    opt = Optimizer.resume(cell.journal) if cell.journal.exists() else _optimizer(cell, cell.journal)
+    return opt, truth
+
+
+def cells(spec: RunSpec, folder: Path) -> list[Cell]:
+    """All cells of a run, replication by replication."""
+    return [Cell(spec, method, r, folder) for r in range(spec.replications) for method in spec.methods]
+
+
+def cells_in(folder: Path) -> list[Cell]:
+    """All cells recorded in a folder, each with the spec that it was recorded with.
+
+    Raises:
+        SpecError: If there is none.
+    """
+    found = [_recorded_cell(folder, read(path).header["cell"]) for path in (folder / CELLS).glob("*.truth.jsonl")]
+    if not found:
+        raise SpecError(f"{folder}: expected a recorded run (a folder with {CELLS}/*.truth.jsonl in it), found none")
+    return sorted(found, key=lambda cell: (cell.replication, cell.method))
+
+
+def _recorded_cell(folder: Path, description: Mapping[str, Any]) -> Cell:
+    rest = dict(description)
+    name, replication = rest.pop("method"), rest.pop("replication")
+    method = {key: rest.pop(key) for key in Method.model_fields}
+    spec = RunSpec.model_validate({**rest, "methods": {name: method}, "trials": 1, "replications": 1})
+    draft = Cell(spec, name, replication, folder)
+    trials = max(1, len(recorded(draft).entries))
+    return Cell(spec.model_copy(update={"trials": trials}), name, replication, folder)

@@ -1,0 +1,50 @@
+"""The curves of a run as a picture, as in Figure 7 of the relevance pursuit paper."""
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from robustbo.replay.score import interval
+from robustbo.replay.spec import RunSpec
+
+# Okabe and Ito's colors, which most color-blind readers can tell apart.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
+FIXED = {"oracle": "#000000", "sobol": "#999999"}
+
+
+def draw(spec: RunSpec, table: pd.DataFrame, path: Path) -> None:
+    """True value at the recommended point by trial: mean over replications, with its 90 % bootstrap band.
+
+    Args:
+        spec: The run.
+        table: As `score.rows` gives it.
+        path: Of the picture; its suffix says the format.
+    """
+    problem = spec.load_problem()
+    free = iter(color for color in COLORS if color not in FIXED.values())
+    figure, axes = plt.subplots(figsize=(7.0, 4.3), layout="constrained")
+    for method in spec.methods:
+        curves = table[table["method"] == method].pivot_table(index="replication", columns="trial", values="inference")
+        color = FIXED.get(method) or next(free, "#999999")
+        low, high = interval(curves.to_numpy())
+        trials = curves.columns.to_numpy(dtype=int) + 1
+        axes.plot(
+            trials,
+            curves.mean(),
+            color=color,
+            label=method,
+            linestyle="--" if method == "oracle" else "-",
+            linewidth=1.8,
+        )
+        axes.fill_between(trials, low, high, color=color, alpha=0.15, linewidth=0)
+    if problem.optimum is not None:
+        axes.axhline(problem.optimum, color="#bbbbbb", linewidth=1, linestyle=":", zorder=0)
+        axes.annotate(
+            "optimum", (axes.get_xlim()[0], problem.optimum), (3, 2), textcoords="offset points", color="#777777"
+        )
+    axes.set(xlabel="trials", ylabel="true value at the recommended point", title=spec.title or spec.problem)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, loc="lower right" if problem.direction == "maximize" else "upper right")
+    figure.savefig(path, dpi=160, metadata={"Software": None} if path.suffix == ".png" else None)
+    plt.close(figure)

@@ -1,0 +1,100 @@
+"""From recorded cells to tables: one row a trial, and a summary a method."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import bootstrap
+
+from robustbo.journal import read
+from robustbo.replay.cell import Cell, recorded, told_value
+
+CONFIDENCE = 0.9
+RESAMPLES = 9999
+
+
+def rows(cells: Sequence[Cell]) -> pd.DataFrame:
+    """One row per method, replication and trial.
+
+    Columns: method, replication, trial, origin, clean (true value), value (as told), corrupted (whether that was),
+    flagged (after the last trial), recommended (a trial), inference (true value at the recommended point), oracle (best
+    true value measured so far), fit_s and acquisition_s (of the ask).
+    """
+    frames = [_cell_rows(cell) for cell in cells]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def _cell_rows(cell: Cell) -> pd.DataFrame:
+    entries, flagged = recorded(cell)
+    asks = [event for event in read(cell.journal).events if event["event"] == "ask"][: len(entries)]
+    clean = [entry["clean"] for entry in entries]
+    sees_measured = cell.spec.methods[cell.method].sees == "measured"
+    maximizes = cell.spec.load_problem().direction == "maximize"
+    return pd.DataFrame(
+        {
+            "method": cell.method,
+            "replication": cell.replication,
+            "trial": [entry["trial"] for entry in entries],
+            "origin": [ask["origin"] for ask in asks],
+            "clean": clean,
+            "value": [told_value(cell, entry["clean"], entry["value"]) for entry in entries],
+            "corrupted": [entry["corrupted"] and sees_measured for entry in entries],
+            "flagged": [entry["trial"] in (flagged or []) for entry in entries],
+            "recommended": pd.array([entry["recommended"] for entry in entries], dtype="Int64"),
+            "inference": [math.nan if e["recommended"] is None else clean[e["recommended"]] for e in entries],
+            "oracle": np.maximum.accumulate(clean) if maximizes else np.minimum.accumulate(clean),
+            "fit_s": [ask["fit_s"] for ask in asks],
+            "acquisition_s": [ask["acquisition_s"] for ask in asks],
+        }
+    )
+
+
+def interval(values: np.ndarray) -> tuple[Any, Any]:
+    """Bootstrap interval (90 %, percentile) of the mean over replications.
+
+    Args:
+        values: ``replications x ...``; with one replication the interval is NaN.
+    """
+    if len(values) < 2:
+        nan = np.full(values.shape[1:], math.nan)
+        return nan, nan
+    found = bootstrap(
+        (values,), np.mean, axis=0, confidence_level=CONFIDENCE, n_resamples=RESAMPLES, method="percentile", rng=0
+    ).confidence_interval
+    return found.low, found.high
+
+
+def summary(table: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
+    """One row a method, in the order given.
+
+    Columns: replications, final (mean true value of the incumbent at the last trial) with the ends of its interval
+    (low, high), average (the same, averaged over all trials that have one), flagged, precision and recall (of the
+    values flagged after the last trial, all replications together; NaN where there is nothing to divide by),
+    slowest_fit_s and slowest_acquisition_s.
+    """
+    return pd.DataFrame([_summarize(method, table[table["method"] == method]) for method in methods])
+
+
+def _summarize(method: str, table: pd.DataFrame) -> dict[str, object]:
+    last = table[table["trial"] == table["trial"].max()].sort_values("replication")
+    low, high = interval(last["inference"].to_numpy())
+    hits = int((table["flagged"] & table["corrupted"]).sum())
+    return {
+        "method": method,
+        "replications": len(last),
+        "final": last["inference"].mean(),
+        "low": float(low),
+        "high": float(high),
+        "average": table["inference"].mean(),
+        "flagged": int(table["flagged"].sum()),
+        "precision": _ratio(hits, int(table["flagged"].sum())),
+        "recall": _ratio(hits, int(table["corrupted"].sum())),
+        "slowest_fit_s": table["fit_s"].max(),
+        "slowest_acquisition_s": table["acquisition_s"].max(),
+    }
+
+
+def _ratio(part: int, whole: int) -> float:
+    return part / whole if whole else math.nan

@@ -1,0 +1,204 @@
+"""A run's specification: TOML in, validated spec out, and the hash that says what may continue what."""
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from robustbo.corruption import Corruption, build
+from robustbo.errors import SpecError
+from robustbo.problem import Problem
+from robustbo.problem import load as load_problem
+from robustbo.settings import default_num_initial
+from robustbo.surrogates.registry import check_options, name_of
+
+SPEC_FILE = "spec.toml"
+
+
+class Strict(BaseModel):
+    """Frozen, and no key that it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Method(Strict):
+    """How one competitor decides.
+
+    Attributes:
+        surrogate: A registry name.
+        options: The surrogate's options.
+        acquisition: As for the optimizer; "sobol" never leaves the Sobol sequence.
+        sees: "measured" values, or the "clean" ones that only an oracle sees.
+    """
+
+    surrogate: str
+    options: dict[str, Any] = {}
+    acquisition: Literal["auto", "qLogNEI", "qLogEI", "LogEI", "sobol"] = "auto"
+    sees: Literal["measured", "clean"] = "measured"
+
+    @model_validator(mode="after")
+    def _surrogate_exists(self) -> "Method":
+        try:
+            check_options(name_of(self.surrogate), self.options)
+        except TypeError as error:
+            raise ValueError(str(error)) from None
+        return self
+
+
+# What a method's name means where the spec says nothing more; any other name is a surrogate's.
+NAMED: dict[str, dict[str, Any]] = {
+    "sobol": {"surrogate": "standard", "acquisition": "sobol"},
+    "oracle": {"surrogate": "standard", "sees": "clean"},
+}
+
+
+class CorruptionSpec(BaseModel):
+    """A corruption's kind, probability and options; `robustbo.corruption.build` checks them."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    kind: str
+    probability: float = Field(ge=0, le=1)
+
+
+class RunSpec(Strict):
+    """One benchmark run: a problem, a corruption, and methods that meet the same trials.
+
+    Attributes:
+        title: Of the picture.
+        problem: A registered problem.
+        corruption: What goes wrong with the values; None for nothing.
+        methods: Name -> method; a plain list of names will do in the file.
+        trials: Trials a replication, the initial ones included.
+        num_initial: How many Sobol points come first; 2 (d + 1), at least 5, unless said.
+        replications: How often all of it is repeated.
+        seed: Root of all randomness.
+    """
+
+    title: str = ""
+    problem: str
+    corruption: CorruptionSpec | None = None
+    methods: dict[str, Method] = Field(min_length=1)
+    trials: int = Field(ge=1)
+    num_initial: int = Field(ge=1)
+    replications: int = Field(ge=1)
+    seed: int = Field(default=0, ge=0)
+
+    @field_validator("methods", mode="before")
+    @classmethod
+    def _methods_by_name(cls, given: Any) -> Any:
+        if isinstance(given, list):
+            given = {name: {} for name in given}
+        if not isinstance(given, dict):
+            return given
+        return {name: NAMED.get(name, {"surrogate": name}) | dict(method) for name, method in given.items()}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_num_initial(cls, given: Any) -> Any:
+        if isinstance(given, dict) and isinstance(given.get("problem"), str):
+            return {"num_initial": default_num_initial(load_problem(given["problem"]).space), **given}
+        return given
+
+    @model_validator(mode="after")
+    def _buildable(self) -> "RunSpec":
+        self.build_corruption()
+        return self
+
+    def load_problem(self) -> Problem:
+        """The problem itself."""
+        return load_problem(self.problem)
+
+    def build_corruption(self) -> Corruption:
+        """The corruption itself; one of probability 0 where the spec has none."""
+        if self.corruption is None:
+            return build("constant", self.load_problem(), probability=0.0)
+        options = self.corruption.model_dump()
+        return build(options.pop("kind"), self.load_problem(), **options)
+
+    def cell(self, method: str) -> dict[str, Any]:
+        """All that a replication of one method depends on; how many trials and replications there are is not in it."""
+        whole = self.model_dump(mode="json", exclude={"title", "methods", "trials", "replications"})
+        return whole | {"method": method, **self.methods[method].model_dump(mode="json")}
+
+
+def digest(cell: Mapping[str, Any]) -> str:
+    """The hash of a cell's specification: a recorded cell is continued only where it agrees."""
+    return hashlib.sha256(json.dumps(cell, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def differences(recorded: Mapping[str, Any], wanted: Mapping[str, Any], prefix: str = "") -> list[str]:
+    """Where two specs differ, a line a key."""
+    lines = []
+    for key in sorted({*recorded, *wanted}):
+        old, new = recorded.get(key), wanted.get(key)
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            lines += differences(old, new, f"{prefix}{key}.")
+        elif old != new:
+            lines.append(f"{prefix}{key}: recorded {old!r}, now {new!r}")
+    return lines
+
+
+def find(run: str | Path) -> Path:
+    """The spec file of a run: a TOML file, a folder with spec.toml in it, or the file's name without ".toml".
+
+    Raises:
+        SpecError: If there is none.
+    """
+    path = Path(run)
+    for candidate in (path / SPEC_FILE, path.with_name(path.name + ".toml"), path):
+        if candidate.is_file():
+            return candidate
+    raise SpecError(f"{run}: expected a TOML file or a folder with {SPEC_FILE} in it, found neither")
+
+
+def load(run: str | Path, overrides: Iterable[str] = ()) -> RunSpec:
+    """Read and check a run's spec.
+
+    Args:
+        run: As for `find`.
+        overrides: ``key=value`` entries that replace the spec's; nested keys have dots, values are TOML (or plain
+            text).
+
+    Raises:
+        SpecError: With the file, the key, and what was expected.
+    """
+    path = find(run)
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SpecError(f"{path}: expected TOML: {error}") from None
+    for override in overrides:
+        _override(given, override)
+    try:
+        return RunSpec.model_validate(given)
+    except ValidationError as error:
+        raise SpecError("\n".join(_explain(path, e) for e in error.errors())) from None
+
+
+def _explain(path: Path, error: Any) -> str:
+    key = ".".join(map(str, error["loc"])) or "the run"
+    came = "" if error["type"] == "missing" or not error["loc"] else f", got {error['input']!r}"
+    return f"{path}: {key}: {error['msg'].removeprefix('Value error, ')}{came}"
+
+
+def _override(given: dict[str, Any], override: str) -> None:
+    key, equals, text = override.partition("=")
+    if not equals or not key.strip():
+        raise SpecError(f"--set: expected key=value, got {override!r}")
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = text
+    *path, last = key.strip().split(".")
+    for part in path:
+        inner = given.setdefault(part, {})
+        if isinstance(inner, list):  # methods given as a list of names
+            inner = given[part] = {name: {} for name in inner}
+        if not isinstance(inner, dict):
+            raise SpecError(f"--set {override}: {part} is no table in the spec, but {inner!r}")
+        given = inner
+    given[last] = value

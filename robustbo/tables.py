@@ -1,0 +1,60 @@
+"""Rows of results as text: a table to read, JSON or CSV to work with."""
+
+import csv
+import io
+import json
+import shutil
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+Rows = list[dict[str, Any]]
+
+
+def records(table: pd.DataFrame) -> Rows:
+    """A data frame's rows as plain values, NaN as None."""
+    plain = table.astype(object).where(table.notna(), None)
+    return [dict(zip(table.columns, row, strict=True)) for row in plain.itertuples(index=False)]
+
+
+def render(rows: Rows, form: str, title: str = "") -> str:
+    """Rows as text.
+
+    Args:
+        rows: All with the same keys.
+        form: "table", "json" or "csv".
+        title: Above a table.
+    """
+    if form == "json":
+        return json.dumps(rows) + "\n"
+    if form == "csv":
+        return _csv(rows)
+    table = Table(title=escape(title) or None, title_justify="left")
+    for key, value in rows[0].items() if rows else ():
+        table.add_column(
+            escape(key.replace("_", " ")), justify="left" if isinstance(value, str) else "right", overflow="fold"
+        )
+    for row in rows:
+        table.add_row(*(escape(_cell_text(value)) for value in row.values()))
+    console = Console(file=io.StringIO(), width=shutil.get_terminal_size((140, 24)).columns)
+    with console.capture() as captured:
+        console.print(table)
+    return captured.get()
+
+
+def _csv(rows: Rows) -> str:
+    text = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return text.getvalue()
+
+
+def _cell_text(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
