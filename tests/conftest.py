@@ -1,0 +1,18 @@
+"""Shared by all tests: where the fixtures are, one thread, and the surrogates under contract."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+torch.set_num_threads(1)
+torch.set_default_dtype(torch.float64)
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+@pytest.fixture(params=["relevance_pursuit_fixed_01_rbf_1d", "relevance_pursuit_fixed_02_matern_2d"])
+def fixed(request):
+    """A reference case of relevance pursuit at fixed hyperparameters (see shared/fixtures/README.md)."""
+    return json.loads((FIXTURES / f"{request.param}.json").read_text())

@@ -1,0 +1,142 @@
+import pytest
+
+from robustbo.corruption import Constant
+from robustbo.errors import ReplayMismatch, SpecError
+from robustbo.journal import read
+from robustbo.replay.cell import Cell, cells_in, measure, recorded, run
+from robustbo.replay.spec import RunSpec
+from robustbo.replay.verify import verify
+
+GIVEN = {
+    "problem": "hartmann6",
+    "corruption": {"kind": "constant", "probability": 0.3, "value": 100.0},
+    "methods": ["sobol", "standard", "oracle"],
+    "trials": 9,
+    "num_initial": 7,
+    "seed": 3,
+    "replications": 1,
+}
+
+
+def cell(folder, method="standard", **changes):
+    return Cell(RunSpec.model_validate(GIVEN | changes), method, 0, folder)
+
+
+def quietly(*_):
+    pass
+
+
+def values(path):
+    """What a journal says, without how long it took."""
+    timings = ("fit_s", "acquisition_s")
+    return [{key: value for key, value in event.items() if key not in timings} for event in read(path).events]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    made = cell(tmp_path_factory.mktemp("whole"))
+    run(made, quietly)
+    return made
+
+
+def test_truth_is_beside_the_run_and_not_in_it(whole):
+    entries, flagged = recorded(whole)
+    told = [event["value"] for event in values(whole.journal) if event["event"] == "tell"]
+    assert told == [entry["value"] for entry in entries]
+    assert any(entry["corrupted"] for entry in entries)
+    assert all((entry["value"] == 100.0) == entry["corrupted"] for entry in entries)
+    assert all(entry["clean"] < 4.0 for entry in entries)
+    assert not any("clean" in event or "corrupted" in event for event in values(whole.journal))
+    assert flagged == []
+
+
+def test_recommendations_begin_with_the_last_initial_point(whole):
+    assert [entry["recommended"] is not None for entry in recorded(whole).entries] == [False] * 6 + [True] * 3
+
+
+def test_all_methods_meet_the_same_corruption_and_the_oracle_is_told_the_truth(whole, tmp_path):
+    oracle = cell(tmp_path, "oracle")
+    run(oracle, quietly)
+    theirs, ours = recorded(oracle).entries, recorded(whole).entries
+    assert [e["corrupted"] for e in theirs] == [e["corrupted"] for e in ours]
+    told = [event["value"] for event in values(oracle.journal) if event["event"] == "tell"]
+    assert told == [entry["clean"] for entry in theirs]
+    assert [e["clean"] for e in theirs[:7]] == [e["clean"] for e in ours[:7]]
+
+
+def test_sobol_never_leaves_the_sequence(tmp_path):
+    made = cell(tmp_path, "sobol")
+    run(made, quietly)
+    assert {event["origin"] for event in values(made.journal) if event["event"] == "ask"} == {"sobol"}
+
+
+def test_corruption_is_drawn_from_seed_and_trial_alone(whole):
+    half = Constant(0.5)
+    masks = [[measure(whole, half, {}, t, clean)[1] for t in range(50)] for clean in (0.0, 1e9)]
+    assert masks[0] == masks[1]
+    assert 10 < sum(masks[0]) < 40
+
+
+@pytest.mark.parametrize("lost", range(1, 8))
+def test_whatever_a_kill_leaves_out_is_computed_again_to_the_same_bits(whole, tmp_path, lost):
+    """Cut both journals at all the places where the last trial's writes can end."""
+    again = cell(tmp_path)
+    again.journal.parent.mkdir()
+    events, truths = (path.read_bytes().splitlines(keepends=True) for path in (whole.journal, whole.truth))
+    order = [(events, 1), (events, 1), (truths, 1)] * 3  # ask, tell, truth; the flags come last
+    for lines, _ in [(truths, 1), *reversed(order)][:lost]:
+        lines.pop()
+    again.journal.write_bytes(b"".join(events))
+    again.truth.write_bytes(b"".join(truths))
+    run(again, quietly)
+    assert values(again.journal) == values(whole.journal)
+    assert values(again.truth) == values(whole.truth)
+
+
+def test_more_trials_later_are_the_same_as_at_once(whole, tmp_path):
+    again = cell(tmp_path, trials=8)
+    run(again, quietly)
+    run(cell(tmp_path), quietly)
+    assert values(again.journal) == values(whole.journal)
+    assert recorded(cell(tmp_path)) == recorded(whole)
+
+
+def test_a_finished_cell_is_left_as_it_is(whole):
+    before = whole.journal.read_bytes(), whole.truth.read_bytes()
+    run(whole, quietly)
+    assert (whole.journal.read_bytes(), whole.truth.read_bytes()) == before
+
+
+def test_another_spec_does_not_continue_a_cell(whole):
+    other = cell(whole.folder, corruption={"kind": "constant", "probability": 0.1, "value": 100.0})
+    with pytest.raises(SpecError, match=r"another spec.*\n  corruption.probability: recorded 0.3, now 0.1"):
+        run(other, quietly)
+
+
+class TestVerify:
+    def test_a_record_is_the_same_twice(self, whole):
+        (found,) = cells_in(whole.folder)
+        assert found.spec.trials == 9
+        assert verify(found) == verify(found) == 9
+
+    @pytest.mark.parametrize(
+        ("function", "what"),
+        [
+            ("step", "trial 0: ask"),
+            ("measure", "trial 0: measured value"),
+            ("recommend", "recommended"),
+            ("flags", "flags"),
+        ],
+    )
+    def test_any_difference_is_found_and_shown(self, whole, monkeypatch, function, what):
+        class Other:
+            params = "other"
+
+        made = {"step": Other(), "measure": (9.9, False), "recommend": 99, "flags": [99]}[function]
+        monkeypatch.setattr(f"robustbo.replay.verify.{function}", lambda *_: made)
+        with pytest.raises(ReplayMismatch, match=rf"standard, replication 0, .*{what}: recorded .*recomputed"):
+            verify(whole)
+
+    def test_a_folder_without_a_record_is_named(self, tmp_path):
+        with pytest.raises(SpecError, match="expected a recorded run"):
+            cells_in(tmp_path)

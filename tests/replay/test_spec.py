@@ -1,0 +1,110 @@
+import pytest
+
+from robustbo.errors import SpecError
+from robustbo.replay.spec import differences, digest, find, load
+
+SPEC = """
+problem = "hartmann6"
+methods = ["sobol", "standard", "oracle"]
+trials = 8
+replications = 2
+
+[corruption]
+kind = "uniform"
+probability = 0.25
+"""
+
+
+@pytest.fixture
+def spec_file(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(SPEC)
+    return path
+
+
+def test_names_say_what_methods_are(spec_file):
+    spec = load(spec_file)
+    assert {name: (m.surrogate, m.acquisition, m.sees) for name, m in spec.methods.items()} == {
+        "sobol": ("standard", "sobol", "measured"),
+        "standard": ("standard", "auto", "measured"),
+        "oracle": ("standard", "auto", "clean"),
+    }
+    assert spec.num_initial == 14
+
+
+def test_a_method_can_have_a_table_of_its_own(spec_file):
+    text = SPEC.replace('methods = ["sobol", "standard", "oracle"]\n', "")
+    spec_file.write_text(
+        text + '[methods.mine]\nsurrogate = "relevance-pursuit"\noptions = {prior_mean_of_support = 2.0}\n'
+    )
+    assert load(spec_file).methods["mine"].options == {"prior_mean_of_support": 2.0}
+
+
+def test_a_run_is_found_by_file_by_folder_and_without_its_suffix(spec_file, tmp_path):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "spec.toml").write_text(SPEC)
+    assert find(spec_file) == find(tmp_path / "small") == spec_file
+    assert find(folder) == folder / "spec.toml"
+    with pytest.raises(SpecError, match=r"nowhere: expected a TOML file or a folder with spec.toml"):
+        find("nowhere")
+
+
+@pytest.mark.parametrize(
+    ("override", "get", "value"),
+    [
+        ("trials=12", lambda s: s.trials, 12),
+        ("corruption.probability=0.5", lambda s: s.corruption.probability, 0.5),
+        ("corruption.high = 9.0", lambda s: s.build_corruption().high, 9.0),
+        ("title=plain text", lambda s: s.title, "plain text"),
+        ("methods.standard.acquisition=LogEI", lambda s: s.methods["standard"].acquisition, "LogEI"),
+    ],
+)
+def test_an_entry_can_be_overridden(spec_file, override, get, value):
+    assert get(load(spec_file, [override])) == value
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("trials=0", r"small.toml: trials: Input should be greater than or equal to 1, got 0"),
+        ("problem=hartmann7", r"small.toml: .*problem must be one of \['hartmann6'.*got 'hartmann7'"),
+        ("corruption.kind=gremlins", r"small.toml: .*kind must be one of .*got 'gremlins'"),
+        (
+            "corruption.probability=2",
+            r"small.toml: corruption.probability: Input should be less than or equal to 1, got 2",
+        ),
+        ("corruption.colour=1", r"small.toml: .*uniform takes other options"),
+        ("colour=1", r"small.toml: colour: Extra inputs are not permitted, got 1"),
+        ('methods=["gp"]', r"small.toml: methods.gp: surrogate must be one of"),
+        ("methods=[]", r"small.toml: methods: .*at least 1"),
+        ("methods.standard.options.depth=3", r"small.toml: methods.standard: .*has the options"),
+        ("trials", r"--set: expected key=value, got 'trials'"),
+        ("trials.x=1", r"--set trials.x=1: trials is no table"),
+    ],
+)
+def test_a_wrong_spec_is_answered_with_file_key_and_expectation(spec_file, override, message):
+    with pytest.raises(SpecError, match=message):
+        load(spec_file, [override])
+
+
+def test_a_missing_key_and_broken_toml_are_named(spec_file):
+    spec_file.write_text(SPEC.replace("trials = 8", ""))
+    with pytest.raises(SpecError, match=r"small.toml: trials: Field required"):
+        load(spec_file)
+    spec_file.write_text("trials = = 8")
+    with pytest.raises(SpecError, match=r"small.toml: expected TOML: .*line 1"):
+        load(spec_file)
+
+
+def test_the_hash_is_of_the_cell_and_not_of_how_many_there_are(spec_file):
+    spec = load(spec_file)
+    assert digest(load(spec_file, ["trials=20", "replications=9", "title=x"]).cell("standard")) == digest(
+        spec.cell("standard")
+    )
+    other = load(spec_file, ["corruption.probability=0.1", "seed=4"])
+    assert digest(other.cell("standard")) != digest(spec.cell("standard"))
+    assert differences(spec.cell("standard"), other.cell("standard")) == [
+        "corruption.probability: recorded 0.25, now 0.1",
+        "seed: recorded 0, now 4",
+    ]

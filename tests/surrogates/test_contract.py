@@ -1,0 +1,128 @@
+"""What every surrogate must do; a new one is done when it is in the registry and passes."""
+
+import inspect
+import warnings
+
+import pytest
+import torch
+from botorch.fit import fit_gpytorch_mll
+from botorch.models import SingleTaskGP
+from gpytorch.mlls import ExactMarginalLogLikelihood
+
+from robustbo.surrogates.base import BOTORCH_ARGUMENTS, diagnose, quiet
+from robustbo.surrogates.registry import SURROGATES
+
+ROBUST = {"relevance-pursuit", "botorch-relevance-pursuit"}
+
+
+def truth(X):
+    return torch.sin(6 * X[:, :1]) + X[:, 1:] ** 2
+
+
+def data(n=30, outliers=0.0, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    X = torch.rand(n, 2, generator=generator)
+    Y = truth(X) + 0.05 * torch.randn(n, 1, generator=generator)
+    Y[: int(outliers * n)] += 20.0
+    return X, Y
+
+
+def fitted(cls, X, Y, Yvar=None):
+    with quiet():
+        model = cls(X, Y, Yvar)
+        fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+    return model.eval()
+
+
+def rmse(model, X):
+    return (model.posterior(X).mean - truth(X)).square().mean().sqrt().item()
+
+
+@pytest.fixture(params=sorted(set(SURROGATES.values()), key=lambda cls: cls.__name__), scope="module")
+def surrogate(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def clean(surrogate):
+    return fitted(surrogate, *data())
+
+
+class TestContract:
+    def test_botorch_arguments_are_positional_and_options_are_not(self, surrogate):
+        parameters = list(inspect.signature(surrogate.__init__).parameters.values())[1:]
+        assert tuple(p.name for p in parameters[: len(BOTORCH_ARGUMENTS)]) == BOTORCH_ARGUMENTS
+        assert all(p.kind is p.KEYWORD_ONLY for p in parameters[len(BOTORCH_ARGUMENTS) :])
+
+    @pytest.mark.parametrize("batch", [(), (2,), (3, 2)])
+    def test_posterior_has_the_shape_of_the_question(self, clean, batch):
+        posterior = clean.posterior(torch.rand(*batch, 4, 2))
+        assert posterior.mean.shape == posterior.variance.shape == (*batch, 4, 1)
+        assert posterior.rsample(torch.Size([5])).shape == (5, *batch, 4, 1)
+
+    def test_posterior_has_gradients_that_agree_with_differences(self, clean):
+        def mean_and_variance(X):
+            posterior = clean.posterior(X)
+            return posterior.mean, posterior.variance
+
+        assert torch.autograd.gradcheck(mean_and_variance, (torch.rand(3, 2, requires_grad=True),), atol=1e-4)
+
+    def test_state_can_be_loaded_onto_fewer_rows(self, surrogate, clean):
+        X, Y = data()
+        other = surrogate(X[:11], Y[:11])
+        other.load_state_dict(clean.state_dict(), keep_transforms=False)
+        other.eval()
+        assert torch.equal(other.covar_module.lengthscale, clean.covar_module.lengthscale)
+        assert other.posterior(X).mean.isfinite().all()
+
+    def test_clean_data_give_nearly_the_plain_gp(self, clean):
+        X, Y = data()
+        grid = torch.rand(50, 2, generator=torch.Generator().manual_seed(1))
+        assert rmse(clean, grid) < 1.5 * rmse(fitted(SingleTaskGP, X, Y), grid)
+
+    def test_gross_outliers_are_shrugged_off_where_robustness_is_claimed(self, surrogate):
+        names = {name for name, cls in SURROGATES.items() if cls is surrogate}
+        if not names & ROBUST:
+            pytest.skip("claims no robustness")
+        X, Y = data(outliers=0.2)
+        grid = torch.rand(50, 2, generator=torch.Generator().manual_seed(1))
+        model = fitted(surrogate, X, Y)
+        assert rmse(model, grid) < 0.2 * rmse(fitted(SingleTaskGP, X, Y), grid)
+        assert diagnose(model).is_outlier.nonzero().flatten().tolist() == list(range(6))
+
+    def test_diagnosis_speaks_the_outcomes_units(self, clean):
+        _, Y = data()
+        found = diagnose(clean)
+        assert all(entry.shape == (30,) for entry in found)
+        assert (found.expected - Y.squeeze(-1)).abs().max() < 1.0
+        assert (found.sd > 0).all()
+        assert (found.evidence >= 0).all()
+
+    @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+    def test_few_observations_will_do(self, surrogate, n):
+        model = fitted(surrogate, *data(n))
+        assert model.posterior(torch.rand(3, 2)).mean.isfinite().all()
+        assert all(entry.isfinite().all() for entry in diagnose(model))
+
+    def test_equal_values_and_repeated_points_will_do(self, surrogate):
+        X = torch.rand(4, 2).repeat(2, 1)
+        for Y in (torch.full((8, 1), 3.0), torch.arange(8.0).unsqueeze(-1)):
+            posterior = fitted(surrogate, X, Y).posterior(X)
+            assert posterior.mean.isfinite().all()
+            assert (posterior.variance >= 0).all()
+
+    def test_known_noise_is_honoured(self, surrogate):
+        X, Y = data(12)
+        trusting, doubting = (fitted(surrogate, X, Y, torch.full_like(Y, v)) for v in (1e-4, 1.0))
+        assert rmse_at_data(trusting, X, Y) < 0.5 * rmse_at_data(doubting, X, Y)
+
+
+def rmse_at_data(model, X, Y):
+    return (model.posterior(X).mean - Y).square().mean().sqrt().item()
+
+
+def test_warnings_outside_a_quiet_block_are_heard():
+    with quiet():
+        warnings.warn("hush", DeprecationWarning, stacklevel=1)
+    with pytest.warns(DeprecationWarning, match="heard"):
+        warnings.warn("heard", DeprecationWarning, stacklevel=1)

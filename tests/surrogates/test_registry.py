@@ -1,0 +1,42 @@
+import pytest
+from botorch.models import SingleTaskGP
+
+from robustbo.surrogates.registry import SURROGATES, check_options, model_class, name_of
+
+
+def test_names_and_classes_go_both_ways():
+    assert {name_of(name) for name in SURROGATES} == set(SURROGATES)
+    assert model_class(name_of(SingleTaskGP)) is SingleTaskGP
+
+
+def test_an_unknown_name_is_answered_with_the_known_ones():
+    with pytest.raises(ValueError, match=r"one of \['botorch-relevance-pursuit'.*got 'gp'"):
+        name_of("gp")
+
+
+@pytest.mark.parametrize("name", ["no.such.module:Class", "robustbo.surrogates.standard:NoSuchGP"])
+def test_a_class_that_cannot_be_found_is_named(name):
+    with pytest.raises(ValueError, match="must be importable here"):
+        model_class(name)
+
+
+@pytest.mark.parametrize("thing", [3, int, None])
+def test_what_is_no_model_is_refused(thing):
+    with pytest.raises(TypeError, match="GPyTorchModel class"):
+        name_of(thing)
+
+
+def test_a_local_class_is_refused_since_no_journal_could_name_it():
+    class Local(SingleTaskGP):
+        pass
+
+    with pytest.raises(ValueError, match="local class"):
+        name_of(Local)
+
+
+def test_options_are_checked_by_the_signature():
+    check_options("relevance-pursuit", {"prior_mean_of_support": 3.0})
+    with pytest.raises(TypeError, match=r"has the options \[.*\], got \"train_X\""):
+        check_options("relevance-pursuit", {"train_X": 1})
+    with pytest.raises(TypeError, match='got "depth"'):
+        check_options("standard", {"depth": 1})

@@ -1,0 +1,82 @@
+import pytest
+import torch
+from botorch.acquisition import LogExpectedImprovement, qLogExpectedImprovement
+from botorch.acquisition.logei import qLogNoisyExpectedImprovement
+from botorch.models import SingleTaskGP
+
+from robustbo.acquisition import build, maximize
+from robustbo.parameters import Choice, Float, Int
+from robustbo.space import Space
+from robustbo.surrogates.base import quiet
+
+X = torch.rand(8, 2, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.fixture(scope="module")
+def model():
+    return SingleTaskGP(X, -(X - 0.3).square().sum(-1, keepdim=True)).eval()
+
+
+@pytest.mark.parametrize(
+    ("name", "pending", "kind"),
+    [
+        ("auto", None, qLogNoisyExpectedImprovement),
+        ("qLogNEI", X[:2], qLogNoisyExpectedImprovement),
+        ("qLogEI", X[:2], qLogExpectedImprovement),
+        ("LogEI", None, LogExpectedImprovement),
+        ("LogEI", X[:2], qLogExpectedImprovement),
+    ],
+)
+def test_a_name_gives_its_function(model, name, pending, kind):
+    assert type(build(name, model, X, pending, seed=0)) is kind
+
+
+def test_an_unknown_name_is_refused(model):
+    with pytest.raises(ValueError, match=r"acquisition must be one of \['auto', .*got 'UCB'"):
+        build("UCB", model, X, None, seed=0)
+
+
+def test_the_incumbent_is_a_posterior_mean_not_the_best_value():
+    noisy = SingleTaskGP(X, torch.arange(8.0).unsqueeze(-1) % 2, torch.full((8, 1), 4.0)).eval()
+    best = build("LogEI", noisy, X, None, seed=0).best_f
+    assert best == noisy.posterior(X).mean.max()
+    assert best < 1.0
+
+
+def test_the_analytic_and_the_monte_carlo_function_agree(model):
+    points = torch.rand(20, 1, 2)
+    analytic, sampled = (build(name, model, X, None, seed=0)(points) for name in ("LogEI", "qLogEI"))
+    good = analytic > -5
+    assert (analytic - sampled)[good].abs().max() < 0.2
+
+
+class Peak(torch.nn.Module):
+    """A function with one known peak, in place of an acquisition function."""
+
+    X_pending = None
+
+    def __init__(self, at):
+        super().__init__()
+        self.at = torch.tensor(at)
+        self.model = None
+
+    def forward(self, X):
+        return -(X - self.at).abs().sum((-2, -1))
+
+
+@pytest.mark.parametrize(
+    ("space", "at"),
+    [
+        (Space(x=Float(0, 1), y=Float(0, 1)), [0.25, 0.75]),
+        (Space(x=Float(0, 1), k=Int(0, 4)), [0.25, 0.7]),
+        (Space(c=Choice(*range(5)), k=Int(0, 9999)), [3.0, 0.5]),
+        (Space(c=Choice("a", "b"), d=Choice("a", "b")), [1.0, 0.0]),
+        (Space(k=Int(0, 1), l=Int(3, 7)), [0.75, 0.1]),
+    ],
+    ids=repr,
+)
+def test_the_peak_is_found_in_every_kind_of_space(space, at):
+    torch.manual_seed(0)
+    with quiet():
+        found = maximize(Peak(at), space)
+    assert found.tolist() == pytest.approx(at, abs=1e-2)

@@ -1,0 +1,178 @@
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import robustbo as rb
+from robustbo.cli import main
+from robustbo.replay.spec import RunSpec
+
+SPEC = """
+problem = "hartmann6"
+methods = ["sobol", "standard"]
+trials = 6
+num_initial = 5
+replications = 2
+corruption = {kind = "uniform", probability = 0.3}
+"""
+
+
+@pytest.fixture
+def cli(monkeypatch, capsys, tmp_path):
+    """Run the command line in a folder that holds runs/small.toml; gives (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "small.toml").write_text(SPEC)
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["robustbo", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        return ended.value.code, out, err
+
+    return call
+
+
+def test_replay_writes_rows_summary_and_picture_and_continues(cli, tmp_path):
+    code, out, err = cli("replay", "runs/small.toml", "--trials", 5)
+    assert code == 0
+    assert "sobol" in out
+    assert "standard" in out
+    folder = tmp_path / "results" / "small"
+    assert "curves.png" in err
+    assert (folder / "curves.png").stat().st_size > 10_000
+    code, out, err = cli("replay", "runs/small.toml", "--format", "json")
+    assert "20 trials done before" in err
+    assert [row["method"] for row in json.loads(out)] == ["sobol", "standard"]
+    rows = list(csv.DictReader(io.StringIO((folder / "results.csv").read_text())))
+    assert len(rows) == 2 * 2 * 6
+    assert len((folder / "summary.csv").read_text().splitlines()) == 3
+
+
+def test_replay_of_one_method_and_replication_into_a_folder_of_ones_own(cli, tmp_path):
+    code, out, _ = cli(
+        "replay", "runs/small", "--method", "sobol", "--replications", 1, "--out", "here", "--format", "csv"
+    )
+    assert code == 0
+    assert [row["method"] for row in csv.DictReader(io.StringIO(out))] == ["sobol"]
+    assert [path.name for path in sorted((tmp_path / "here" / "cells").glob("*.jsonl"))] == [
+        "sobol-0.jsonl",
+        "sobol-0.truth.jsonl",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("replay", "nowhere"), "error: nowhere: expected a TOML file"),
+        (("replay", "runs/small", "--set", "trials=-1"), "small.toml: trials: Input should be greater"),
+        (("replay", "runs/small", "--method", "gp"), "--method gp: expected one of sobol, standard"),
+        (("replay", "runs/small", "--jobs", "0"), "--jobs"),
+        (("verify", "runs"), "expected a recorded run"),
+        (("show", "nowhere.jsonl"), "there is no such journal"),
+        (("dance",), "dance"),
+    ],
+)
+def test_a_mistake_is_answered_with_what_was_expected_and_code_2(cli, arguments, message):
+    code, out, err = cli(*arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_a_changed_spec_does_not_continue(cli):
+    cli("replay", "runs/small", "--method", "sobol", "--trials", 2)
+    code, _, err = cli("replay", "runs/small", "--method", "sobol", "--set", "corruption.probability=0.5")
+    assert code == 2
+    assert "corruption.probability: recorded 0.3, now 0.5" in err
+    code, _, err = cli("replay", "runs/small", "--method", "sobol", "--no-resume")
+    assert code == 2
+    assert "holds results already" in err
+
+
+def test_verify_says_the_same_twice_and_finds_a_difference(cli, tmp_path, monkeypatch):
+    cli("replay", "runs/small", "--replications", 1)
+    first = cli("verify", "results/small")
+    assert first == cli("verify", "results/small")
+    assert first[0] == 0
+    assert first[1].count("the same, bit for bit") == 2
+    monkeypatch.setattr("robustbo.replay.verify.recommend", lambda *_: 0)
+    code, out, _ = cli("verify", "results/small", "--format", "json")
+    assert code == 1
+    assert all("recommended: recorded" in row["verdict"] for row in json.loads(out))
+
+
+def test_a_failing_cell_is_shown_at_the_end_with_code_1(cli, tmp_path, monkeypatch):
+    def fail(cell, progress):
+        raise rb.FitError("no luck")
+
+    monkeypatch.setattr("robustbo.replay.pool.run", fail)
+    code, _, err = cli("replay", "runs/small")
+    assert code == 1
+    assert err.count("no luck") == 4
+
+
+def test_show_of_an_optimization(cli, tmp_path):
+    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), surrogate="relevance-pursuit", seed=0, journal=tmp_path / "j.jsonl")
+    assert "no value looks wrong" in cli("show", "j.jsonl")[1]
+    for i in range(10):
+        opt.tell({"x": i / 9}, 50.0 if i == 3 else (i / 9 - 0.5) ** 2)
+    opt.ask()
+    code, out, _ = cli("show", "j.jsonl")
+    assert code == 0
+    assert "10 told, 1 pending" in out
+    assert "incumbent: trial" in out
+    found = json.loads(cli("show", "j.jsonl", "--format", "json")[1])
+    assert found["outliers"][0]["trial"] == 3
+    assert found["outliers"][0]["flagged"]
+    assert abs(found["outliers"][0]["expected"] - 0.03) < 0.1
+
+
+def test_list_names_what_there_is(cli):
+    rows = json.loads(cli("list", "--format", "json")[1])
+    assert {"hartmann6", "random-point", "relevance-pursuit", "oracle", "runs/small.toml"} <= {
+        row["name"] for row in rows
+    }
+
+
+def test_a_killed_replay_goes_on_from_there_to_the_same_bits(tmp_path):
+    (tmp_path / "small.toml").write_text(SPEC)
+    command = [sys.executable, "-m", "robustbo.cli", "replay", "small.toml", "--jobs", "2", "--format", "csv"]
+    environment = {**os.environ, "MPLBACKEND": "Agg"}
+    process = subprocess.Popen([*command, "--out", "killed"], cwd=tmp_path, env=environment, start_new_session=True)
+    first = tmp_path / "killed" / "cells" / "sobol-0.truth.jsonl"
+    deadline = time.monotonic() + 120
+    while not (first.exists() and len(first.read_bytes().splitlines()) > 2) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    outputs = [
+        subprocess.run(
+            [*command, "--out", out], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+        )
+        for out in ("killed", "whole")
+    ]
+    killed, whole = (
+        [row[:9] for row in csv.reader(io.StringIO(output.stdout))]  # without the timings
+        for output in outputs
+    )
+    assert killed == whole
+    assert len(killed) == 3
+
+
+def test_the_recorded_specs_are_valid():
+    from pathlib import Path
+
+    from robustbo.replay.spec import load
+
+    runs = Path(__file__).parents[1] / "runs"
+    specs = [load(path) for path in (*runs.glob("*/spec.toml"), *runs.glob("*.toml"))]
+    assert len(specs) >= 7
+    assert all(isinstance(spec, RunSpec) for spec in specs)

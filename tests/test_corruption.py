@@ -1,0 +1,98 @@
+import numpy as np
+import pytest
+
+from problems.hartmann6 import hartmann6
+from robustbo import seeds
+from robustbo.corruption import CORRUPTIONS, Constant, RandomPoint, Uniform, build
+
+CLEAN = 1.25
+X = hartmann6.space.from_unit([0.5] * 6)
+every_kind = pytest.mark.parametrize("kind", ["constant", "uniform", "random-point"])
+
+
+def run(corruption, num, value=CLEAN, seed=0):
+    return [corruption.apply(value, X, seeds.generator(seed, trial, "corruption")) for trial in range(num)]
+
+
+def test_every_kind_is_tested():
+    assert sorted(CORRUPTIONS) == ["constant", "random-point", "uniform"]
+
+
+@every_kind
+def test_zero_rate_gives_clean_data(kind):
+    assert run(build(kind, hartmann6, probability=0), 200) == [(CLEAN, False)] * 200
+
+
+@every_kind
+def test_rate_one_always_corrupts(kind):
+    found = run(build(kind, hartmann6, probability=1), 200)
+    assert all(is_corrupted and value != CLEAN for value, is_corrupted in found)
+
+
+@every_kind
+def test_the_frequency_is_the_probability(kind):
+    num, p = 5000, 0.1
+    corruption = build(kind, hartmann6, probability=p)
+    found = sum(is_corrupted for _, is_corrupted in run(corruption, num))
+    assert abs(found - num * p) < 4 * np.sqrt(num * p * (1 - p))
+
+
+@every_kind
+def test_draws_depend_on_seed_and_trial_alone(kind):
+    corruption = build(kind, hartmann6, probability=0.3)
+    found = run(corruption, 100)
+    assert run(corruption, 100) == found
+    other = run(corruption, 100, value=-7.0)
+    assert [mask for _, mask in other] == [mask for _, mask in found]
+    assert [value for value, mask in other if mask] == [value for value, mask in found if mask]
+    assert [mask for _, mask in run(corruption, 100, seed=1)] != [mask for _, mask in found]
+
+
+@every_kind
+def test_a_higher_rate_corrupts_the_same_trials_and_more(kind):
+    low, high = (
+        {trial for trial, (_, mask) in enumerate(run(build(kind, hartmann6, probability=p), 200)) if mask}
+        for p in (0.1, 0.4)
+    )
+    assert low < high
+
+
+def test_a_constant_replaces_the_value():
+    assert run(Constant(1.0), 3) == [(100.0, True)] * 3
+    assert run(Constant(1.0, value=-5.0), 3) == [(-5.0, True)] * 3
+
+
+@pytest.mark.parametrize(("low", "high"), [(-3.0, 3.0), (10.0, 11.0)])
+def test_a_uniform_value_fills_its_range(low, high):
+    values = [value for value, _ in run(Uniform(1.0, low, high), 1000)]
+    assert low <= min(values) < low + 0.02 * (high - low)
+    assert high - 0.02 * (high - low) < max(values) <= high
+    assert np.mean(values) == pytest.approx((low + high) / 2, abs=4 * (high - low) / np.sqrt(12_000))
+
+
+def test_a_random_point_gives_a_value_that_the_objective_takes():
+    for trial, (value, _) in enumerate(run(RandomPoint(1.0, hartmann6), 50)):
+        generator = seeds.generator(0, trial, "corruption")
+        generator.random()  # whether the trial is corrupted
+        assert value == hartmann6(hartmann6.space.from_unit(generator.random(6)))
+        assert 0 < value <= hartmann6.optimum
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "match"),
+    [
+        ("gaussian", {"probability": 0.1}, r"kind must be one of \['constant', .*\], got 'gaussian'"),
+        ("constant", {}, r"probability must lie in \[0, 1\], got None"),
+        ("constant", {"probability": -0.1}, r"probability must lie in \[0, 1\], got -0\.1"),
+        ("uniform", {"probability": 1.1}, r"probability must lie in \[0, 1\], got 1\.1"),
+        ("uniform", {"probability": float("nan")}, r"probability must lie in \[0, 1\], got nan"),
+        ("random-point", {"probability": True}, r"probability must lie in \[0, 1\], got True"),
+        ("random-point", {"probability": "0.1"}, r"probability must lie in \[0, 1\], got '0\.1'"),
+        ("constant", {"probability": 0.1, "size": 3}, r"constant takes other options than \['probability', 'size'\].*"),
+        ("uniform", {"probability": 0.1, "value": 3}, r"uniform takes other options than .*'value'"),
+        ("random-point", {"probability": 0.1, "low": 3}, r"random-point takes other options than .*'low'"),
+    ],
+)
+def test_a_spec_that_breaks_a_rule_is_refused(kind, options, match):
+    with pytest.raises(ValueError, match=match):
+        build(kind, hartmann6, **options)

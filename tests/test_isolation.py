@@ -1,0 +1,62 @@
+import random
+
+import numpy as np
+import pytest
+import torch
+
+from robustbo.isolation import isolated
+
+
+def draws():
+    return torch.rand(3).tolist(), np.random.rand(3).tolist(), [random.random() for _ in range(3)]  # noqa: NPY002
+
+
+def state():
+    numpy_state = np.random.get_state()  # noqa: NPY002
+    return torch.get_rng_state().tolist(), [np.asarray(part).tolist() for part in numpy_state], random.getstate()
+
+
+@pytest.fixture
+def two_threads():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("seed", [0, 2**32 + 5, 2**63 - 1])
+def test_draws_inside_depend_on_the_seed_alone(seed):
+    with isolated(seed):
+        first = draws()
+    draws()
+    with isolated(seed):
+        assert draws() == first
+    with isolated(seed - 1 if seed else 1):
+        assert all(other != mine for other, mine in zip(draws(), first, strict=True))
+
+
+def test_the_outside_is_as_it_was(two_threads):
+    before = state()
+    with isolated(0):
+        draws()
+        assert torch.get_num_threads() == 1
+    assert state() == before
+    assert torch.get_num_threads() == 2
+
+
+def test_the_outside_is_as_it_was_after_an_error(two_threads):
+    before = state()
+    with pytest.raises(ZeroDivisionError, match="division by zero"), isolated(0):
+        draws()[0][0] / 0
+    assert state() == before
+    assert torch.get_num_threads() == 2
+
+
+def test_blocks_nest():
+    with isolated(1):
+        expected = [draws(), draws()]
+    with isolated(1):
+        first = draws()
+        with isolated(2):
+            draws()
+        assert [first, draws()] == expected

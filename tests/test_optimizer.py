@@ -1,0 +1,340 @@
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from botorch.models import SingleTaskGP
+
+import robustbo as rb
+from robustbo.journal import read
+
+SPACE = rb.Space(x=rb.Float(-5.0, 10.0), y=rb.Float(0.0, 15.0))
+MIXED = rb.Space(lr=rb.Float(1e-4, 1e-1, log=True), layers=rb.Int(1, 8), act=rb.Choice("relu", "tanh", True))
+
+
+def branin(x, y):
+    return (
+        (y - 5.1 / (4 * math.pi**2) * x * x + 5 / math.pi * x - 6) ** 2
+        + 10 * (1 - 1 / (8 * math.pi)) * math.cos(x)
+        + 10
+    )
+
+
+def optimizer(space=SPACE, **options):
+    return rb.Optimizer(space, **{"surrogate": "standard", "seed": 1, **options})
+
+
+def go_on(opt, trials, wrong=()):
+    while len(opt.history) < trials:
+        trial = opt.ask()
+        opt.tell(trial, -1e3 if trial.number in wrong else branin(**trial.params))
+    return opt
+
+
+def points(opt):
+    return [trial.params for trial in opt.history]
+
+
+class TestAsk:
+    def test_the_first_points_are_sobol_and_the_next_are_the_models(self):
+        opt = go_on(optimizer(), 8)
+        assert [trial.origin for trial in opt.history] == ["sobol"] * 6 + ["model"] * 2
+
+    @pytest.mark.parametrize(("options", "count"), [({}, 6), ({"num_initial": 3}, 3)])
+    def test_how_many_are_sobol_is_an_option(self, options, count):
+        opt = optimizer(**options)
+        assert opt.settings.num_initial == count
+
+    def test_one_dimension_still_gets_five(self):
+        assert optimizer(rb.Space(x=rb.Float(0, 1))).settings.num_initial == 5
+
+    def test_the_same_seed_gives_the_same_run_whatever_happens_outside(self):
+        first = points(go_on(optimizer(), 8))
+        torch.manual_seed(99)
+        np.random.seed(99)  # noqa: NPY002
+        opt = optimizer()
+        while len(opt.history) < 8:
+            trial = opt.ask()
+            opt.tell(trial, branin(**trial.params))
+            opt.best(), opt.outliers()  # looking changes nothing
+        assert points(opt) == first
+        assert points(go_on(optimizer(seed=2), 8)) != first
+
+    def test_asking_leaves_the_global_generators_alone(self):
+        opt = go_on(optimizer(), 7)
+        torch.manual_seed(5)
+        expected = torch.rand(3)
+        torch.manual_seed(5)
+        opt.ask()
+        assert torch.equal(torch.rand(3), expected)
+
+    def test_a_batch_accounts_for_its_own_pending_points_and_is_told_in_any_order(self):
+        opt = go_on(optimizer(), 7)
+        batch = opt.ask(3)
+        rows = [SPACE.to_unit(trial.params) for trial in batch]
+        assert min(math.dist(a, b) for a in rows for b in rows if a is not b) > 1e-3
+        for trial in reversed(batch):
+            opt.tell(trial, branin(**trial.params))
+        assert len(opt.history.having("told")) == 10
+
+    def test_many_pending_points_and_no_value_yet_are_answered_by_sobol(self):
+        assert {trial.origin for trial in optimizer().ask(9)} == {"sobol"}
+
+    @pytest.mark.parametrize("n", [0, -1, 1.5, True])
+    def test_a_bad_count_is_refused(self, n):
+        with pytest.raises(ValueError, match="n must be a whole number of at least 1"):
+            optimizer().ask(n)
+
+    @pytest.mark.parametrize("acquisition", ["qLogNEI", "qLogEI", "LogEI"])
+    def test_every_acquisition_serves_a_mixed_space_with_pending_points(self, acquisition):
+        opt = optimizer(MIXED, acquisition=acquisition, num_initial=4)
+        for trial in opt.ask(4):
+            opt.tell(trial, -math.log10(trial.params["lr"]) + trial.params["layers"])
+        batch = opt.ask(2)
+        assert all(trial.params == MIXED.validate(trial.params) for trial in batch)
+        assert batch[0].params != batch[1].params
+
+    def test_a_model_class_of_ones_own_will_do_and_survives_the_journal(self, tmp_path):
+        opt = go_on(optimizer(surrogate=SingleTaskGP, journal=tmp_path / "j"), 7)
+        expected = opt.ask()
+        assert rb.Optimizer.resume(tmp_path / "j").history[7] == expected
+        assert optimizer(surrogate=SingleTaskGP).settings == opt.settings
+
+
+class TestTell:
+    def test_a_number_a_trial_and_parameters_are_all_understood(self):
+        opt = optimizer()
+        opt.ask(2)
+        assert opt.tell(np.int64(0), torch.tensor(1.0)).value == 1.0
+        assert opt.tell(opt.history[1], np.float32(2.0)).state == "told"
+        told = opt.tell({"x": 0, "y": np.float64(1.0)}, 3)
+        assert (told.number, told.origin, told.params) == (2, "user", {"x": 0.0, "y": 1.0})
+
+    @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+    def test_a_value_that_is_not_finite_is_a_failed_trial_and_never_reaches_a_fit(self, value):
+        opt = go_on(optimizer(), 6)
+        trial = opt.tell(opt.ask(), value)
+        assert trial.state == "failed"
+        assert str(value) in trial.reason
+        assert opt.tell({"x": 0.0, "y": 1.0}, value).state == "failed"
+        assert len(opt.outliers()) == 6
+        opt.ask()
+
+    @pytest.mark.parametrize("value", ["0.9", None, True, [1, 2], 1j])
+    def test_what_is_no_number_is_refused_and_changes_nothing(self, value):
+        opt = optimizer()
+        trial = opt.ask()
+        with pytest.raises(TypeError, match="value must be a real number, got"):
+            opt.tell(trial, value)
+        assert opt.history[0].state == "pending"
+
+    def test_telling_twice_advises_to_amend(self):
+        opt = optimizer()
+        opt.tell(opt.ask(), 1.0)
+        with pytest.raises(ValueError, match="tell needs a pending trial, trial 0 is told; use amend"):
+            opt.tell(0, 2.0)
+
+    def test_a_trial_that_does_not_exist_is_named(self):
+        with pytest.raises(ValueError, match=r"one of the 0 trials so far.*got 3"):
+            optimizer().tell(3, 1.0)
+
+    @pytest.mark.parametrize("sd", [-1.0, math.nan, math.inf])
+    def test_a_bad_sd_is_refused(self, sd):
+        with pytest.raises(ValueError, match="sd must be finite and at least 0"):
+            optimizer().tell({"x": 0, "y": 0}, 1.0, sd=sd)
+
+    def test_parameters_outside_the_space_are_named(self):
+        with pytest.raises(rb.SpaceError, match=r"x: must lie in \[-5.0, 10.0\], got 11.0"):
+            optimizer().tell({"x": 11, "y": 0}, 1.0)
+
+    def test_known_noise_is_used_where_it_is_always_known(self):
+        opt = optimizer()
+        for i in range(6):
+            opt.tell({"x": i, "y": 1}, float(i % 2), sd=10.0)
+        assert abs(opt.best().mean - 0.5) < 0.4  # so much noise leaves little but the mean
+        opt.tell({"x": 7, "y": 1}, 0.0)
+        with pytest.warns(rb.NumericsWarning, match="sd is known for 6 of 7 values"):
+            opt.best()
+
+    def test_a_noise_of_zero_will_do(self):
+        opt = optimizer()
+        for i in range(6):
+            opt.tell({"x": i, "y": 1}, float(i), sd=0.0)
+        assert opt.best().trial.number == 0
+
+    def test_replicates_are_welcome_and_share_an_incumbent(self):
+        opt = optimizer()
+        for value in (1.0, 3.0, 5.0, 3.0, 3.0):
+            opt.tell({"x": 1, "y": 1}, value)
+        opt.tell({"x": 2, "y": 9}, 10.0)
+        best = opt.best()
+        assert best.trial.number == 0
+        assert best.mean == pytest.approx(3.0, abs=1.5)
+
+
+class TestVerdicts:
+    def test_exclusion_is_taken_back_and_a_value_amended(self):
+        opt = go_on(optimizer(), 6)
+        before = opt.best()
+        worst = opt.best(raw=True).trial
+        opt.exclude(worst)
+        assert opt.best(raw=True).trial != worst
+        assert worst.number not in [o.trial.number for o in opt.outliers()]
+        opt.include(worst)
+        assert opt.best() == before
+        assert opt.amend(worst, 1e3).value == 1e3
+        assert opt.best(raw=True).trial.number != worst.number
+
+    def test_failed_trials_can_be_given_a_value_later(self):
+        opt = optimizer()
+        opt.fail(opt.ask(), "node died")
+        assert opt.history[0].reason == "node died"
+        assert opt.amend(0, 2.0).state == "told"
+
+    def test_amending_to_nothing_is_refused(self):
+        opt = optimizer()
+        opt.tell(opt.ask(), 1.0)
+        with pytest.raises(ValueError, match="use exclude"):
+            opt.amend(0, math.nan)
+
+    def test_failures_do_not_count_as_initial_points(self):
+        opt = optimizer()
+        for trial in opt.ask(8):
+            opt.fail(trial)
+        assert opt.ask().origin == "sobol"
+
+
+class TestBest:
+    def test_the_incumbent_is_the_models_and_the_raw_best_is_the_liar(self):
+        opt = go_on(optimizer(surrogate="relevance-pursuit"), 12, wrong={4})
+        assert opt.best(raw=True).trial.number == 4
+        assert opt.best().trial.number != 4
+        worst = opt.outliers()[0]
+        assert (worst.trial.number, worst.flagged, worst.value) == (4, True, -1e3)
+        assert worst.evidence > 20
+        assert abs(worst.value - worst.expected) > 5 * worst.sd
+
+    def test_maximizing_is_minimizing_upside_down(self):
+        down, up = optimizer(), optimizer(direction="maximize")
+        for x in range(8):
+            down.tell({"x": x, "y": 3}, (x - 3.0) ** 2)
+            up.tell({"x": x, "y": 3}, -((x - 3.0) ** 2))
+        assert down.ask().params == up.ask().params
+        assert (down.best().trial.number, down.best().mean) == (3, -up.best().mean)
+
+    @pytest.mark.parametrize("raw", [True, False])
+    def test_nothing_told_is_said(self, raw):
+        with pytest.raises(ValueError, match="at least one told value"):
+            optimizer().best(raw=raw)
+        assert optimizer().outliers() == []
+
+    @pytest.mark.parametrize("surrogate", ["standard", "relevance-pursuit"])
+    @pytest.mark.parametrize(
+        "values",
+        [
+            [1.0],
+            [2.0] * 6,
+            [1.0, 1e300, 2.0, 3.0, 2.5, 1.5],
+            [1e-12, 2e-12, 4e-12, 3e-12, 0, 1e-12],
+            [1e10, 1e10 + 1, 1e10 - 1],
+        ],
+        ids=["one", "equal", "huge", "tiny", "far"],
+    )
+    def test_awkward_values_leave_a_usable_optimizer(self, surrogate, values):
+        opt = optimizer(surrogate=surrogate, num_initial=1)
+        for i, value in enumerate(values):
+            opt.tell({"x": i, "y": i * i % 7}, value)
+        assert math.isfinite(opt.best().mean)
+        assert len(opt.outliers()) == len(values)
+        assert opt.ask().origin == "model"
+
+    def test_tiny_and_shifted_values_are_the_same_problem(self):
+        def ask(scale, shift):
+            opt = optimizer()
+            for x in range(8):
+                opt.tell({"x": x, "y": 3}, scale * (x - 3.0) ** 2 + shift)
+            return opt.ask().params
+
+        assert ask(2.0**-40, 0.0) == ask(1.0, 0.0) == ask(2.0**40, 2.0**40)
+
+
+class TestJournal:
+    def test_resuming_half_way_is_never_having_stopped(self, tmp_path):
+        whole = go_on(optimizer(journal=tmp_path / "whole.jsonl"), 50)
+        go_on(optimizer(journal=tmp_path / "half.jsonl"), 25)
+        resumed = go_on(rb.Optimizer.resume(tmp_path / "half.jsonl"), 50)
+        assert resumed.history == whole.history
+        assert rb.Optimizer.resume(tmp_path / "half.jsonl").history == whole.history
+
+    def test_a_told_value_is_in_the_file_when_tell_returns(self, tmp_path):
+        opt = optimizer(journal=tmp_path / "j")
+        opt.tell(opt.ask(), 0.1 + 0.2)
+        assert read(tmp_path / "j").events[-1] == {"event": "tell", "trial": 0, "value": 0.1 + 0.2, "sd": None}
+
+    def test_every_verdict_survives(self, tmp_path):
+        opt = go_on(optimizer(journal=tmp_path / "j"), 6)
+        opt.exclude(0), opt.exclude(1), opt.include(1), opt.amend(2, 5.0, sd=0.5), opt.fail(opt.ask(), "gone")
+        opt.tell({"x": 1, "y": 2}, math.nan)
+        assert rb.Optimizer.resume(tmp_path / "j").history == opt.history
+
+    def test_a_refused_event_is_not_written(self, tmp_path):
+        opt = optimizer(journal=tmp_path / "j")
+        with pytest.raises(ValueError, match="one of the 0 trials"):
+            opt.exclude(0)
+        assert read(tmp_path / "j").events == []
+
+    def test_an_existing_journal_is_not_overwritten(self, tmp_path):
+        optimizer(journal=tmp_path / "j")
+        with pytest.raises(rb.JournalError, match="exists; resume it"):
+            optimizer(journal=tmp_path / "j")
+
+    def test_other_library_versions_are_told_of(self, tmp_path, monkeypatch):
+        optimizer(journal=tmp_path / "j")
+        monkeypatch.setattr("robustbo.record.versions", lambda: dict.fromkeys(("torch", "numpy"), "0"))
+        with pytest.warns(rb.JournalWarning, match=r"torch .* -> 0, numpy .* -> 0"):
+            rb.Optimizer.resume(tmp_path / "j")
+
+    def test_a_seed_that_was_not_given_is_drawn_shown_and_kept(self, tmp_path):
+        opt = optimizer(seed=None, journal=tmp_path / "j")
+        assert f"seed={opt.seed}" in repr(opt)
+        assert rb.Optimizer.resume(tmp_path / "j").seed == opt.seed
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"direction": "up"}, "direction must be 'minimize' or 'maximize', got 'up'"),
+        ({"surrogate": "gp"}, "surrogate must be one of"),
+        ({"acquisition": "EI"}, r"acquisition must be one of .*got 'EI'"),
+        ({"num_initial": 0}, "num_initial must be a whole number of at least 1"),
+        ({"seed": -1}, "seed must be a whole number of at least 0"),
+        ({"surrogate_options": {"depth": 2}}, "has the options"),
+        (
+            {"surrogate": "relevance-pursuit", "surrogate_options": {"prior_mean_of_support": {1}}},
+            "must be JSON values",
+        ),
+        ({"space": {"x": (0, 1)}}, r"space must be a robustbo.Space"),
+    ],
+)
+def test_bad_arguments_are_named(options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        optimizer(**options)
+
+
+def test_frame_has_one_row_a_trial():
+    opt = go_on(optimizer(), 3)
+    opt.ask()
+    frame = opt.frame()
+    assert list(frame.columns) == ["x", "y", "value", "sd", "state", "origin", "reason"]
+    assert frame["state"].tolist() == ["told"] * 3 + ["pending"]
+    assert pd.isna(frame["value"][3])
+
+
+def test_changing_a_trial_in_hand_does_not_change_the_history():
+    opt = optimizer()
+    trial = opt.ask()
+    trial.params["x"] = 1e9
+    assert opt.history[0].params["x"] != 1e9
+    assert pickle.loads(pickle.dumps(opt.history)) == opt.history

@@ -1,0 +1,47 @@
+"""What the README shows must run, and what it lists must be all there is."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import problems
+import robustbo
+from robustbo.surrogates.registry import SURROGATES
+
+README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+MODULES = [
+    module.name
+    for package in (robustbo, problems)
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+]
+
+
+def test_the_ask_and_tell_example_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    names = {}
+    exec(example, names)
+    found = [outlier.trial.number for outlier in names["opt"].outliers() if outlier.flagged]
+    assert found == [7]
+    assert (tmp_path / "tuning.jsonl").exists()
+
+
+def test_every_surrogate_is_in_the_table():
+    section = README.split("## Surrogates")[1].split("##")[0]
+    assert set(re.findall(r"^\| `([a-z-]+)` \|", section, re.MULTILINE)) == set(SURROGATES)
+
+
+def test_every_module_is_in_the_architecture():
+    named = set(re.findall(r"`([a-z_]+)`", README.split("## Architecture")[1]))
+    top = {name.split(".")[1] for name in MODULES if name.startswith("robustbo.")}
+    assert top <= named
+
+
+@pytest.mark.parametrize("name", ["robustbo", *MODULES])
+def test_examples_in_docstrings_are_true(name):
+    found = doctest.testmod(importlib.import_module(name))
+    assert found.failed == 0

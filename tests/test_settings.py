@@ -1,0 +1,73 @@
+import json
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from robustbo.parameters import Choice, Float, Int
+from robustbo.settings import Settings, default_num_initial, options_text
+from robustbo.space import Space
+
+SPACE = Space(x=Float(1e-3, 1.0, log=True), n=Int(1, 4), c=Choice("a", None, True))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(SPACE),
+        Settings(SPACE, "maximize", "student-t", options_text({"dof": 4.0, "a": [1, None]}), "qLogEI", 12, 2**70),
+    ],
+    ids=["default", "full"],
+)
+def test_settings_return_from_json(settings):
+    back = Settings.from_dict(json.loads(json.dumps(settings.to_dict())))
+    assert back == settings
+    assert back.sign == settings.sign
+    assert hash(back) == hash(settings)
+
+
+def test_the_json_form_shows_the_options_as_values():
+    assert Settings(SPACE, options='{"dof": 4}').to_dict()["surrogate_options"] == {"dof": 4}
+
+
+def test_settings_are_frozen():
+    with pytest.raises(FrozenInstanceError, match="cannot assign to field 'seed'"):
+        Settings(SPACE).seed = 1
+
+
+@pytest.mark.parametrize(("direction", "sign"), [("minimize", -1.0), ("maximize", 1.0)])
+def test_the_sign_makes_larger_better(direction, sign):
+    assert Settings(SPACE, direction).sign == sign
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "match"),
+    [
+        ("direction", "max", "direction must be 'minimize' or 'maximize', got 'max'"),
+        ("direction", None, "direction must be 'minimize' or 'maximize', got None"),
+        ("num_initial", 0, "num_initial must be a whole number of at least 1, got 0"),
+        ("num_initial", True, "num_initial must be a whole number of at least 1, got True"),
+        ("num_initial", 2.0, r"num_initial must be a whole number of at least 1, got 2\.0"),
+        ("seed", -1, "seed must be a whole number of at least 0, got -1"),
+        ("seed", False, "seed must be a whole number of at least 0, got False"),
+        ("seed", None, "seed must be a whole number of at least 0, got None"),
+    ],
+)
+def test_an_argument_that_breaks_a_rule_is_refused(argument, value, match):
+    with pytest.raises(ValueError, match=match):
+        Settings(SPACE, **{argument: value})
+
+
+@pytest.mark.parametrize(("dimension", "number"), [(1, 5), (2, 6), (6, 14)])
+def test_the_default_number_of_initial_points_grows_with_the_dimension(dimension, number):
+    assert default_num_initial(Space(**{f"x{i}": Float(0.0, 1.0) for i in range(dimension)})) == number
+
+
+def test_options_become_canonical_text():
+    assert options_text({"b": 1, "a": [True, None]}) == options_text({"a": [True, None], "b": 1})
+    assert options_text(None) == options_text({}) == "{}"
+
+
+@pytest.mark.parametrize("options", [{"a": object()}, {"a": float("nan")}, {"a": {1}}, {"a": len}, 3], ids=repr)
+def test_options_that_are_not_json_are_refused(options):
+    with pytest.raises(TypeError, match="surrogate_options must be JSON values, got "):
+        options_text(options)

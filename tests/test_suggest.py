@@ -1,0 +1,75 @@
+import torch
+
+from robustbo import fitting
+from robustbo.fitting import decode, encode, fit, observations
+from robustbo.history import History
+from robustbo.parameters import Choice, Float, Int
+from robustbo.settings import Settings
+from robustbo.space import Space
+from robustbo.suggest import step
+
+SPACE = Space(x=Float(0.0, 1.0), k=Int(1, 5), c=Choice("a", "b", "c"))
+
+
+def history(n):
+    made = History()
+    for i in range(n):
+        params = SPACE.sobol(3, i)
+        made = made.apply(
+            {"event": "tell", "trial": i, "params": params, "value": params["x"] + params["k"], "sd": None}
+        )
+    return made
+
+
+def forget():
+    """Empty the memo of fits, so that the next one is computed."""
+    fitting._fit.cache_clear()
+
+
+def settings(**options):
+    return Settings(SPACE, surrogate="standard", **{"num_initial": 4, **options})
+
+
+def test_a_step_is_a_pure_function_of_its_arguments():
+    first = step(settings(), history(6), 6).params
+    forget()
+    assert step(settings(), history(6), 6).params == first
+
+
+def test_every_trial_has_its_own_sobol_point():
+    assert step(settings(), history(2), 2).params != step(settings(), history(2), 3).params
+
+
+def test_the_number_of_threads_changes_no_bit():
+    first = step(settings(), history(6), 6).params
+    forget()
+    try:
+        torch.set_num_threads(2)
+        assert step(settings(), history(6), 6).params == first
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(1)
+
+
+def test_choices_are_encoded_as_their_index_and_back():
+    rows = [SPACE.to_unit({"x": 0.25, "k": k, "c": c}) for k in range(1, 6) for c in "abc"]
+    X = encode(SPACE, rows)
+    assert X[:, 2].tolist() == [0.0, 1.0, 2.0] * 5
+    assert [SPACE.from_unit(row) for row in decode(SPACE, X)] == [SPACE.from_unit(row) for row in rows]
+
+
+def test_only_told_trials_are_fitted():
+    made = (
+        history(5)
+        .apply({"event": "exclude", "trial": 1})
+        .apply({"event": "ask", "trial": 5, "params": SPACE.sobol(0, 9)})
+    )
+    assert observations(settings(), made).numbers == (0, 2, 3, 4)
+
+
+def test_predictions_speak_the_users_units_in_either_direction():
+    for direction in ("minimize", "maximize"):
+        fitted = fit(settings(direction=direction), history(12))
+        means, sds = fitted.predict(fitted.X)
+        assert max(abs(m - v) for m, v in zip(means, fitted.observations.values, strict=True)) < 0.3
+        assert all(0 < sd < 1 for sd in sds)
