@@ -13,10 +13,10 @@ from robustbo import seeds
 from robustbo.fitting import Fitted, categories, encode
 from robustbo.isolation import isolated
 from robustbo.parameters import Choice
+from robustbo.settings import ACQUISITIONS
 from robustbo.space import Space
 from robustbo.surrogates.base import quiet
 
-ACQUISITIONS = ("auto", "qLogNEI", "qLogEI", "LogEI")
 NUM_SAMPLES = 128  # quasi-random posterior samples of the Monte Carlo functions
 NUM_RESTARTS = 8
 RAW_SAMPLES = 512
@@ -26,9 +26,9 @@ def build(name: str, model: GPyTorchModel, X: Tensor, X_pending: Tensor | None, 
     """An acquisition function of a fitted model that is to be maximized.
 
     Args:
-        name: One of `ACQUISITIONS`; "auto" is qLogNEI. The incumbent of LogEI and qLogEI is the best posterior mean
-            among the points measured, not the best value. LogEI has no closed form with points pending: it is qLogEI
-            then.
+        name: One of `ACQUISITIONS` but "sobol"; "auto" is qLogNEI. The incumbent of LogEI and qLogEI is the best
+            posterior mean among the points measured, not the best value. LogEI has no closed form with points pending:
+            it is qLogEI then.
         model: A fitted model.
         X: ``n x d`` points measured.
         X_pending: ``p x d`` points asked and not told, or None.

@@ -5,13 +5,18 @@ import operator
 from typing import Any
 
 
+def plain_scalar(value: Any) -> Any:
+    """A scalar of NumPy or torch as Python's own, all else as it is."""
+    return value.item() if getattr(value, "ndim", None) == 0 else value
+
+
 def real(name: str, value: Any) -> float:
     """A real number (NaN and infinities too), from Python, NumPy or torch.
 
     Raises:
         TypeError: If it is none.
     """
-    plain = value.item() if getattr(value, "ndim", None) == 0 else value  # of NumPy and torch
+    plain = plain_scalar(value)
     if isinstance(plain, bool | str | bytes | complex) or plain is None:
         raise TypeError(f"{name} must be a real number, got {value!r}")
     try:
@@ -40,10 +45,22 @@ def index(trial: Any) -> int:
     Raises:
         TypeError: If it is not a whole number.
     """
-    plain = trial.item() if getattr(trial, "ndim", None) == 0 else trial  # of NumPy and torch
+    plain = plain_scalar(trial)
     if isinstance(plain, bool):
         raise TypeError(f"trial must be a Trial or its number, got {trial!r}")
     try:
         return operator.index(plain)
     except TypeError:
         raise TypeError(f"trial must be a Trial, its number or a mapping of parameters, got {trial!r}") from None
+
+
+def whole(name: str, value: Any, least: int) -> int:
+    """A whole number of at least ``least``.
+
+    Raises:
+        ValueError: If it is none.
+    """
+    plain = plain_scalar(value)
+    if isinstance(plain, bool) or not isinstance(plain, int) or plain < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    return plain

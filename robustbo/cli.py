@@ -5,6 +5,8 @@ Heavy imports happen inside the commands, so that ``--help`` answers at once.
 
 import json
 import sys
+import warnings
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,8 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    import pandas as pd
-
+    from robustbo.replay.plan import Plan
     from robustbo.replay.pool import Failure
     from robustbo.replay.spec import RunSpec
 
@@ -28,7 +29,10 @@ class Format(StrEnum):
     csv = "csv"
 
 
-Runs = Annotated[list[Path], typer.Argument(help="Spec files, or folders with spec.toml in them.", show_default=False)]
+Runs = Annotated[
+    list[Path],
+    typer.Argument(metavar="RUN...", help="Spec files, or folders with spec.toml in them.", show_default=False),
+]
 FormatOption = Annotated[Format, typer.Option("--format", help="How to write the result.")]
 Jobs = Annotated[int, typer.Option(min=1, help="Processes, of one thread each.")]
 
@@ -52,85 +56,77 @@ def replay(
 ) -> None:
     """Run benchmark runs and show how each method did."""
     from robustbo.replay import spec as specs
+    from robustbo.replay.plan import plan, summaries
 
-    failures = []
+    flags = {"replications": replications, "trials": trials}
+    overrides = [*(set_ or []), *(f"{key}={value}" for key, value in flags.items() if value is not None)]
+    plans = []
     for run in runs:
         path = specs.find(run)
         name = path.parent.name if path.name == specs.SPEC_FILE else path.stem
         folder = Path("results") / name if out is None else out / name if len(runs) > 1 else out
-        flags = {"replications": replications, "trials": trials}
-        overrides = [f"{key}={value}" for key, value in flags.items() if value is not None]
-        spec = _only(specs.load(run, [*(set_ or []), *overrides]), method)
-        failures += _replay(spec, folder, jobs, resume, format_)
+        plans.append(plan(specs.only(specs.load(run, overrides), method or []), folder, resume))
+    try:
+        failures = [failure for planned in plans for failure in _run(planned, jobs)]
+    except KeyboardInterrupt:
+        _log("interrupted; the same command continues from here")
+        raise typer.Exit(130) from None
+    _show(
+        summaries(plans, is_readable=format_ is Format.table),
+        format_,
+        title=plans[0].spec.title if len(plans) == 1 else "",
+    )
     raise typer.Exit(1 if failures else 0)
 
 
-def _only(spec: "RunSpec", methods: list[str] | None) -> "RunSpec":
-    from robustbo.errors import SpecError
+def _run(planned: "Plan", jobs: int) -> "list[Failure]":
+    from robustbo.replay import pool, report
 
-    if unknown := [name for name in methods or [] if name not in spec.methods]:
-        raise SpecError(f"--method {unknown[0]}: expected one of {', '.join(spec.methods)}")
-    chosen = {name: spec.methods[name] for name in methods} if methods else spec.methods
-    return spec.model_copy(update={"methods": chosen})
-
-
-def _replay(spec: "RunSpec", folder: Path, jobs: int, resume: bool, format_: Format) -> "list[Failure]":
-    from robustbo.errors import SpecError
-    from robustbo.replay import cell, pool, score
-
-    cells = cell.cells(spec, folder)
-    done = {(c.method, c.replication): len(cell.recorded(c).entries) for c in cells}
-    if any(done.values()) and not resume:
-        raise SpecError(
-            f"{folder}: holds results already; leave --no-resume away to continue them, or choose another --out"
-        )
-    _log(f"{folder}: {len(cells)} cells of {spec.trials} trials, {sum(done.values())} trials done before")
-    with _Bars(spec, done) as bars:
-        failures = pool.run_cells(cells, jobs, bars.notify)
-    finished = [c for c in cells if len(cell.recorded(c).entries) >= spec.trials]
+    spec, folder = planned.spec, planned.folder
+    _log(
+        f"{folder}: {len(planned.cells)} cells of {spec.trials} trials, {sum(planned.done.values())} trials done before"
+    )
+    with _Bars(spec, planned.done) as bars:
+        failures = pool.run_cells(planned.cells, jobs, bars.notify)
     for failure in failures:
         _log(f"failed: {failure.method}, replication {failure.replication}: {failure.reason}")
-    if finished:
-        _write_results(spec, folder, score.rows(finished), format_)
+    if len(failures) < len(planned.cells):
+        written = report.write(folder, spec)
+        _log("written: " + ", ".join(map(str, written)))
+        if len(written) < 3:
+            _log("no picture: it needs matplotlib, which comes with the extra robustbo[report]")
     return failures
-
-
-def _write_results(spec: "RunSpec", folder: Path, table: "pd.DataFrame", format_: Format) -> None:
-    from robustbo.replay import score
-    from robustbo.tables import records
-
-    table = table[table["trial"] < spec.trials]
-    table.to_csv(folder / "results.csv", index=False, float_format="%.17g")
-    summary = score.summary(table, [name for name in spec.methods if name in set(table["method"])])
-    summary.to_csv(folder / "summary.csv", index=False)
-    _show(records(summary), format_, title=spec.title or spec.problem)
-    try:
-        from robustbo.replay.figure import draw
-    except ImportError:
-        _log("no picture: it needs matplotlib, which comes with the extra robustbo[report]")
-        return
-    draw(spec, table, folder / "curves.png")
-    _log(f"rows: {folder / 'results.csv'}\npicture: {folder / 'curves.png'}")
 
 
 @app.command()
 def verify(runs: Runs, format_: FormatOption = Format.table) -> None:
     """Recompute recorded runs and compare them bit for bit; exit code 1 on a difference."""
-    from robustbo.errors import ReplayMismatch
     from robustbo.replay.cell import cells_in
     from robustbo.replay.verify import verify as recompute
+    from robustbo.replay.verify import verify_folder
 
     rows: list[dict[str, Any]] = []
-    for run in runs:
-        for cell in cells_in(run):
+    for run, found in [(run, cells_in(run)) for run in runs]:
+        for cell in found:
             row = {"run": str(run), "method": cell.method, "replication": cell.replication}
-            try:
-                rows.append(row | {"asks": recompute(cell), "verdict": "the same, bit for bit"})
-            except ReplayMismatch as mismatch:
-                rows.append(row | {"asks": None, "verdict": str(mismatch)})
+            rows.append(row | _verdict(recompute, cell))
             _log(f"{cell.method}, replication {cell.replication}: {rows[-1]['verdict']}")
+        row = {"run": str(run), "method": "(cells and rows)", "replication": None}
+        rows.append(row | _verdict(verify_folder, run, found))
     _show(rows, format_, title="verify")
-    raise typer.Exit(0 if all(row["asks"] is not None for row in rows) else 1)
+    raise typer.Exit(0 if all(row["verdict"] == THE_SAME for row in rows) else 1)
+
+
+THE_SAME = "the same, bit for bit"
+
+
+def _verdict(check: Callable[..., int | None], *arguments: Any) -> dict[str, Any]:
+    from robustbo.errors import RobustBOError
+
+    try:
+        return {"asks": check(*arguments), "verdict": THE_SAME}
+    except RobustBOError as error:
+        return {"asks": None, "verdict": str(error)}
 
 
 @app.command()
@@ -193,6 +189,7 @@ class _Bars:
         self._bars = Progress(
             *columns, TextColumn("{task.fields[value]}"), console=console, disable=not sys.stderr.isatty()
         )
+        self._values: dict[str, dict[int, float]] = {name: {} for name in spec.methods}
         self._tasks = {
             name: self._bars.add_task(
                 name,
@@ -211,9 +208,12 @@ class _Bars:
         self._bars.stop()
 
     def notify(self, progress: Any) -> None:
-        """Move a bar by one trial."""
-        value = "" if progress.value is None else f"incumbent {progress.value:.4g} (replication {progress.replication})"
-        self._bars.update(self._tasks[progress.method], advance=1, value=value)
+        """Move a bar by one trial, and show the mean true value at the recommended points."""
+        if progress.value is not None:
+            self._values[progress.method][progress.replication] = progress.value
+        values = self._values[progress.method].values()
+        shown = f"incumbent {sum(values) / len(values):.4g}" if values else ""
+        self._bars.update(self._tasks[progress.method], advance=1, value=shown)
 
 
 def _log(message: str) -> None:
@@ -228,11 +228,9 @@ def _show(rows: list[dict[str, Any]], format_: Format, title: str = "") -> None:
 
 def main() -> None:
     """Run the command line; what the user can mend is one message and exit code 2, without a traceback."""
+    warnings.showwarning = lambda message, *_: _log(f"warning: {message}")
     try:
         app()
-    except KeyboardInterrupt:
-        _log("interrupted; the same command continues from here")
-        sys.exit(130)
     except Exception as error:
         from robustbo.errors import RobustBOError
 

@@ -3,8 +3,8 @@
 Each spec draws in the same order whatever happens, so that every method meets the same corruption at the same trial.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
 import numpy as np
@@ -64,15 +64,7 @@ class RandomPoint:
         return (self.problem(self.problem.space.from_unit(u.tolist())), True) if is_corrupted else (value, False)
 
 
-def _random_point(problem: Problem, **options: Any) -> RandomPoint:
-    return RandomPoint(problem=problem, **options)
-
-
-CORRUPTIONS: dict[str, Callable[..., Corruption]] = {
-    "constant": lambda problem, **options: Constant(**options),
-    "uniform": lambda problem, **options: Uniform(**options),
-    "random-point": _random_point,
-}
+CORRUPTIONS: dict[str, Any] = {"constant": Constant, "uniform": Uniform, "random-point": RandomPoint}
 
 
 def build(kind: str, problem: Problem, **options: Any) -> Corruption:
@@ -98,7 +90,8 @@ def build(kind: str, problem: Problem, **options: Any) -> Corruption:
         raise ValueError(f"probability must lie in [0, 1], got {probability!r}")
     if wrong := [key for key, value in options.items() if not isinstance(value, int | float)]:
         raise ValueError(f"{wrong[0]} must be a number, got {options[wrong[0]]!r}")
-    try:
-        return CORRUPTIONS[kind](problem, **options)
-    except TypeError as error:
-        raise ValueError(f"{kind} takes other options than {sorted(options)}: {error}") from None
+    known = [field.name for field in fields(CORRUPTIONS[kind]) if field.name != "problem"]
+    if unknown := [key for key in options if key not in known]:
+        raise ValueError(f"{kind} has the options {known}, got {unknown[0]!r}")
+    needs_problem = {"problem": problem} if kind == "random-point" else {}
+    return CORRUPTIONS[kind](**needs_problem, **options)

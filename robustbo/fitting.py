@@ -1,8 +1,9 @@
 """From a history to a fitted surrogate: encoding, scaling, and one memo of the last fits.
 
 A fit is a function of the settings and the observations alone, so keeping it changes nothing but the time. Values enter
-the model turned so that larger is better, shifted by their median and divided by a power of two: both exact in effect,
-and they keep a value of 1e300, or differences of 1e-12, within reach of float64.
+the model turned so that larger is better, shifted by their median and divided by a power of two, which is exact in
+effect: so differences of 1e-12 are no smaller a problem than differences of 1, and a value of 1e300 does not overflow
+(whether the others still count beside it is the surrogate's affair).
 """
 
 import math
@@ -28,6 +29,8 @@ from robustbo.settings import Settings
 from robustbo.space import Space
 from robustbo.surrogates import base
 from robustbo.surrogates.registry import model_class
+
+MIN_SD, MAX_SD = 1e-6, 1e6  # a noise below changes nothing, above it the value tells nothing
 
 
 class Observations(NamedTuple):
@@ -137,7 +140,7 @@ def _fit(settings: Settings, data: Observations) -> Fitted:
     center, scale = _center_and_scale(data.values)
     X = encode(settings.space, [list(row) for row in data.X])
     Y = torch.tensor([settings.sign * (v / scale - center / scale) for v in data.values], dtype=torch.float64)
-    Yvar = None if data.sds is None else torch.tensor([(s / scale) ** 2 for s in data.sds], dtype=torch.float64)
+    Yvar = None if data.sds is None else torch.tensor([_variance(s / scale) for s in data.sds], dtype=torch.float64)
     with isolated(seeds.derive(settings.seed, len(data.values), "fit")), base.quiet():
         model = model_class(settings.surrogate)(
             X,
@@ -155,6 +158,11 @@ def _center_and_scale(values: tuple[float, ...]) -> tuple[float, float]:
     center = statistics.median_low(values)
     exponent = math.frexp(max(abs(v / 2 - center / 2) for v in values))[1] + 1
     return center, math.ldexp(1.0, min(exponent, 1023))
+
+
+def _variance(sd: float) -> float:
+    """The variance of a noise relative to the spread of the values, kept where float64 can work with it."""
+    return min(max(sd, MIN_SD), MAX_SD) ** 2
 
 
 def _one_hot(space: Space) -> InputTransform | None:

@@ -15,6 +15,7 @@ from robustbo.parameters import Value
 
 Event = Mapping[str, Any]
 
+STATES = ("told", "pending", "failed", "excluded")
 ALLOWED_STATES = {
     "tell": ("pending",),
     "fail": ("pending",),
@@ -81,6 +82,10 @@ class History:
             raise ValueError(f"trial must be one of the {len(self)} trials so far (0, 1, ...), got {number}")
         return self.trials[number]
 
+    def counts(self) -> dict[str, int]:
+        """How many trials are in each state."""
+        return {state: len(self.having(state)) for state in STATES}
+
     def having(self, state: str) -> tuple[Trial, ...]:
         """The trials in a state."""
         return tuple(trial for trial in self.trials if trial.state == state)
@@ -105,7 +110,9 @@ class History:
         trial = self[number]
         if trial.state not in ALLOWED_STATES[kind]:
             allowed = " or ".join(ALLOWED_STATES[kind])
-            raise ValueError(f"{kind} needs a {allowed} trial, trial {number} is {trial.state}; {ADVICE[trial.state]}")
+            raise ValueError(
+                f"trial {number} must be {allowed} to {kind} it, it is {trial.state}; {ADVICE[trial.state]}"
+            )
         return self._change(trial, event)
 
     def _append(self, trial: Trial) -> "History":
@@ -129,14 +136,18 @@ class History:
         return History((*self.trials[: trial.number], new, *self.trials[trial.number + 1 :]))
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a trial, indexed by its number: the parameters, then value, sd, state, origin and reason."""
-        names = list(self.trials[0].params) if self.trials else []
+        """One row a trial, indexed by its number: the parameters, then value, sd, state, origin and reason.
+
+        A parameter that has one of these names is found under ``params.NAME``.
+        """
+        own = ["value", "sd", "state", "origin", "reason"]
+        names = [f"params.{n}" if n in own else n for n in (self.trials[0].params if self.trials else ())]
         rows = [
             [*t.params.values(), _or_nan(t.value), _or_nan(t.sd), t.state, t.origin, t.reason or ""]
             for t in self.trials
         ]
         index = pd.Index([t.number for t in self.trials], name="trial", dtype="int64")
-        frame = pd.DataFrame(rows, index=index, columns=[*names, "value", "sd", "state", "origin", "reason"])
+        frame = pd.DataFrame(rows, index=index, columns=[*names, *own])
         return frame.astype({"value": "float64", "sd": "float64"})
 
 

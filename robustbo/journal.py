@@ -57,13 +57,15 @@ def read(path: Path) -> Contents:
         data = Path(path).read_bytes()
     except FileNotFoundError:
         raise JournalError(f"{path}: there is no such journal") from None
+    except OSError as error:
+        raise JournalError(f"{path}: cannot be read: {error.strerror}") from None
     *lines, tail = data.split(b"\n")
     contents: list[dict[str, Any]] = []
     check, end, torn = 0, 0, b""
     for number, line in enumerate([*lines, tail] if tail else lines, start=1):
         parsed = _parse(line, check)
-        if parsed is None and number > len(lines) >= 1:
-            torn = tail
+        if parsed is None and number > len(lines) >= 1 and not line.endswith(b"}"):
+            torn = tail  # a write that was cut off; a whole object with a wrong checksum is damage instead
             break
         if parsed is None:
             raise JournalError(f"{path}, line {number}: damaged (checksum or syntax); the file is left as it is")
@@ -94,7 +96,7 @@ class Journal:
         self.path = Path(path)
         self._end = end
         self._check = check
-        self._lock = FileLock(f"{self.path}.lock")
+        self._lock = _lock(self.path)
 
     @classmethod
     def create(cls, path: Path, header: Mapping[str, Any]) -> "Journal":
@@ -129,7 +131,7 @@ class Journal:
         path = Path(path)
         if not path.exists():
             raise JournalError(f"{path}: there is no such journal")
-        with FileLock(f"{path}.lock"):
+        with _lock(path):
             contents = read(path)
             warn_of_torn(path, contents)
             with path.open("r+b", buffering=0) as file:
@@ -162,6 +164,11 @@ class Journal:
                 file.truncate(self._end)
                 raise
         self._end, self._check = self._end + len(line), check
+
+
+def _lock(path: Path) -> FileLock:
+    """One lock a folder: held for the milliseconds of a write."""
+    return FileLock(path.parent / ".robustbo.lock")
 
 
 def _sync_folder(folder: Path) -> None:

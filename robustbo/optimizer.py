@@ -13,14 +13,13 @@ from typing import Any, overload
 import pandas as pd
 from botorch.models.gpytorch import GPyTorchModel
 
-from robustbo.acquisition import ACQUISITIONS
-from robustbo.arguments import index, noise_sd, real
+from robustbo.arguments import index, noise_sd, real, whole
 from robustbo.errors import JournalWarning
 from robustbo.history import Event, History, Trial
 from robustbo.journal import Journal
 from robustbo.outliers import Outlier, outliers
 from robustbo.record import changed_versions, fold, header
-from robustbo.settings import Settings, default_num_initial, options_text
+from robustbo.settings import DEFAULT_SURROGATE, Settings, default_num_initial, options_text
 from robustbo.space import Space
 from robustbo.suggest import Incumbent, incumbent, raw_incumbent, step
 from robustbo.surrogates.registry import check_options, name_of
@@ -70,14 +69,12 @@ class Optimizer:
     ) -> None:
         if not isinstance(space, Space):
             raise TypeError(f"space must be a robustbo.Space, got {space!r}")
-        if acquisition not in ACQUISITIONS:
-            raise ValueError(f"acquisition must be one of {list(ACQUISITIONS)}, got {acquisition!r}")
         if seed is None:
             seed = secrets.randbits(31)
-            log.info("seed %d was drawn", seed)
-        name = name_of("relevance-pursuit" if surrogate == "auto" else surrogate)
+            log.warning("seed %d was drawn; give seed=%d to repeat this run", seed, seed)
+        name = name_of(DEFAULT_SURROGATE if surrogate == "auto" else surrogate)
         check_options(name, surrogate_options or {})
-        self._settings = Settings(
+        settings = Settings(
             space=space,
             direction=direction,
             surrogate=name,
@@ -86,10 +83,18 @@ class Optimizer:
             num_initial=default_num_initial(space) if num_initial is None else num_initial,
             seed=seed,
         )
-        self._history = History()
-        self._journal: Journal | None = None
-        if journal is not None:
-            self._journal = Journal.create(Path(journal), header(self._settings))
+        file = None if journal is None else Journal.create(Path(journal), header(settings))
+        self._begin(settings, History(), file)
+
+    def _begin(self, settings: Settings, history: History, journal: Journal | None) -> None:
+        self._settings, self._history, self._journal = settings, history, journal
+
+    @classmethod
+    def begin(cls, settings: Settings, journal: str | PathLike[str]) -> "Optimizer":
+        """An optimization of given settings, with a new journal."""
+        optimizer = cls.__new__(cls)
+        optimizer._begin(settings, History(), Journal.create(Path(journal), header(settings)))
+        return optimizer
 
     @classmethod
     def resume(cls, journal: str | PathLike[str]) -> "Optimizer":
@@ -100,8 +105,7 @@ class Optimizer:
         """
         file, contents = Journal.resume(Path(journal))
         optimizer = cls.__new__(cls)
-        optimizer._settings, optimizer._history = fold(file.path, contents)
-        optimizer._journal = file
+        optimizer._begin(*fold(file.path, contents), file)
         if changed := changed_versions(contents):
             warnings.warn(
                 f"{journal}: begun with other libraries, so further points may differ in the last digits: {changed}",
@@ -112,11 +116,7 @@ class Optimizer:
 
     def __repr__(self) -> str:
         s = self._settings
-        counts = ", ".join(
-            f"{len(self._history.having(state))} {state}"
-            for state in ("told", "pending", "failed", "excluded")
-            if self._history.having(state)
-        )
+        counts = ", ".join(f"{count} {state}" for state, count in self._history.counts().items() if count)
         return f"Optimizer({s.direction}, {s.surrogate}, seed={s.seed}: {counts or 'no trials yet'})"
 
     @property
@@ -146,17 +146,16 @@ class Optimizer:
         Raises:
             FitError: If the surrogate cannot be fitted to the values so far.
         """
-        if n is None:
-            return self._ask()
-        if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-            raise ValueError(f"n must be a whole number of at least 1, got {n!r}")
-        return [self._ask() for _ in range(n)]
-
-    def _ask(self) -> Trial:
-        number = len(self._history)
-        made = step(self._settings, self._history, number)
-        seconds = {"fit_s": round(made.fit_s, 4), "acquisition_s": round(made.acquisition_s, 4)}
-        return self._record("ask", number, params=made.params, origin=made.origin, **seconds)
+        history, events = self._history, []
+        for _ in range(1 if n is None else whole("n", n, 1)):
+            made = step(self._settings, history, len(history))
+            events.append(
+                {"event": "ask", "trial": len(history), "params": made.params, "origin": made.origin}
+                | {"fit_s": round(made.fit_s, 4), "acquisition_s": round(made.acquisition_s, 4)}
+            )
+            history = history.apply(events[-1])
+        asked = [self._record(event) for event in events]
+        return asked[0] if n is None else asked
 
     def tell(self, trial: TrialLike | Mapping[str, Any], value: float, *, sd: float | None = None) -> Trial:
         """Record a measured value; it is on the disk when this returns.
@@ -179,20 +178,20 @@ class Optimizer:
             new = {"params": self._settings.space.validate(trial)}
             trial = len(self._history)
         if math.isfinite(number):
-            return self._record("tell", trial, value=number, sd=sd, **new)
-        return self._record("fail", trial, reason=f"the value told was not finite: {number}", **new)
+            return self._end("tell", trial, value=number, sd=sd, **new)
+        return self._end("fail", trial, reason=f"the value told was not finite: {number}", **new)
 
     def fail(self, trial: TrialLike, reason: str = "failed") -> Trial:
         """Record that a trial gave no value; it is never modelled."""
-        return self._record("fail", trial, reason=str(reason))
+        return self._end("fail", trial, reason=str(reason))
 
     def exclude(self, trial: TrialLike) -> Trial:
         """Record your own verdict that a told value is wrong: it is kept, but no longer modelled."""
-        return self._record("exclude", trial)
+        return self._end("exclude", trial)
 
     def include(self, trial: TrialLike) -> Trial:
         """Take an exclusion back."""
-        return self._record("include", trial)
+        return self._end("include", trial)
 
     def amend(self, trial: TrialLike, value: float, *, sd: float | None = None) -> Trial:
         """Record a corrected value of a told, excluded or failed trial; the old one stays in the journal.
@@ -203,7 +202,7 @@ class Optimizer:
         number, sd = real("value", value), noise_sd(sd)
         if not math.isfinite(number):
             raise ValueError(f"value must be finite to amend a trial, got {number}; use exclude to leave it out")
-        return self._record("amend", trial, value=number, sd=sd)
+        return self._end("amend", trial, value=number, sd=sd)
 
     def best(self, *, raw: bool = False) -> Incumbent:
         """The measured point of best posterior mean; with ``raw``, the trial of best measured value.
@@ -226,12 +225,18 @@ class Optimizer:
         """One row a trial."""
         return self._history.to_frame()
 
-    def _record(self, kind: str, trial: TrialLike, **content: Any) -> Trial:
+    def _end(self, kind: str, trial: TrialLike, **content: Any) -> Trial:
         number = trial.number if isinstance(trial, Trial) else index(trial)
-        event: Event = {"event": kind, "trial": number, **content}
+        if isinstance(trial, Trial) and trial.params != self._history[number].params:
+            raise ValueError(
+                f"trial {number} must be one of this optimization, got one at another point: {trial.params}"
+            )
+        return self._record({"event": kind, "trial": number, **content})
+
+    def _record(self, event: Event) -> Trial:
         history = self._history.apply(event)
         if self._journal is not None:
             self._journal.append(event)
         self._history = history
-        recorded = history[number]
+        recorded = history[event["trial"]]
         return replace(recorded, params=dict(recorded.params))

@@ -13,7 +13,7 @@ MIN_EVIDENCE = 3.0  # nats; an unflagged value of less is not worth a line
 
 def overview(settings: Settings, history: History) -> dict[str, Any]:
     """Progress, incumbent, best raw value, and the values that are flagged or have `MIN_EVIDENCE` against them."""
-    counts = {state: len(history.having(state)) for state in ("told", "pending", "failed", "excluded")}
+    counts = history.counts()
     told = counts["told"] > 0
     suspects = [o for o in outliers(settings, history) if o.flagged or o.evidence >= MIN_EVIDENCE] if told else []
     return {

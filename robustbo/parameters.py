@@ -11,6 +11,7 @@ import numbers
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from robustbo.arguments import plain_scalar
 from robustbo.errors import SpaceError
 
 DIGITS = 11  # 1e-11 of a range is far above the rounding error of the maps (about 1e-15 times the log of the ratio)
@@ -28,11 +29,6 @@ def _number(name: str, value: Any) -> float:
     raise SpaceError(f"{name}: must be a finite number, got {value!r}")
 
 
-def _plain(value: Any) -> Any:
-    """A NumPy scalar as Python's own, so that it can go into JSON; all else as it is."""
-    return value.item() if getattr(value, "ndim", None) == 0 else value
-
-
 @dataclass(frozen=True)
 class Float:
     """A real parameter in [low, high]; on a log scale where ``log``."""
@@ -44,7 +40,7 @@ class Float:
 
     def __post_init__(self) -> None:
         for bound in ("low", "high"):
-            object.__setattr__(self, bound, _plain(getattr(self, bound)))
+            object.__setattr__(self, bound, plain_scalar(getattr(self, bound)))
 
     def check(self, name: str) -> None:
         """Raise a `SpaceError` that names the parameter if the definition breaks a rule."""
@@ -103,7 +99,7 @@ class Int:
 
     def __post_init__(self) -> None:
         for bound in ("low", "high"):
-            object.__setattr__(self, bound, _plain(getattr(self, bound)))
+            object.__setattr__(self, bound, plain_scalar(getattr(self, bound)))
 
     def check(self, name: str) -> None:
         """Raise a `SpaceError` that names the parameter if the definition breaks a rule."""
@@ -161,7 +157,7 @@ class Choice:
     values: tuple[Value, ...]
 
     def __init__(self, *values: Value) -> None:
-        object.__setattr__(self, "values", tuple(map(_plain, values)))
+        object.__setattr__(self, "values", tuple(map(plain_scalar, values)))
 
     def __repr__(self) -> str:
         return f"Choice({', '.join(map(repr, self.values))})"
@@ -188,7 +184,7 @@ class Choice:
     def validate(self, name: str, value: Any) -> Value:
         """The value as it was listed; a `SpaceError` if it is not one of the choices."""
         try:
-            return self.values[self._index(_plain(value))]
+            return self.values[self._index(plain_scalar(value))]
         except (ValueError, TypeError):
             raise SpaceError(f"{name}: must be one of {list(self.values)!r}, got {value!r}") from None
 

@@ -8,6 +8,7 @@ from robustbo.errors import JournalError
 from robustbo.history import History
 from robustbo.journal import Contents
 from robustbo.settings import Settings
+from robustbo.surrogates.registry import name_of
 
 LIBRARIES = ("robustbo", "torch", "gpytorch", "botorch", "linear_operator", "numpy", "scipy")
 
@@ -36,8 +37,9 @@ def fold(path: Path, contents: Contents) -> tuple[Settings, History]:
     """
     try:
         settings = Settings.from_dict(contents.header["settings"])
+        name_of(settings.surrogate)
     except (KeyError, TypeError, ValueError) as error:
-        raise JournalError(f"{path}, line 1: the settings cannot be read: {error!r}") from error
+        raise JournalError(f"{path}, line 1: no header of an optimization that this program knows: {error}") from error
     history = History()
     for line, event in enumerate(contents.events, start=2):
         try:

@@ -3,11 +3,14 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, get_args
 
+from robustbo.arguments import whole
 from robustbo.space import Space
 
 DIRECTIONS = ("minimize", "maximize")
+Acquisition = Literal["auto", "qLogNEI", "qLogEI", "LogEI", "sobol"]
+ACQUISITIONS: tuple[str, ...] = get_args(Acquisition)
 DEFAULT_SURROGATE = "relevance-pursuit"
 
 
@@ -25,7 +28,7 @@ class Settings:
         direction: "minimize" or "maximize".
         surrogate: A registry name, or "module:Class" for a BoTorch model class.
         options: The surrogate's own options, as JSON text (hashable).
-        acquisition: "auto", "qLogNEI", "qLogEI" or "LogEI".
+        acquisition: One of `ACQUISITIONS`; "sobol" never leaves the Sobol sequence.
         num_initial: How many Sobol points come first.
         seed: Root of all randomness.
     """
@@ -42,10 +45,10 @@ class Settings:
     def __post_init__(self) -> None:
         if self.direction not in DIRECTIONS:
             raise ValueError(f"direction must be 'minimize' or 'maximize', got {self.direction!r}")
-        if isinstance(self.num_initial, bool) or not isinstance(self.num_initial, int) or self.num_initial < 1:
-            raise ValueError(f"num_initial must be a whole number of at least 1, got {self.num_initial!r}")
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
-            raise ValueError(f"seed must be a whole number of at least 0, got {self.seed!r}")
+        if self.acquisition not in ACQUISITIONS:
+            raise ValueError(f"acquisition must be one of {list(ACQUISITIONS)}, got {self.acquisition!r}")
+        for name, least in (("num_initial", 1), ("seed", 0)):
+            object.__setattr__(self, name, whole(name, getattr(self, name), least))
         object.__setattr__(self, "sign", 1.0 if self.direction == "maximize" else -1.0)
 
     @property

@@ -50,6 +50,8 @@ class Space:
     @classmethod
     def from_dict(cls, parameters: Mapping[str, Parameter | Mapping[str, Any]]) -> "Space":
         """A space from a mapping (any string is a name there) of parameters or of their `to_dict` form."""
+        if not isinstance(parameters, Mapping) or not all(isinstance(name, str) for name in parameters):
+            raise SpaceError(f"a space is made from a mapping of names (str) to parameters, got {parameters!r}")
         return cls(**{name: _parameter(name, given) for name, given in parameters.items()})
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
@@ -92,7 +94,7 @@ def _parameter(name: str, given: Parameter | Mapping[str, Any]) -> Parameter:
         return given
     options = {key: value for key, value in given.items() if key != "kind"}
     try:
-        if given["kind"] == "choice" and set(options) == {"values"}:
+        if given["kind"] == "choice" and set(options) == {"values"} and not isinstance(options["values"], str):
             return Choice(*options["values"])
         return KINDS[given["kind"]](**options)
     except (KeyError, TypeError):

@@ -11,6 +11,8 @@ from robustbo.history import History, Trial
 from robustbo.parameters import Value
 from robustbo.settings import Settings
 
+NOTHING_TOLD = "the best needs at least one told value, got none; tell one first"
+
 
 @dataclass(frozen=True)
 class Suggestion:
@@ -40,8 +42,8 @@ class Incumbent:
 def step(settings: Settings, history: History, trial: int) -> Suggestion:
     """The point of trial number ``trial``: same arguments, same point, bit for bit.
 
-    The first `Settings.num_initial` points (told or pending; failures do not count) are scrambled Sobol points, and so
-    is any point asked before a value has been told.
+    The first `Settings.num_initial` points are scrambled Sobol points, and so is any point asked before a value has
+    been told. Measurements made elsewhere count among the first; failed trials do not.
 
     Args:
         settings: What the run was told at its beginning.
@@ -52,7 +54,8 @@ def step(settings: Settings, history: History, trial: int) -> Suggestion:
         FitError: If the surrogate cannot be fitted.
     """
     told, pending = history.having("told"), history.having("pending")
-    if not told or len(told) + len(pending) < settings.num_initial:
+    count = len(told) + len(pending) + len(history.having("excluded"))
+    if settings.acquisition == "sobol" or not told or count < settings.num_initial:
         return Suggestion(settings.space.sobol(seeds.derive(settings.seed, 0, "sobol"), trial), "sobol")
     fitted = fit(settings, history)
     started = time.perf_counter()
@@ -70,6 +73,8 @@ def incumbent(settings: Settings, history: History) -> Incumbent:
         ValueError: If no value has been told.
         FitError: If the surrogate cannot be fitted.
     """
+    if not history.having("told"):
+        raise ValueError(NOTHING_TOLD)
     fitted = fit(settings, history)
     rows = sorted(set(fitted.observations.X), key=fitted.observations.X.index)
     means, sds = fitted.predict(encode(settings.space, [list(row) for row in rows]))
@@ -86,6 +91,6 @@ def raw_incumbent(settings: Settings, history: History) -> Incumbent:
     """
     told = [(t.value, t) for t in history.having("told") if t.value is not None]
     if not told:
-        raise ValueError("the best needs at least one told value, got none; tell one first")
+        raise ValueError(NOTHING_TOLD)
     value, trial = max(told, key=lambda pair: settings.sign * pair[0])
     return Incumbent(trial, value, math.nan if trial.sd is None else trial.sd)

@@ -7,6 +7,7 @@ import shutil
 from typing import Any
 
 import pandas as pd
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -32,7 +33,7 @@ def render(rows: Rows, form: str, title: str = "") -> str:
         return json.dumps(rows) + "\n"
     if form == "csv":
         return _csv(rows)
-    table = Table(title=escape(title) or None, title_justify="left")
+    table = Table(title=escape(title) or None, title_justify="left", box=SIMPLE, pad_edge=False)
     for key, value in rows[0].items() if rows else ():
         table.add_column(
             escape(key.replace("_", " ")), justify="left" if isinstance(value, str) else "right", overflow="fold"

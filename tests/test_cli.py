@@ -72,7 +72,7 @@ def test_replay_of_one_method_and_replication_into_a_folder_of_ones_own(cli, tmp
     ("arguments", "message"),
     [
         (("replay", "nowhere"), "error: nowhere: expected a TOML file"),
-        (("replay", "runs/small", "--set", "trials=-1"), "small.toml: trials: Input should be greater"),
+        (("replay", "runs/small", "--set", "trials=-1"), "--set trials=-1: trials: Input should be greater"),
         (("replay", "runs/small", "--method", "gp"), "--method gp: expected one of sobol, standard"),
         (("replay", "runs/small", "--jobs", "0"), "--jobs"),
         (("verify", "runs"), "expected a recorded run"),
@@ -94,7 +94,7 @@ def test_a_changed_spec_does_not_continue(cli):
     assert "corruption.probability: recorded 0.3, now 0.5" in err
     code, _, err = cli("replay", "runs/small", "--method", "sobol", "--no-resume")
     assert code == 2
-    assert "holds results already" in err
+    assert "holds results; leave" in err
 
 
 def test_verify_says_the_same_twice_and_finds_a_difference(cli, tmp_path, monkeypatch):
@@ -102,11 +102,74 @@ def test_verify_says_the_same_twice_and_finds_a_difference(cli, tmp_path, monkey
     first = cli("verify", "results/small")
     assert first == cli("verify", "results/small")
     assert first[0] == 0
-    assert first[1].count("the same, bit for bit") == 2
+    verdicts = json.loads(cli("verify", "results/small", "--format", "json")[1])
+    assert [(row["asks"], row["verdict"]) for row in verdicts] == [
+        (6, "the same, bit for bit"),
+        (6, "the same, bit for bit"),
+        (None, "the same, bit for bit"),
+    ]
     monkeypatch.setattr("robustbo.replay.verify.recommend", lambda *_: 0)
     code, out, _ = cli("verify", "results/small", "--format", "json")
     assert code == 1
-    assert all("recommended: recorded" in row["verdict"] for row in json.loads(out))
+    assert all("recommended: recorded" in row["verdict"] for row in json.loads(out)[:2])
+
+
+def test_verify_misses_no_missing_cell_row_or_event(cli, tmp_path):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "spec.toml").write_text(
+        SPEC.replace("trials = 6", "trials = 3").replace("replications = 2", "replications = 1")
+    )
+    cli("replay", "run", "--out", "run")
+    assert cli("verify", "run")[0] == 0
+    journal = folder / "cells" / "sobol-0.jsonl"
+    whole, rows = journal.read_bytes(), (folder / "results.csv").read_text()
+    (folder / "results.csv").write_text(rows.replace("False", "True", 1))
+    assert "differs from the rows" in cli("verify", "run", "--format", "json")[1]
+    (folder / "results.csv").write_text(rows)
+    journal.write_bytes(b"".join(whole.splitlines(keepends=True)[:-2]))
+    assert "number of told trials: recorded 2, recomputed 3" in cli("verify", "run", "--format", "json")[1]
+    journal.unlink()
+    code, out, _ = cli("verify", "run", "--format", "json")
+    assert code == 1
+    assert [row["asks"] for row in json.loads(out)] == [None, 3, None]
+    journal.with_suffix(".truth.jsonl").unlink()
+    assert (
+        "sobol, replication 0: spec.toml asks for 3 trials, recorded are 0"
+        in cli("verify", "run", "--format", "json")[1]
+    )
+
+
+def test_fewer_methods_and_trials_later_leave_the_files_whole(cli, tmp_path):
+    cli("replay", "runs/small")
+    rows = (tmp_path / "results" / "small" / "results.csv").read_text()
+    _, out, _ = cli("replay", "runs/small", "--method", "sobol", "--trials", 5, "--format", "json")
+    assert (tmp_path / "results" / "small" / "results.csv").read_text() == rows
+    assert [(row["method"], row["flagged"]) for row in json.loads(out)] == [("sobol", None)]
+
+
+def test_several_runs_are_checked_before_any_begins_and_give_one_table(cli, tmp_path):
+    assert cli("replay", "runs/small", "nowhere")[0] == 2
+    assert not (tmp_path / "results").exists()
+    (tmp_path / "runs" / "other.toml").write_text(SPEC)
+    _, out, _ = cli("replay", "runs/small", "runs/other", "--method", "sobol", "--trials", 2, "--format", "json")
+    assert [row["run"] for row in json.loads(out)] == ["small", "other"]
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_interrupting_says_how_to_go_on(tmp_path, jobs):
+    (tmp_path / "small.toml").write_text(SPEC.replace("trials = 6", "trials = 60"))
+    command = [sys.executable, "-m", "robustbo.cli", "replay", "small.toml", "--jobs", jobs, "--out", "out"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    first = tmp_path / "out" / "cells" / "sobol-0.truth.jsonl"
+    deadline = time.monotonic() + 120
+    while not (first.exists() and len(first.read_bytes().splitlines()) > 2) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.endswith("interrupted; the same command continues from here\n")
+    assert "Traceback" not in err
 
 
 def test_a_failing_cell_is_shown_at_the_end_with_code_1(cli, tmp_path, monkeypatch):

@@ -47,7 +47,7 @@ def test_a_state_allows_its_events_and_no_others(state, event):
         assert (after[0].params, after[0].origin) == ({"x": 0.5}, "sobol")
         assert after[1] == before[1]
     else:
-        with pytest.raises(ValueError, match=f"^{event} needs a .* trial, trial 0 is {state}; use "):
+        with pytest.raises(ValueError, match=f"^trial 0 must be .* to {event} it, it is {state}; use "):
             before.apply(EVENTS[event])
     assert before.trials is old
     assert before == history(ask(), *PATHS[state], ask(1))

@@ -199,7 +199,7 @@ def test_nobody_can_write_between_reading_and_cutting(path, monkeypatch):
 
     def watched(name):
         try:
-            FileLock(f"{path}.lock").acquire(timeout=0).lock.release()
+            FileLock(path.parent / ".robustbo.lock").acquire(timeout=0).lock.release()
             is_locked.append(False)
         except Timeout:
             is_locked.append(True)

@@ -9,6 +9,7 @@ from botorch.models import SingleTaskGP
 
 import robustbo as rb
 from robustbo.journal import read
+from robustbo.suggest import step
 
 SPACE = rb.Space(x=rb.Float(-5.0, 10.0), y=rb.Float(0.0, 15.0))
 MIXED = rb.Space(lr=rb.Float(1e-4, 1e-1, log=True), layers=rb.Int(1, 8), act=rb.Choice("relu", "tanh", True))
@@ -82,10 +83,28 @@ class TestAsk:
     def test_many_pending_points_and_no_value_yet_are_answered_by_sobol(self):
         assert {trial.origin for trial in optimizer().ask(9)} == {"sobol"}
 
-    @pytest.mark.parametrize("n", [0, -1, 1.5, True])
+    @pytest.mark.parametrize("n", [0, -1, 1.5, True, "2"])
     def test_a_bad_count_is_refused(self, n):
         with pytest.raises(ValueError, match="n must be a whole number of at least 1"):
             optimizer().ask(n)
+
+    def test_a_batch_that_fails_half_way_leaves_nothing_pending(self, monkeypatch):
+        opt = go_on(optimizer(), 6)
+        calls = iter(range(9))
+
+        def fail(*arguments):
+            if next(calls) == 2:
+                raise rb.FitError("no luck")
+            return step(*arguments)
+
+        monkeypatch.setattr("robustbo.optimizer.step", fail)
+        with pytest.raises(rb.FitError, match="no luck"):
+            opt.ask(3)
+        assert not opt.history.having("pending")
+
+    def test_the_sobol_acquisition_never_needs_a_model(self):
+        opt = go_on(optimizer(acquisition="sobol"), 9)
+        assert {trial.origin for trial in opt.history} == {"sobol"}
 
     @pytest.mark.parametrize("acquisition", ["qLogNEI", "qLogEI", "LogEI"])
     def test_every_acquisition_serves_a_mixed_space_with_pending_points(self, acquisition):
@@ -133,8 +152,21 @@ class TestTell:
     def test_telling_twice_advises_to_amend(self):
         opt = optimizer()
         opt.tell(opt.ask(), 1.0)
-        with pytest.raises(ValueError, match="tell needs a pending trial, trial 0 is told; use amend"):
+        with pytest.raises(ValueError, match="trial 0 must be pending to tell it, it is told; use amend"):
             opt.tell(0, 2.0)
+
+    def test_a_trial_of_another_optimization_is_refused(self):
+        ours, theirs = optimizer(), optimizer(seed=2)
+        ours.ask()
+        with pytest.raises(ValueError, match="trial 0 must be one of this optimization"):
+            ours.tell(theirs.ask(), 1.0)
+
+    @pytest.mark.parametrize("sd", [1e-300, 1e200])
+    def test_an_extreme_sd_will_do(self, sd):
+        opt = optimizer()
+        for i in range(6):
+            opt.tell({"x": i, "y": 1}, float(i), sd=sd if i == 3 else 0.1)
+        assert opt.ask().origin == "model"
 
     def test_a_trial_that_does_not_exist_is_named(self):
         with pytest.raises(ValueError, match=r"one of the 0 trials so far.*got 3"):
@@ -198,6 +230,11 @@ class TestVerdicts:
         opt.tell(opt.ask(), 1.0)
         with pytest.raises(ValueError, match="use exclude"):
             opt.amend(0, math.nan)
+
+    def test_excluded_trials_still_count_as_initial_points(self):
+        opt = go_on(optimizer(), 6)
+        opt.exclude(0)
+        assert opt.ask().origin == "model"
 
     def test_failures_do_not_count_as_initial_points(self):
         opt = optimizer()
@@ -275,7 +312,7 @@ class TestJournal:
 
     def test_every_verdict_survives(self, tmp_path):
         opt = go_on(optimizer(journal=tmp_path / "j"), 6)
-        opt.exclude(0), opt.exclude(1), opt.include(1), opt.amend(2, 5.0, sd=0.5), opt.fail(opt.ask(), "gone")
+        opt.exclude(0), opt.exclude(1), opt.include(1), opt.amend(2, 5.0), opt.fail(opt.ask(), "gone")
         opt.tell({"x": 1, "y": 2}, math.nan)
         assert rb.Optimizer.resume(tmp_path / "j").history == opt.history
 

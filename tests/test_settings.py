@@ -67,7 +67,7 @@ def test_options_become_canonical_text():
     assert options_text(None) == options_text({}) == "{}"
 
 
-@pytest.mark.parametrize("options", [{"a": object()}, {"a": float("nan")}, {"a": {1}}, {"a": len}, 3], ids=repr)
+@pytest.mark.parametrize("options", [{"a": print}, {"a": float("nan")}, {"a": {1}}, {"a": len}, 3], ids=repr)
 def test_options_that_are_not_json_are_refused(options):
     with pytest.raises(TypeError, match="surrogate_options must be JSON values, got "):
         options_text(options)

@@ -7,6 +7,7 @@ the spec and the seed, so whatever a kill left out is computed again, to the sam
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from robustbo.journal import Journal, read
 from robustbo.optimizer import Optimizer
 from robustbo.outliers import outliers
 from robustbo.replay.spec import Method, RunSpec, differences, digest
-from robustbo.settings import Settings
+from robustbo.settings import Settings, options_text
 from robustbo.suggest import incumbent
 
 CELLS = "cells"
@@ -51,6 +52,20 @@ class Cell:
     def description(self) -> dict[str, Any]:
         """All that this cell depends on."""
         return self.spec.cell(self.method) | {"replication": self.replication}
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The optimizer's settings."""
+        problem, method = self.spec.load_problem(), self.spec.methods[self.method]
+        return Settings(
+            space=problem.space,
+            direction=problem.direction,
+            surrogate=method.surrogate,
+            options=options_text(method.options),
+            acquisition=method.acquisition,
+            num_initial=self.spec.num_initial,
+            seed=self.root,
+        )
 
 
 class Recorded(NamedTuple):
@@ -117,7 +132,7 @@ def told_value(cell: Cell, clean: float, measured: float) -> float:
 
 def flags(cell: Cell, history: History) -> list[int]:
     """The trials whose values the surrogate takes for outliers after a history."""
-    return sorted(o.trial.number for o in outliers(settings(cell), history) if o.flagged)
+    return sorted(o.trial.number for o in outliers(cell.settings, history) if o.flagged)
 
 
 def measure(cell: Cell, corruption: Any, params: dict[str, Any], number: int, clean: float) -> tuple[float, bool]:
@@ -129,37 +144,17 @@ def recommend(cell: Cell, history: History, number: int) -> int | None:
     """The trial whose point is recommended once trial ``number`` has been told; None within the initial phase."""
     if number + 1 < min(cell.spec.num_initial, cell.spec.trials):
         return None
-    return incumbent(settings(cell), History(history.trials[: number + 1])).trial.number
-
-
-def _optimizer(cell: Cell, journal: Path | None) -> Optimizer:
-    problem, method = cell.spec.load_problem(), cell.spec.methods[cell.method]
-    only_sobol = method.acquisition == "sobol"
-    return Optimizer(
-        problem.space,
-        direction=problem.direction,
-        surrogate=method.surrogate,
-        surrogate_options=method.options,
-        acquisition="auto" if only_sobol else method.acquisition,
-        num_initial=2**31 if only_sobol else cell.spec.num_initial,
-        seed=cell.root,
-        journal=journal,
-    )
-
-
-def settings(cell: Cell) -> Settings:
-    """The optimizer's settings in this cell."""
-    return _optimizer(cell, None).settings
+    return incumbent(cell.settings, History(history.trials[: number + 1])).trial.number
 
 
 def _open(cell: Cell) -> tuple[Optimizer, Journal]:
     if not cell.truth.exists():
-        header = {"hash": digest(cell.description), "cell": cell.description}
-        truth = Journal.create(cell.truth, header)
+        truth = Journal.create(cell.truth, {"hash": digest(cell.description), "cell": cell.description})
     else:
         truth, _ = Journal.resume(cell.truth)
-    opt = Optimizer.resume(cell.journal) if cell.journal.exists() else _optimizer(cell, cell.journal)
-    return opt, truth
+    if cell.journal.exists():
+        return Optimizer.resume(cell.journal), truth
+    return Optimizer.begin(cell.settings, cell.journal), truth
 
 
 def cells(spec: RunSpec, folder: Path) -> list[Cell]:

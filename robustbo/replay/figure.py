@@ -1,30 +1,41 @@
 """The curves of a run as a picture, as in Figure 7 of the relevance pursuit paper."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import pandas as pd
 
 from robustbo.replay.score import interval
 from robustbo.replay.spec import RunSpec
+
+try:
+    import matplotlib.pyplot as plt
+except ImportError:
+    plt = None
 
 # Okabe and Ito's colors, which most color-blind readers can tell apart.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 FIXED = {"oracle": "#000000", "sobol": "#999999"}
 
 
-def draw(spec: RunSpec, table: pd.DataFrame, path: Path) -> None:
+def draw(spec: RunSpec, table: pd.DataFrame, methods: Sequence[str], path: Path) -> bool:
     """True value at the recommended point by trial: mean over replications, with its 90 % bootstrap band.
 
     Args:
         spec: The run.
         table: As `score.rows` gives it.
+        methods: Which ones, in the order of the legend.
         path: Of the picture; its suffix says the format.
+
+    Returns:
+        Whether it was drawn: it is not where matplotlib (of the extra ``report``) is not installed.
     """
+    if plt is None:
+        return False
     problem = spec.load_problem()
     free = iter(color for color in COLORS if color not in FIXED.values())
     figure, axes = plt.subplots(figsize=(7.0, 4.3), layout="constrained")
-    for method in spec.methods:
+    for method in methods:
         curves = table[table["method"] == method].pivot_table(index="replication", columns="trial", values="inference")
         color = FIXED.get(method) or next(free, "#999999")
         low, high = interval(curves.to_numpy())
@@ -48,3 +59,4 @@ def draw(spec: RunSpec, table: pd.DataFrame, path: Path) -> None:
     axes.legend(frameon=False, loc="lower right" if problem.direction == "maximize" else "upper right")
     figure.savefig(path, dpi=160, metadata={"Software": None} if path.suffix == ".png" else None)
     plt.close(figure)
+    return True

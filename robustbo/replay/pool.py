@@ -2,11 +2,12 @@
 
 import multiprocessing
 import os
-import queue
 import signal
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from robustbo.replay.cell import Cell, run
@@ -46,7 +47,7 @@ def run_cells(cells: Sequence[Cell], jobs: int, notify: Callable[[Progress], Non
     if jobs == 1:
         return [failure for cell in cells if (failure := _guarded(cell, notify)) is not None]
     context = multiprocessing.get_context("spawn")
-    messages: Any = context.Queue()
+    messages: Any = context.SimpleQueue()
     before = {name: os.environ.get(name) for name in ONE_THREAD}
     os.environ.update(ONE_THREAD)
     try:
@@ -65,7 +66,8 @@ def run_cells(cells: Sequence[Cell], jobs: int, notify: Callable[[Progress], Non
 def _supervise(
     pool: ProcessPoolExecutor, cells: Sequence[Cell], messages: Any, notify: Callable[[Progress], None]
 ) -> list[Failure]:
-    running = {pool.submit(_work, cell): cell for cell in cells}
+    with _sigint_ignored():  # which the workers inherit: Ctrl-C reaches all, the parent alone acts on it
+        running = {pool.submit(_work, cell): cell for cell in cells}
     failures = []
     while running:
         done, _ = wait(running, timeout=POLL_S, return_when=FIRST_COMPLETED)
@@ -84,11 +86,20 @@ def _supervise(
 
 
 def _drain(messages: Any, notify: Callable[[Progress], None]) -> None:
-    while True:
-        try:
-            notify(messages.get_nowait())
-        except queue.Empty:
-            return
+    while not messages.empty():
+        notify(messages.get())
+
+
+@contextmanager
+def _sigint_ignored() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are the main thread's
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _guarded(cell: Cell, notify: Callable[[Progress], None]) -> Failure | None:
@@ -105,7 +116,6 @@ _messages: Any = None  # a worker's way to its parent; a queue can only be inher
 def _begin_worker(messages: Any) -> None:
     global _messages
     _messages = messages
-    signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # Ctrl-C reaches all; the parent alone says so
 
 
 def _work(cell: Cell) -> Failure | None:

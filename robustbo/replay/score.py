@@ -1,13 +1,15 @@
 """From recorded cells to tables: one row a trial, and a summary a method."""
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import bootstrap
+from scipy.stats import DegenerateDataWarning, bootstrap
 
+from robustbo.errors import JournalError
 from robustbo.journal import read
 from robustbo.replay.cell import Cell, recorded, told_value
 
@@ -29,6 +31,8 @@ def rows(cells: Sequence[Cell]) -> pd.DataFrame:
 def _cell_rows(cell: Cell) -> pd.DataFrame:
     entries, flagged = recorded(cell)
     asks = [event for event in read(cell.journal).events if event["event"] == "ask"][: len(entries)]
+    if len(asks) < len(entries):
+        raise JournalError(f"{cell.journal}: holds {len(asks)} asks, its truth {len(entries)} trials; events are lost")
     clean = [entry["clean"] for entry in entries]
     sees_measured = cell.spec.methods[cell.method].sees == "measured"
     maximizes = cell.spec.load_problem().direction == "maximize"
@@ -41,7 +45,7 @@ def _cell_rows(cell: Cell) -> pd.DataFrame:
             "clean": clean,
             "value": [told_value(cell, entry["clean"], entry["value"]) for entry in entries],
             "corrupted": [entry["corrupted"] and sees_measured for entry in entries],
-            "flagged": [entry["trial"] in (flagged or []) for entry in entries],
+            "flagged": pd.array([None if flagged is None else e["trial"] in flagged for e in entries], dtype="boolean"),
             "recommended": pd.array([entry["recommended"] for entry in entries], dtype="Int64"),
             "inference": [math.nan if e["recommended"] is None else clean[e["recommended"]] for e in entries],
             "oracle": np.maximum.accumulate(clean) if maximizes else np.minimum.accumulate(clean),
@@ -60,10 +64,20 @@ def interval(values: np.ndarray) -> tuple[Any, Any]:
     if len(values) < 2:
         nan = np.full(values.shape[1:], math.nan)
         return nan, nan
-    found = bootstrap(
-        (values,), np.mean, axis=0, confidence_level=CONFIDENCE, n_resamples=RESAMPLES, method="percentile", rng=0
-    ).confidence_interval
+    with warnings.catch_warnings():  # where a replication is not finished the interval is NaN, which is what is meant
+        warnings.simplefilter("ignore", DegenerateDataWarning)
+        found = bootstrap(
+            (values,), np.mean, axis=0, confidence_level=CONFIDENCE, n_resamples=RESAMPLES, method="percentile", rng=0
+        ).confidence_interval
     return found.low, found.high
+
+
+def up_to(table: pd.DataFrame, trials: int) -> pd.DataFrame:
+    """The rows of the first trials alone; what was flagged after them is unknown where there are later ones."""
+    cut = table[table["trial"] < trials].copy()
+    longer = set(table.loc[table["trial"] >= trials, "method"])
+    cut.loc[cut["method"].isin(longer), "flagged"] = pd.NA
+    return cut
 
 
 def summary(table: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
@@ -80,7 +94,8 @@ def summary(table: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
 def _summarize(method: str, table: pd.DataFrame) -> dict[str, object]:
     last = table[table["trial"] == table["trial"].max()].sort_values("replication")
     low, high = interval(last["inference"].to_numpy())
-    hits = int((table["flagged"] & table["corrupted"]).sum())
+    flagged = None if table["flagged"].isna().any() else table["flagged"].astype(bool)
+    hits = 0 if flagged is None else int((flagged & table["corrupted"]).sum())
     return {
         "method": method,
         "replications": len(last),
@@ -88,9 +103,9 @@ def _summarize(method: str, table: pd.DataFrame) -> dict[str, object]:
         "low": float(low),
         "high": float(high),
         "average": table["inference"].mean(),
-        "flagged": int(table["flagged"].sum()),
-        "precision": _ratio(hits, int(table["flagged"].sum())),
-        "recall": _ratio(hits, int(table["corrupted"].sum())),
+        "flagged": None if flagged is None else int(flagged.sum()),
+        "precision": math.nan if flagged is None else _ratio(hits, int(flagged.sum())),
+        "recall": math.nan if flagged is None else _ratio(hits, int(table["corrupted"].sum())),
         "slowest_fit_s": table["fit_s"].max(),
         "slowest_acquisition_s": table["acquisition_s"].max(),
     }
@@ -98,3 +113,18 @@ def _summarize(method: str, table: pd.DataFrame) -> dict[str, object]:
 
 def _ratio(part: int, whole: int) -> float:
     return part / whole if whole else math.nan
+
+
+def readable(row: dict[str, Any]) -> dict[str, Any]:
+    """A summary's row in as few columns as a terminal of 80 shows well."""
+    interval_known = row["low"] is not None and not math.isnan(row["low"])
+    return {
+        "method": row["method"],
+        "runs": row["replications"],
+        "final": row["final"],
+        "90 %": f"{row['low']:.2f}..{row['high']:.2f}" if interval_known else None,
+        "average": row["average"],
+        "flagged": row["flagged"],
+        "precision": row["precision"],
+        "recall": row["recall"],
+    }

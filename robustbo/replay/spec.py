@@ -3,20 +3,21 @@
 import hashlib
 import json
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from robustbo.corruption import Corruption, build
 from robustbo.errors import SpecError
 from robustbo.problem import Problem
 from robustbo.problem import load as load_problem
-from robustbo.settings import default_num_initial
+from robustbo.settings import DEFAULT_SURROGATE, Acquisition, default_num_initial
 from robustbo.surrogates.registry import check_options, name_of
 
 SPEC_FILE = "spec.toml"
+UNSAID: Any = None
 
 
 class Strict(BaseModel):
@@ -31,22 +32,28 @@ class Method(Strict):
     Attributes:
         surrogate: A registry name.
         options: The surrogate's options.
-        acquisition: As for the optimizer; "sobol" never leaves the Sobol sequence.
+        acquisition: As for the optimizer.
         sees: "measured" values, or the "clean" ones that only an oracle sees.
     """
 
     surrogate: str
     options: dict[str, Any] = {}
-    acquisition: Literal["auto", "qLogNEI", "qLogEI", "LogEI", "sobol"] = "auto"
+    acquisition: Acquisition = "auto"
     sees: Literal["measured", "clean"] = "measured"
 
-    @model_validator(mode="after")
-    def _surrogate_exists(self) -> "Method":
+    @field_validator("surrogate")
+    @classmethod
+    def _surrogate_exists(cls, given: str) -> str:
+        return name_of(given)
+
+    @field_validator("options")
+    @classmethod
+    def _options_exist(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         try:
-            check_options(name_of(self.surrogate), self.options)
+            check_options(info.data.get("surrogate", DEFAULT_SURROGATE), given)
         except TypeError as error:
             raise ValueError(str(error)) from None
-        return self
+        return given
 
 
 # What a method's name means where the spec says nothing more; any other name is a surrogate's.
@@ -62,6 +69,11 @@ class CorruptionSpec(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
     kind: str
     probability: float = Field(ge=0, le=1)
+
+    def build(self, problem: Problem) -> Corruption:
+        """The corruption itself."""
+        options = self.model_dump()
+        return build(options.pop("kind"), problem, **options)
 
 
 class RunSpec(Strict):
@@ -83,9 +95,21 @@ class RunSpec(Strict):
     corruption: CorruptionSpec | None = None
     methods: dict[str, Method] = Field(min_length=1)
     trials: int = Field(ge=1)
-    num_initial: int = Field(ge=1)
+    num_initial: int = Field(default=UNSAID, ge=1, validate_default=True)
     replications: int = Field(ge=1)
     seed: int = Field(default=0, ge=0)
+
+    @field_validator("problem")
+    @classmethod
+    def _problem_exists(cls, given: str) -> str:
+        return load_problem(given).name
+
+    @field_validator("corruption")
+    @classmethod
+    def _corruption_can_be_built(cls, given: CorruptionSpec | None, info: ValidationInfo) -> CorruptionSpec | None:
+        if given is not None and "problem" in info.data:
+            given.build(load_problem(info.data["problem"]))
+        return given
 
     @field_validator("methods", mode="before")
     @classmethod
@@ -96,17 +120,12 @@ class RunSpec(Strict):
             return given
         return {name: NAMED.get(name, {"surrogate": name}) | dict(method) for name, method in given.items()}
 
-    @model_validator(mode="before")
+    @field_validator("num_initial", mode="before")
     @classmethod
-    def _default_num_initial(cls, given: Any) -> Any:
-        if isinstance(given, dict) and isinstance(given.get("problem"), str):
-            return {"num_initial": default_num_initial(load_problem(given["problem"]).space), **given}
+    def _default_num_initial(cls, given: Any, info: ValidationInfo) -> Any:
+        if given is UNSAID:
+            return default_num_initial(load_problem(info.data["problem"]).space) if "problem" in info.data else 1
         return given
-
-    @model_validator(mode="after")
-    def _buildable(self) -> "RunSpec":
-        self.build_corruption()
-        return self
 
     def load_problem(self) -> Problem:
         """The problem itself."""
@@ -114,10 +133,8 @@ class RunSpec(Strict):
 
     def build_corruption(self) -> Corruption:
         """The corruption itself; one of probability 0 where the spec has none."""
-        if self.corruption is None:
-            return build("constant", self.load_problem(), probability=0.0)
-        options = self.corruption.model_dump()
-        return build(options.pop("kind"), self.load_problem(), **options)
+        given = self.corruption or CorruptionSpec(kind="constant", probability=0.0)
+        return given.build(self.load_problem())
 
     def cell(self, method: str) -> dict[str, Any]:
         """All that a replication of one method depends on; how many trials and replications there are is not in it."""
@@ -171,18 +188,37 @@ def load(run: str | Path, overrides: Iterable[str] = ()) -> RunSpec:
         given = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SpecError(f"{path}: expected TOML: {error}") from None
+    overrides = list(overrides)
     for override in overrides:
         _override(given, override)
+    place = " ".join([str(path), *(f"--set {override}" for override in overrides)])
     try:
         return RunSpec.model_validate(given)
     except ValidationError as error:
-        raise SpecError("\n".join(_explain(path, e) for e in error.errors())) from None
+        raise SpecError("\n".join(_explain(place, e) for e in error.errors())) from None
 
 
-def _explain(path: Path, error: Any) -> str:
+def only(spec: RunSpec, methods: Sequence[str]) -> RunSpec:
+    """A spec with these of its methods alone, or with all if none is named.
+
+    Raises:
+        SpecError: If it has no such method.
+    """
+    if unknown := [name for name in methods if name not in spec.methods]:
+        raise SpecError(f"--method {unknown[0]}: expected one of {', '.join(spec.methods)}")
+    chosen = {name: spec.methods[name] for name in methods} if methods else spec.methods
+    return spec.model_copy(update={"methods": chosen})
+
+
+def _explain(place: str, error: Any) -> str:
     key = ".".join(map(str, error["loc"])) or "the run"
-    came = "" if error["type"] == "missing" or not error["loc"] else f", got {error['input']!r}"
-    return f"{path}: {key}: {error['msg'].removeprefix('Value error, ')}{came}"
+    message = error["msg"].removeprefix("Value error, ")
+    if error["type"] == "extra_forbidden":
+        model = RunSpec if len(error["loc"]) == 1 else Method
+        message = f"no such key, expected one of {', '.join(model.model_fields)}"
+    if error["type"] != "missing" and "got " not in message:
+        message += f", got {error['input']!r}"
+    return f"{place}: {key}: {message}"
 
 
 def _override(given: dict[str, Any], override: str) -> None:

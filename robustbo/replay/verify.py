@@ -1,17 +1,20 @@
-"""Recompute a recorded cell from its seed and compare bit for bit: every ask, value, recommendation and flag."""
+"""Recompute a recorded run from its seed and compare bit for bit: asks, values, recommendations, flags and tables."""
 
+from pathlib import Path
 from typing import Any
 
 from robustbo.errors import ReplayMismatch
 from robustbo.history import History
 from robustbo.journal import read
 from robustbo.record import changed_versions, fold
-from robustbo.replay.cell import Cell, flags, measure, recommend, recorded, settings, told_value
+from robustbo.replay.cell import Cell, cells, flags, measure, recommend, recorded, told_value
+from robustbo.replay.report import ROWS, rows_text
+from robustbo.replay.spec import SPEC_FILE, load
 from robustbo.suggest import step
 
 
 def verify(cell: Cell) -> int:
-    """Recompute a recorded cell.
+    """Recompute a recorded cell, event by event.
 
     Returns:
         The number of asks that were recomputed and are the same to the last bit.
@@ -21,44 +24,63 @@ def verify(cell: Cell) -> int:
         JournalError: If the record is damaged.
     """
     contents = read(cell.journal)
-    told, whole = fold(cell.journal, contents)
-    differing = changed_versions(contents)
-    _same(cell, "settings", told.to_dict(), settings(cell).to_dict(), differing)
+    settings, whole = fold(cell.journal, contents)
+    same = _Comparison(cell, changed_versions(contents))
+    entries, flagged = recorded(cell)
+    same("settings", settings.to_dict(), cell.settings.to_dict())
+    same("number of told trials", len(whole.having("told")), len(entries))
     history, count = History(), 0
     for event in contents.events:
+        number = event["trial"]
         if event["event"] == "ask":
-            made = step(settings(cell), history, event["trial"])
-            _same(cell, f"trial {event['trial']}: ask", event["params"], made.params, differing)
+            same(f"trial {number}: ask", event["params"], step(cell.settings, history, number).params)
             count += 1
         history = history.apply(event)
-    _verify_truth(cell, whole, differing)
+        if event["event"] == "tell":
+            _verify_trial(same, cell, history, entries[number])
+    if flagged is not None:
+        same("flags", flagged, flags(cell, history))
     return count
 
 
-def _verify_truth(cell: Cell, history: History, differing: str) -> None:
-    entries, flagged = recorded(cell)
-    problem, corruption = cell.spec.load_problem(), cell.spec.build_corruption()
-    for number, entry in enumerate(entries):
-        where, params = f"trial {number}", history[number].params
-        clean = problem(params)
-        value, is_corrupted = measure(cell, corruption, params, number, clean)
-        _same(cell, f"{where}: clean value", entry["clean"], clean, differing)
-        _same(cell, f"{where}: measured value", entry["value"], value, differing)
-        _same(cell, f"{where}: corrupted", entry["corrupted"], is_corrupted, differing)
-        _same(cell, f"{where}: told value", history[number].value, told_value(cell, clean, value), differing)
-        _same(cell, f"{where}: recommended", entry["recommended"], recommend(cell, history, number), differing)
-    if flagged is not None:
-        _same(cell, "flags", flagged, flags(cell, history), differing)
+def _verify_trial(same: "_Comparison", cell: Cell, history: History, entry: dict[str, Any]) -> None:
+    number = entry["trial"]
+    trial = history[number]
+    clean = cell.spec.load_problem()(trial.params)
+    value, is_corrupted = measure(cell, cell.spec.build_corruption(), trial.params, number, clean)
+    same(f"trial {number}: clean value", entry["clean"], clean)
+    same(f"trial {number}: measured value", entry["value"], value)
+    same(f"trial {number}: corrupted", entry["corrupted"], is_corrupted)
+    same(f"trial {number}: told value", trial.value, told_value(cell, clean, value))
+    same(f"trial {number}: recommended", entry["recommended"], recommend(cell, history, number))
 
 
-def _same(cell: Cell, what: str, recorded_value: Any, recomputed: Any, differing: str) -> None:
-    if recorded_value != recomputed:
-        hint = (
-            f"libraries have changed: {differing}"
-            if differing
-            else "the libraries are the same: another processor, perhaps"
-        )
-        raise ReplayMismatch(
-            f"{cell.method}, replication {cell.replication}, {what}: "
-            f"recorded {recorded_value!r}, recomputed {recomputed!r} ({hint})"
-        )
+def verify_folder(folder: Path, found: list[Cell]) -> None:
+    """Compare what lies in a folder beside its cells: all the cells of its spec, and the rows that follow from them.
+
+    Raises:
+        ReplayMismatch: If a cell is missing, or the rows are not those of the cells.
+    """
+    if (folder / SPEC_FILE).exists():
+        there = {(cell.method, cell.replication): len(recorded(cell).entries) for cell in found}
+        for cell in cells(load(folder), folder):
+            count = there.get((cell.method, cell.replication), 0)
+            if count < cell.spec.trials:
+                where = f"{cell.method}, replication {cell.replication}"
+                raise ReplayMismatch(f"{where}: {SPEC_FILE} asks for {cell.spec.trials} trials, recorded are {count}")
+    path = folder / ROWS
+    if path.exists() and path.read_text(encoding="utf-8") != rows_text(found):
+        raise ReplayMismatch(f"{path}: differs from the rows of the recorded cells")
+
+
+class _Comparison:
+    """Raises at the first difference, with all that helps to understand it."""
+
+    def __init__(self, cell: Cell, changed: str) -> None:
+        self._where = f"{cell.method}, replication {cell.replication}"
+        self._hint = f"libraries have changed: {changed}" if changed else "same libraries; another processor, perhaps"
+
+    def __call__(self, what: str, recorded_value: Any, recomputed: Any) -> None:
+        if recorded_value != recomputed:
+            found = f"recorded {recorded_value!r}, recomputed {recomputed!r}"
+            raise ReplayMismatch(f"{self._where}, {what}: {found} ({self._hint})")

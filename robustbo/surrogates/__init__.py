@@ -1,1 +1,6 @@
 """Surrogates: each class is a BoTorch model; `robustbo.surrogates.registry` has them by name."""
+
+from robustbo.surrogates.botorch_relevance_pursuit import BoTorchRelevancePursuitGP
+from robustbo.surrogates.standard import StandardGP
+
+__all__ = ["BoTorchRelevancePursuitGP", "StandardGP"]

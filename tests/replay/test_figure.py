@@ -27,7 +27,7 @@ def test_a_picture_has_every_method_in_it(tmp_path, monkeypatch):
     monkeypatch.setattr(
         "matplotlib.axes.Axes.legend", lambda axes, **_: labels.extend(axes.get_legend_handles_labels()[1])
     )
-    draw(spec, table, tmp_path / "curves.png")
+    assert draw(spec, table, list(spec.methods), tmp_path / "curves.png")
     assert labels == ["sobol", "standard", "oracle"]
     picture = matplotlib.image.imread(tmp_path / "curves.png")
     assert picture.shape[0] > 400

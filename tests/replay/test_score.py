@@ -50,6 +50,12 @@ def test_one_replication_has_no_interval():
     assert np.isnan([low, high]).all()
 
 
+def test_an_unfinished_replication_has_no_interval_and_no_warning():
+    low, high = interval(np.array([[1.0, 2.0], [3.0, math.nan]]))
+    assert np.isfinite([low[0], high[0]]).all()
+    assert np.isnan([low[1], high[1]]).all()
+
+
 def test_rows_of_a_real_run(tmp_path):
     given = {
         "problem": "hartmann6",
