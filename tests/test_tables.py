@@ -31,11 +31,11 @@ def test_a_table_is_for_reading():
     title, *_ = lines = tables.render(ROWS, "table", title="Results").splitlines()
     assert title.strip() == "Results"
     assert [sum(word in line for line in lines) for word in ("mean regret", "0.1235", "a,b")] == [1, 1, 1]
-    assert any(line.split("│")[1:-1] == [" a,b    ", "           - ", " 12 "] for line in lines)
+    assert any(line.split() == ["a,b", "-", "12"] for line in lines)
 
 
-def test_a_table_without_a_title_starts_with_its_border():
-    assert tables.render(ROWS, "table")[0] == "┏"
+def test_a_table_without_a_title_has_no_line_for_it():
+    assert len(tables.render(ROWS, "table").splitlines()) == len(tables.render(ROWS, "table", "T").splitlines()) - 1
 
 
 @pytest.mark.parametrize("text", ["[bold]", "[/x]", "[1, 2]"])
