@@ -2,8 +2,9 @@
 
 Notation (shapes after any leading batch dimensions):
     Sg   n x n   covariance of the observations, K + sigma^2 I + D(rho)
-    L    n x n   its lower Cholesky factor
-    P    n x n   its inverse (only the diagonal is formed)
+    K0   n x n   K + sigma^2 I
+    L    n x n   lower Cholesky factor of Sg
+    P    n x n   inverse of Sg
     r    n       residual y - m(X)
     al   n       P r
     rho  n       variances added to single observations, zero for inliers
@@ -15,6 +16,8 @@ import torch
 from torch import Tensor
 
 JITTERS = (0.0, 1e-10, 1e-8, 1e-6, 1e-4)  # of the mean diagonal; float64 factors succeed at the first in practice
+
+GROSS = 1e7  # times the mean variance: an observation with so much more tells the others nothing
 
 
 class Factor(NamedTuple):
@@ -52,14 +55,16 @@ def factor(Sg: Tensor) -> Factor:
     raise ValueError(f"Sg must be positive definite up to a jitter of {JITTERS[-1]:g} of its mean diagonal")
 
 
-def leave_one_out(r: Tensor, L: Tensor, rho: Tensor) -> LeaveOneOut:
+def leave_one_out(r: Tensor, K0: Tensor, rho: Tensor) -> LeaveOneOut:
     """Leave-one-out residual means and variances, each observation's own added variance removed.
 
-    The mean is that of the residual: add m(X) for the observation's. One factorization serves all n, O(n^3).
+    The mean is that of the residual: add m(X) for the observation's. One or two factorizations serve all n, O(n^3):
+    beside a gross rho_i, 1 / P_ii - rho_i would cancel to nothing, so the variances (which hardly depend on gross added
+    variances) are computed with these capped.
 
     Args:
         r: ``... x n`` residual.
-        L: ``... x n x n`` factor of the covariance, rho included.
+        K0: ``... x n x n`` covariance of the observations without added variances.
         rho: ``... x n`` added variances.
 
     Returns:
@@ -68,7 +73,10 @@ def leave_one_out(r: Tensor, L: Tensor, rho: Tensor) -> LeaveOneOut:
     References:
         equations.md section 6; relevance pursuit, appendix, with the added variance subtracted (correction 1).
     """
-    al = torch.cholesky_solve(r.unsqueeze(-1), L).squeeze(-1)
-    eye = torch.eye(L.shape[-1], dtype=L.dtype, device=L.device)
-    P_diag = torch.linalg.solve_triangular(L, eye, upper=False).square().sum(-2)
-    return LeaveOneOut(r - al / P_diag, 1 / P_diag - rho)
+    P = torch.cholesky_inverse(factor(K0 + torch.diag_embed(rho)).L)
+    P_diag = P.diagonal(dim1=-2, dim2=-1)
+    mean = r - (P @ r.unsqueeze(-1)).squeeze(-1) / P_diag
+    capped = rho.minimum(GROSS * K0.diagonal(dim1=-2, dim2=-1).mean(-1, keepdim=True))
+    if not torch.equal(capped, rho):
+        P_diag = torch.cholesky_inverse(factor(K0 + torch.diag_embed(capped)).L).diagonal(dim1=-2, dim2=-1)
+    return LeaveOneOut(mean, 1 / P_diag - capped)

@@ -19,7 +19,7 @@ from linear_operator.utils.warnings import NumericalWarning
 from torch import Tensor
 
 from robustbo.errors import FitError
-from robustbo.numerics.cholesky import factor, leave_one_out
+from robustbo.numerics.cholesky import leave_one_out
 from robustbo.numerics.pursuit import gain
 
 # The model's arguments that are BoTorch's; what else a class takes is an option of its own.
@@ -101,19 +101,20 @@ def diagnose(model: GPyTorchModel) -> Diagnosis:
     return diagnose_by_leave_one_out(model, rho)
 
 
-def diagnose_by_leave_one_out(model: GPyTorchModel, rho: Tensor) -> Diagnosis:
+def diagnose_by_leave_one_out(model: GPyTorchModel, rho: Tensor, K0: Tensor | None = None) -> Diagnosis:
     """Leave-one-out expectations and evidence of an exact GP; the outliers are where rho is positive.
 
     Args:
         model: A fitted exact GP.
         rho: ``n`` variances that its likelihood adds to single observations, in the model's own (transformed) units.
+        K0: ``n x n`` covariance of the observations without them; from the likelihood unless given.
     """
     model.eval()
     X, y = model.train_inputs[0], model.train_targets
     with torch.no_grad():
         prior = model.likelihood(model.forward(X), [X])
-        Sg = prior.covariance_matrix
-        left_out = leave_one_out(y - prior.mean, factor(Sg).L, rho)
+        K0 = prior.covariance_matrix - torch.diag(rho) if K0 is None else K0
+        left_out = leave_one_out(y - prior.mean, K0, rho)
         evidence = gain(y - prior.mean - left_out.mean, left_out.variance)
         expected, sd = _in_outcome_units(model, left_out.mean + prior.mean, left_out.variance.sqrt())
     return Diagnosis(expected, sd, evidence, rho > 0)

@@ -10,11 +10,12 @@ from botorch.models.gpytorch import GPyTorchModel
 
 from robustbo.surrogates.base import BOTORCH_ARGUMENTS
 from robustbo.surrogates.botorch_relevance_pursuit import BoTorchRelevancePursuitGP
+from robustbo.surrogates.relevance_pursuit import RelevancePursuitGP
 from robustbo.surrogates.standard import StandardGP
 
 SURROGATES: dict[str, type[GPyTorchModel]] = {
     "standard": StandardGP,
-    "relevance-pursuit": BoTorchRelevancePursuitGP,  # until our own engine exists
+    "relevance-pursuit": RelevancePursuitGP,
     "botorch-relevance-pursuit": BoTorchRelevancePursuitGP,
 }
 

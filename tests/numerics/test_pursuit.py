@@ -1,8 +1,12 @@
+import pytest
 import torch
 from gpytorch.kernels import MaternKernel, RBFKernel
 
-from robustbo.numerics.cholesky import factor, leave_one_out
-from robustbo.numerics.pursuit import gain, optimal_variance
+from robustbo.numerics.cholesky import leave_one_out
+from robustbo.numerics.covariance import LogNormal, stationary
+from robustbo.numerics.hyperparameters import Fit, Model
+from robustbo.numerics.kernels import squared_differences
+from robustbo.numerics.pursuit import Level, gain, optimal_variance, screen, settle, support_posterior, walk
 
 
 def covariance(case):
@@ -17,7 +21,7 @@ def covariance(case):
 
 def left_out(case, support):
     y, rho = torch.tensor(case["y"]) - case["mean"], torch.tensor(support["rho"])
-    return y, leave_one_out(y, factor(covariance(case) + torch.diag(rho)).L, rho)
+    return y, leave_one_out(y, covariance(case), rho)
 
 
 def test_leave_one_out_of_the_reference_cases(fixed):
@@ -38,7 +42,7 @@ def test_variances_and_gains_of_the_reference_cases(fixed):
 
 def test_the_gain_is_what_the_likelihood_gains():
     Sg, y = torch.eye(3) + 0.5, torch.tensor([0.1, 4.0, -0.3])
-    mean, v = leave_one_out(y, factor(Sg).L, torch.zeros(3))
+    mean, v = leave_one_out(y, Sg, torch.zeros(3))
 
     def log_likelihood(rho):
         return torch.distributions.MultivariateNormal(torch.zeros(3), Sg + torch.diag(rho)).log_prob(y)
@@ -69,3 +73,66 @@ def test_extreme_errors_have_finite_gains_and_gradients():
 def test_a_batch_is_a_loop():
     e, v = torch.randn(3, 5) * 3, torch.rand(3, 5) + 0.1
     assert torch.equal(gain(e, v), torch.stack([gain(*row) for row in zip(e, v, strict=True)]))
+
+
+def fake(F):
+    return Fit(torch.zeros(1), torch.zeros(1), F, F, 0, True)
+
+
+class Additive:
+    """A search whose F is a sum of known gains, so that the best support of each size is known."""
+
+    def __init__(self, worth):
+        self.worth, self.visited = worth, []
+
+    def gains(self, level):
+        return self.worth
+
+    def refit(self, level, support):
+        self.visited.append(support)
+        return Level(support, fake(sum(self.worth[i] for i in support)))
+
+
+def test_a_walk_takes_the_largest_gains_in_both_directions():
+    search = Additive([1.0, 5.0, 0.0, 3.0])
+    forward = walk(Level((), fake(0.0)), [0, 1, 2, 4], search.gains, search.refit)
+    backward = walk(Level((0, 1, 2, 3), fake(9.0)), [3, 2, 1, 0], search.gains, search.refit)
+    assert [level.support for level in forward] == [(), (1,), (1, 3), (0, 1, 3)]
+    assert [level.support for level in backward] == [(0, 1, 3), (1, 3), (1,), ()]
+
+
+def test_a_walk_takes_a_wrong_choice_back():
+    """Alone 0 looks best; together 1 and 2 are."""
+    F = {(): 0.0, (0,): 3.0, (1,): 2.0, (2,): 2.0, (0, 1): 4.0, (0, 2): 4.0, (1, 2): 9.0}
+
+    def gains(level):
+        return [3.0, 2.0, 1.9] if level.support in ((), (0,)) else [0.1, 5.0, 5.0]
+
+    found = walk(Level((), fake(0.0)), [1, 2], gains, lambda _, support: Level(support, fake(F[support])))
+    assert [level.support for level in found] == [(0,), (1, 2)]
+    greedy = walk(Level((), fake(0.0)), [1, 2], gains, lambda _, support: Level(support, fake(F[support])), max_swaps=0)
+    assert [level.support for level in greedy] == [(0,), (0, 1)]
+
+
+def test_settling_keeps_those_who_pay_and_takes_those_who_would():
+    search = Additive([1.0, 5.0, 0.0, 3.0])
+    settled = settle(Level((0, 2), fake(1.0)), lambda k: 2.0 * k, search.gains, search.refit)
+    assert settled.support == (1, 3)
+    assert settle(settled, lambda k: 2.0 * k, search.gains, search.refit) is settled
+
+
+def test_the_support_posterior_is_a_distribution_that_prefers_the_best_score():
+    levels = [Level(tuple(range(k)), fake(F)) for k, F in enumerate([0.0, 10.0, 11.0])]
+    posterior = support_posterior(levels, lambda k: 5.0 * k)
+    assert sum(posterior) == pytest.approx(1.0)
+    assert max(posterior) == posterior[1]
+
+
+@pytest.mark.parametrize("magnitude", [10.0, 1e6, 1e12])
+def test_screening_finds_gross_values_and_not_their_neighbours(magnitude):
+    X = torch.linspace(0, 1, 15).unsqueeze(-1)
+    y = torch.sin(6 * X).squeeze(-1)
+    y[[4, 9]] += magnitude
+    prior = LogNormal(0.0, 1.0)
+    model = Model(y, stationary(squared_differences(X, X), "rbf", prior, None), LogNormal(-4.0, 1.0))
+    assert screen(model, model.start, 5.0).support == (4, 9)

@@ -34,10 +34,8 @@ def test_names_say_what_methods_are(spec_file):
 
 def test_a_method_can_have_a_table_of_its_own(spec_file):
     text = SPEC.replace('methods = ["sobol", "standard", "oracle"]\n', "")
-    spec_file.write_text(
-        text + '[methods.mine]\nsurrogate = "relevance-pursuit"\noptions = {prior_mean_of_support = 2.0}\n'
-    )
-    assert load(spec_file).methods["mine"].options == {"prior_mean_of_support": 2.0}
+    spec_file.write_text(text + '[methods.mine]\nsurrogate = "relevance-pursuit"\noptions = {outlier_rate = 0.2}\n')
+    assert load(spec_file).methods["mine"].options == {"outlier_rate": 0.2}
 
 
 def test_a_run_is_found_by_file_by_folder_and_without_its_suffix(spec_file, tmp_path):

@@ -35,7 +35,7 @@ def test_a_local_class_is_refused_since_no_journal_could_name_it():
 
 
 def test_options_are_checked_by_the_signature():
-    check_options("relevance-pursuit", {"prior_mean_of_support": 3.0})
+    check_options("relevance-pursuit", {"outlier_rate": 0.3})
     with pytest.raises(TypeError, match=r"has the options \[.*\], got \"train_X\""):
         check_options("relevance-pursuit", {"train_X": 1})
     with pytest.raises(TypeError, match='got "depth"'):

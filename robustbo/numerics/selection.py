@@ -1,0 +1,60 @@
+"""How many outliers: what a support must pay, in nats, to be believed.
+
+A rule is the total price of a support of k among n observations; the best support has the largest F minus price, with F
+the log posterior density at its best variances. All rules depend on the size alone, so the price of one more outlier is
+a difference of totals.
+
+Notation:
+    n    number of observations
+    p    number of hyperparameters, the mean included
+    k    size of the support
+
+References:
+    equations.md sections 6 and 13; relevance pursuit, section 5.1 (the exponential prior on k).
+"""
+
+import math
+from collections.abc import Callable
+
+Rule = Callable[[int], float]
+
+PRICE = 3.5  # nats an outlier at large n; see runs/selection
+RATE = 0.1  # the outlier rate at which `PRICE` holds
+BOTORCH_RATE = 0.2  # BoTorch's prior mean of k is int(0.2 n)
+
+
+def corrected(n: int, p: int, price: float = PRICE) -> Rule:
+    """The default: ``price`` nats an outlier, times n / (n - p - k - 1).
+
+    The factor is the small-sample correction of Akaike's criterion (Hurvich and Tsai, 1989): with few observations left
+    for each parameter, the likelihood rises by fitting alone. It is infinite where nothing is left.
+    """
+
+    def total(k: int) -> float:
+        left = n - p - k - 1
+        return 0.0 if k == 0 else price * k * n / left if left > 0 else math.inf
+
+    return total
+
+
+def of_rate(n: int, p: int, rate: float) -> Rule:
+    """The default with a user's own outlier rate in (0, 1): halving its odds costs log 2 nats more an outlier."""
+    odds = math.log((1 - rate) / rate) - math.log((1 - RATE) / RATE)
+    return corrected(n, p, max(PRICE + odds, 0.5))
+
+
+def botorch(n: int, mean: float | None = None) -> Rule:
+    """BoTorch's: the exponential prior against the average log likelihood, n / mu nats an outlier (5 by default)."""
+    mu = max(1, int(BOTORCH_RATE * n)) if mean is None else mean
+    return lambda k: n * k / mu
+
+
+def paper(n: int, mean: float | None = None) -> Rule:
+    """The paper's as printed: the exponential prior against the whole log likelihood, 1 / mu nats an outlier."""
+    mu = max(1, int(BOTORCH_RATE * n)) if mean is None else mean
+    return lambda k: k / mu
+
+
+def exactly(size: int) -> Rule:
+    """A known number of outliers: any other costs more than any likelihood gives."""
+    return lambda k: 0.0 if k == size else 1e200

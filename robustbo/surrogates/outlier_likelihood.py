@@ -1,0 +1,41 @@
+"""Gaussian likelihoods in which single training observations have a variance of their own."""
+
+from typing import Any
+
+import torch
+from gpytorch.likelihoods import FixedNoiseGaussianLikelihood, GaussianLikelihood
+from linear_operator.operators import DiagLinearOperator
+from torch import Tensor
+
+
+class OutlierVariances:
+    """Adds a variance to each training observation, and to nothing else: a new measurement there is not an outlier.
+
+    The variances belong to observations, so they are no part of the state.
+    """
+
+    rho: Tensor
+    rho_inputs: Tensor
+
+    def set_outlier_variances(self, inputs: Tensor, rho: Tensor) -> None:
+        """Say which training inputs (``n x d``, transformed) have which added variances (``n``)."""
+        self.register_buffer("rho_inputs", inputs, persistent=False)  # type: ignore[attr-defined]
+        self.register_buffer("rho", rho, persistent=False)  # type: ignore[attr-defined]
+
+    def _shaped_noise_covar(self, base_shape: torch.Size, *params: Any, **kwargs: Any) -> Any:
+        noise = super()._shaped_noise_covar(base_shape, *params, **kwargs)  # type: ignore[misc]
+        inputs = params[0][0] if params and isinstance(params[0], list | tuple) else params[0] if params else None
+        if inputs is None or not hasattr(self, "rho") or not self.rho.any():
+            return noise
+        own = self.rho_inputs
+        if inputs.shape[-2:] != own.shape[-2:] or not torch.equal(inputs, own.expand_as(inputs)):
+            return noise
+        return noise + DiagLinearOperator(self.rho.expand(noise.shape[:-1]))
+
+
+class OutlierGaussianLikelihood(OutlierVariances, GaussianLikelihood):
+    """Homoscedastic noise to be learned, and variances of single observations."""
+
+
+class OutlierFixedNoiseLikelihood(OutlierVariances, FixedNoiseGaussianLikelihood):
+    """Known noise, and variances of single observations."""

@@ -1,0 +1,75 @@
+"""How a relevance pursuit searches: the options of `RelevancePursuitGP`, checked, and the search that they describe."""
+
+from dataclasses import dataclass
+from functools import partial
+
+from robustbo.numerics import pursuit, selection
+from robustbo.numerics.hyperparameters import PARAMETERIZATIONS, Model
+from robustbo.numerics.pursuit import Level
+from robustbo.numerics.selection import Rule
+
+LEVELS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)  # of n; BoTorch's
+SCREEN = 5.0  # nats that make a value gross before anything is fitted
+DIRECTIONS = ("backward", "forward")
+RULES = {"corrected": selection.corrected, "botorch": selection.botorch, "paper": selection.paper}
+
+
+@dataclass(frozen=True)
+class PursuitOptions:
+    """The options of `RelevancePursuitGP` that concern the search; see there."""
+
+    direction: str
+    parameterization: str
+    levels: tuple[float, ...]
+    selection: str
+    outlier_rate: float | None
+    num_outliers: int | None
+
+    def check(self, n: int) -> "PursuitOptions":
+        """The options themselves; a ValueError names the first that breaks a rule."""
+        for name, known in (("direction", DIRECTIONS), ("parameterization", PARAMETERIZATIONS), ("selection", RULES)):
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name} must be one of {list(known)}, got {getattr(self, name)!r}")
+        if not self.levels or min(self.levels) < 0:
+            raise ValueError(f"levels must be fractions (float) or counts (int) of at least 0, got {self.levels!r}")
+        if self.outlier_rate is not None and not 0 < self.outlier_rate < 1:
+            raise ValueError(f"outlier_rate must lie between 0 and 1, got {self.outlier_rate!r}")
+        if self.num_outliers is not None and not 0 <= self.num_outliers <= n:
+            raise ValueError(
+                f"num_outliers must lie in [0, {n}], the number of observations, got {self.num_outliers!r}"
+            )
+        return self
+
+    def sizes(self, n: int) -> list[int]:
+        """The support sizes to visit, rising, each at most n."""
+        counts = {min(level if isinstance(level, int) else int(level * n), n) for level in self.levels}
+        return sorted(counts if self.num_outliers is None else counts | {self.num_outliers})
+
+    def rule(self, n: int, p: int) -> Rule:
+        """The price of a support, for n observations and p hyperparameters."""
+        if self.num_outliers is not None:
+            return selection.exactly(self.num_outliers)
+        if self.selection == "corrected":
+            return (
+                selection.corrected(n, p) if self.outlier_rate is None else selection.of_rate(n, p, self.outlier_rate)
+            )
+        return selection.botorch(n) if self.selection == "botorch" else selection.paper(n)
+
+    def levels_of(self, model: Model, rule: Rule) -> list[Level]:
+        """The levels of the walk, by rising size."""
+        gains, refit = self._steps(model)
+        start, sizes = pursuit.screen(model, model.start, SCREEN), self.sizes(len(model.y))
+        if self.direction == "forward":
+            first = pursuit.empty(model, model.start, parameterization=self.parameterization)
+            return pursuit.walk(first, sizes, gains, refit)
+        return pursuit.walk(start, sizes[::-1], gains, refit)[::-1]
+
+    def improve(self, model: Model, level: Level, rule: Rule) -> Level:
+        """The level, settled under the rule."""
+        return pursuit.settle(level, rule, *self._steps(model))
+
+    def _steps(self, model: Model) -> tuple[pursuit.Gains, pursuit.Refit]:
+        return (
+            lambda level: pursuit.gains(model, level.fit).tolist(),
+            partial(pursuit.refit, model, parameterization=self.parameterization),
+        )

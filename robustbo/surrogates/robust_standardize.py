@@ -1,0 +1,47 @@
+"""Standardization of outcomes that a few wild values cannot move: median and interquartile range."""
+
+import torch
+from botorch.models.transforms.outcome import Standardize
+from torch import Tensor
+
+NORMAL_IQR = 1.3489795  # interquartile range of the standard normal distribution
+MIN_SCALE = 1e-300
+LARGEST = 1e100  # of a standardized value; squares of these still fit into float64
+
+
+class RobustStandardize(Standardize):
+    """`Standardize` with the median in place of the mean, and the interquartile range / 1.349 in place of the sd.
+
+    Where more than half of the values are equal the range may be zero; the mean absolute deviation from the median
+    takes its place then, and 1 where all values are equal.
+
+    Example:
+        >>> Y = torch.tensor([[0.0], [1.0], [2.0], [3.0], [1e9]], dtype=torch.float64)
+        >>> RobustStandardize(m=1)(Y)[0].squeeze(-1)[:4].abs().max() < 2
+        tensor(True)
+    """
+
+    def forward(self, Y: Tensor, Yvar: Tensor | None = None, X: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
+        """Standardize outcomes; in training mode, learn center and scale from them first.
+
+        Args:
+            Y: ``batch x n x m`` outcomes.
+            Yvar: ``batch x n x m`` noise variances.
+            X: Not used.
+        """
+        if self.training:
+            self.learn(Y)
+        Y_tf = ((Y - self.means) / self.stdvs).clamp(-LARGEST, LARGEST)
+        return Y_tf, None if Yvar is None else Yvar / self.stdvs.square()
+
+    def learn(self, Y: Tensor) -> None:
+        """Take center and scale from ``batch x n x m`` outcomes."""
+        center = Y.quantile(0.5, dim=-2, keepdim=True)
+        quartiles = Y.quantile(torch.tensor([0.25, 0.75], dtype=Y.dtype, device=Y.device), dim=-2, keepdim=True)
+        scale = (quartiles[1] - quartiles[0]) / NORMAL_IQR
+        spread = (Y - center).abs().mean(dim=-2, keepdim=True)
+        scale = torch.where(scale > MIN_SCALE, scale, spread)
+        self.means = center
+        self.stdvs = torch.where(scale > MIN_SCALE, scale, torch.ones_like(scale))
+        self._stdvs_sq = self.stdvs.square()
+        self._is_trained = torch.tensor(True)

@@ -1,0 +1,55 @@
+import torch
+
+from robustbo.numerics.evidence import evidence
+
+
+def problem(n=5, batch=()):
+    generator = torch.Generator().manual_seed(0)
+    A = torch.randn(*batch, n, n, generator=generator)
+    return A @ A.mT + torch.eye(n), torch.randn(*batch, n, generator=generator)
+
+
+def test_it_is_the_density_at_the_best_mean():
+    Sg, y = problem()
+    found = evidence(Sg, y)
+
+    def density(m):
+        return torch.distributions.MultivariateNormal(m.expand(5), Sg).log_prob(y)
+
+    torch.testing.assert_close(found.L, density(found.m))
+    assert all(density(found.m + step) < found.L for step in (-1e-3, 1e-3))
+
+
+def test_the_gradient_is_autograds():
+    Sg, y = problem()
+    Sg.requires_grad_()
+    found = evidence(Sg, y)
+    found.L.backward()
+    torch.testing.assert_close(found.G, (Sg.grad + Sg.grad.mT) / 2)
+
+
+def test_gradcheck():
+    Sg, y = problem(3)
+    root = torch.linalg.cholesky(Sg).requires_grad_()
+    assert torch.autograd.gradcheck(lambda R, y: evidence(R @ R.mT, y)[:4], (root, y.requires_grad_()))
+
+
+def test_one_observation_is_its_own_mean():
+    found = evidence(torch.tensor([[4.0]]), torch.tensor([7.0]))
+    assert (found.m.item(), found.al.item()) == (7.0, 0.0)
+
+
+def test_an_indefinite_matrix_is_said():
+    assert not evidence(torch.diag(torch.tensor([1.0, -1.0])), torch.ones(2)).converged
+
+
+def test_a_batch_is_a_loop_and_order_does_not_matter():
+    Sg, y = problem(batch=(3,))
+    batched, order = evidence(Sg, y), torch.tensor([4, 2, 0, 1, 3])
+    for b in range(3):
+        torch.testing.assert_close(batched.L[b], evidence(Sg[b][order][:, order], y[b, order]).L)
+
+
+def test_extreme_values_are_finite():
+    found = evidence(torch.diag(torch.tensor([1.0, 1e200])), torch.tensor([0.0, 1e100]))
+    assert all(part.isfinite().all() for part in found[:5])

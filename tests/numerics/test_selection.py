@@ -1,0 +1,32 @@
+import math
+
+import pytest
+
+from robustbo.numerics import selection
+
+
+def test_no_outlier_costs_nothing_and_more_cost_more():
+    for rule in (selection.corrected(50, 9), selection.of_rate(50, 9, 0.3), selection.botorch(50)):
+        prices = [rule(k) for k in range(20)]
+        assert prices[0] == 0.0
+        assert prices == sorted(prices)
+
+
+def test_the_correction_vanishes_with_many_observations_and_forbids_with_few():
+    assert selection.corrected(10**6, 9)(1) == pytest.approx(selection.PRICE, rel=1e-4)
+    assert selection.corrected(20, 9)(1) > 2 * selection.PRICE
+    assert selection.corrected(5, 9)(1) == math.inf
+
+
+def test_botorchs_rule_costs_five_nats_and_the_papers_a_fraction():
+    assert selection.botorch(100)(3) == 15.0
+    assert selection.paper(100)(3) == 3 / 20
+    assert selection.botorch(3)(1) == 3.0  # n < 5, where BoTorch itself fails
+
+
+def test_a_higher_rate_makes_outliers_cheaper():
+    assert selection.of_rate(100, 9, 0.4)(5) < selection.of_rate(100, 9, 0.1)(5) == selection.corrected(100, 9)(5)
+
+
+def test_a_known_number_beats_any_likelihood():
+    assert [selection.exactly(2)(k) for k in (1, 2, 3)] == [1e200, 0.0, 1e200]

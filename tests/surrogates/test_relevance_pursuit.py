@@ -1,0 +1,186 @@
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from botorch.acquisition.logei import qLogNoisyExpectedImprovement
+from botorch.models import SingleTaskGP
+from botorch.models.transforms.outcome import Standardize
+from gpytorch.kernels import MaternKernel, ScaleKernel
+
+from robustbo.surrogates.base import diagnose, fit
+from robustbo.surrogates.base_gp import kernel_module, likelihood_module
+from robustbo.surrogates.relevance_pursuit import RelevancePursuitGP
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+
+
+def data(n=24, outliers=(4, 11), magnitude=5.0):
+    X = torch.rand(n, 2, generator=torch.Generator().manual_seed(0))
+    Y = torch.sin(6 * X[:, :1]) + X[:, 1:]
+    truth = Y.clone()
+    Y[list(outliers)] += magnitude
+    return X, Y, truth
+
+
+def test_at_any_magnitude_the_fit_is_the_fit_without_the_outliers():
+    X, _, truth = data()
+    kept = [i for i in range(24) if i not in (4, 11)]
+    without = fit(RelevancePursuitGP(X[kept], truth[kept], num_outliers=0, levels=(0,)))
+    expected = without.posterior(X).mean
+    for magnitude in (10.0, 1e3, 1e6, 1e12):
+        model = fit(RelevancePursuitGP(*data(magnitude=magnitude)[:2]))
+        assert model.support == [4, 11]
+        torch.testing.assert_close(model.posterior(X).mean, expected, atol=0.05, rtol=0)
+        assert model.rho[[4, 11]].sqrt().tolist() == pytest.approx([magnitude] * 2, rel=0.1)
+
+
+def test_without_outliers_it_is_a_gp_with_the_same_hyperparameters():
+    X, _, Y = data()
+    model = fit(RelevancePursuitGP(X, Y, num_outliers=0, levels=(0,)))
+    plain = SingleTaskGP(
+        X, Y, None, likelihood_module(), kernel_module("matern52", 2, True), outcome_transform=model.outcome_transform
+    )
+    plain.load_state_dict(model.state_dict(), keep_transforms=True)
+    Z = torch.rand(7, 2)
+    torch.testing.assert_close(plain.eval().posterior(Z).mean, model.posterior(Z).mean)
+    torch.testing.assert_close(plain.posterior(Z).variance, model.posterior(Z).variance)
+
+
+@pytest.mark.parametrize("case", ["01_1d", "02_2d"])
+@pytest.mark.parametrize("direction", ["backward", "forward"])
+def test_with_botorchs_model_and_rule_it_finds_botorchs_supports(case, direction):
+    recorded = json.loads((FIXTURES / f"relevance_pursuit_fit_{case}.json").read_text())
+    X, Y = torch.tensor(recorded["X"]), torch.tensor(recorded["y"]).unsqueeze(-1)
+    model = fit(
+        RelevancePursuitGP(
+            X,
+            Y,
+            outcome_transform=Standardize(m=1),
+            kernel="rbf",
+            is_signal_free=False,
+            selection="botorch",
+            direction=direction,
+        )
+    )
+    reference = recorded["runs"]["backward"]
+    assert model.support == sorted(reference["final"]["support"])
+    theirs = {len(t["support"]): t["log_marginal_likelihood"] + sum_of(t["log_priors"]) for t in reference["trace"]}
+    ours = {len(level.support): level.fit.F for level in model.trace}
+    assert all(ours[k] >= theirs[k] - 0.01 for k in (3,) if k in ours)
+
+
+def sum_of(log_priors):
+    return sum(log_priors.values()) if isinstance(log_priors, dict) else float(log_priors)
+
+
+def test_the_trace_has_a_level_a_size_and_a_posterior_over_them():
+    model = fit(RelevancePursuitGP(*data()[:2], levels=(0, 1, 2, 0.125)))
+    assert [len(level.support) for level in model.trace] == [0, 1, 2, 3]
+    assert sum(model.support_posterior) == pytest.approx(1.0)
+    best = max(zip(model.support_posterior, model.trace, strict=True), key=lambda pair: pair[0])[1]
+    assert best.support == (4, 11)
+
+
+def test_a_known_number_is_kept_to():
+    assert len(fit(RelevancePursuitGP(*data()[:2], num_outliers=3)).support) == 3
+    assert fit(RelevancePursuitGP(*data()[:2], num_outliers=0)).support == []
+
+
+def test_a_higher_rate_suspects_more():
+    generator = torch.Generator().manual_seed(3)
+    X = torch.rand(40, 1, generator=generator)
+    Y = torch.sin(6 * X) + 0.1 * torch.randn(40, 1, generator=generator)
+    Y[::8] += 0.6
+    counts = [len(fit(RelevancePursuitGP(X, Y, outlier_rate=rate)).support) for rate in (0.001, 0.4)]
+    assert counts[0] < counts[1]
+
+
+@pytest.mark.parametrize("parameterization", ["log", "convex", "canonical"])
+def test_every_parameterization_finds_moderate_outliers(parameterization):
+    assert fit(RelevancePursuitGP(*data()[:2], parameterization=parameterization)).support == [4, 11]
+
+
+def test_a_kernel_of_ones_own_goes_through_autograd_to_the_same_fit():
+    X, Y, _ = data()
+    named = fit(RelevancePursuitGP(X, Y))
+    own = fit(RelevancePursuitGP(X, Y, covar_module=kernel_module("matern52", 2, True)))
+    assert own.support == named.support
+    torch.testing.assert_close(own.posterior(X).mean, named.posterior(X).mean, atol=0.02, rtol=0)
+    plain = fit(RelevancePursuitGP(X, Y, covar_module=ScaleKernel(MaternKernel(1.5))))
+    assert plain.support == [4, 11]
+
+
+def test_known_noise_is_kept_and_outliers_are_found_beside_it():
+    X, Y, truth = data()
+    model = fit(RelevancePursuitGP(X, Y, torch.full_like(Y, 1e-4)))
+    assert model.support == [4, 11]
+    assert (model.posterior(X).mean - truth).abs().max() < 0.5
+
+
+def test_outlier_variances_are_the_observations_not_the_points():
+    X, Y, _ = data()
+    model = fit(RelevancePursuitGP(X, Y))
+    noisy = model.posterior(X[[4, 5]], observation_noise=True).variance
+    assert noisy[0] < 10 * noisy[1]
+
+
+def test_loading_a_state_finds_the_outliers_of_other_rows():
+    X, Y, _ = data()
+    model = fit(RelevancePursuitGP(X, Y))
+    other = RelevancePursuitGP(X[:8], Y[:8])
+    other.load_state_dict(model.state_dict())
+    other.eval()
+    assert other.support == [4]
+    assert abs(other.posterior(X[4:5]).mean.item() - model.posterior(X[4:5]).mean.item()) < 0.5
+
+
+def test_it_serves_an_acquisition_with_gradients():
+    X, Y, _ = data()
+    acquisition = qLogNoisyExpectedImprovement(fit(RelevancePursuitGP(X, Y)), X)
+    Z = torch.rand(3, 2, 2, requires_grad=True)
+    acquisition(Z).sum().backward()
+    assert Z.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+@pytest.mark.parametrize("values", ["equal", "huge", "different"])
+def test_bad_data_leave_a_usable_model(n, values):
+    X = torch.full((n, 2), 0.5) if values == "different" else torch.rand(n, 2)
+    Y = {"equal": torch.ones(n, 1), "huge": torch.ones(n, 1), "different": torch.arange(float(n)).unsqueeze(-1)}[values]
+    if values == "huge":
+        Y = Y + torch.arange(float(n)).unsqueeze(-1)
+        Y[-1] = 1e300
+    model = fit(RelevancePursuitGP(X, Y))
+    assert model.posterior(torch.rand(4, 2)).mean.isfinite().all()
+    if values != "huge":  # whose square, the variance in outcome units, no float64 holds
+        assert all(entry.isfinite().all() for entry in diagnose(model))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"direction": "sideways"}, "direction must be one of"),
+        ({"parameterization": "cubic"}, "parameterization must be one of"),
+        ({"selection": "best"}, "selection must be one of"),
+        ({"levels": ()}, "levels must be fractions"),
+        ({"levels": (-1,)}, "levels must be fractions"),
+        ({"outlier_rate": 1.0}, "outlier_rate must lie between 0 and 1, got 1.0"),
+        ({"num_outliers": 25}, r"num_outliers must lie in \[0, 24\]"),
+        ({"kernel": "linear"}, r"kernel must be one of \['matern52', 'rbf'\]"),
+        ({"likelihood": likelihood_module()}, "likelihood must not be given"),
+    ],
+)
+def test_bad_options_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        RelevancePursuitGP(*data()[:2], **options)
+
+
+def test_on_gaussian_data_nothing_is_suspected_beyond_chance():
+    flagged = 0
+    for seed in range(10):
+        generator = torch.Generator().manual_seed(seed)
+        X = torch.rand(40, 1, generator=generator)
+        Y = torch.sin(6 * X) + 0.2 * torch.randn(40, 1, generator=generator)
+        flagged += len(fit(RelevancePursuitGP(X, Y)).support)
+    assert flagged / 400 < 0.02
