@@ -18,8 +18,8 @@ from robustbo.space import Space
 from robustbo.surrogates.base import quiet
 
 NUM_SAMPLES = 128  # quasi-random posterior samples of the Monte Carlo functions
-NUM_RESTARTS = 8
-RAW_SAMPLES = 512
+NUM_RESTARTS = 4
+RAW_SAMPLES = 256
 
 
 def build(name: str, model: GPyTorchModel, X: Tensor, X_pending: Tensor | None, seed: int) -> AcquisitionFunction:

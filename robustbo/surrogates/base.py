@@ -36,6 +36,7 @@ BOTORCH_ARGUMENTS = (
 
 MENDED = (
     "Optimization failed in `gen_candidates_scipy`",  # it goes on from other initial conditions
+    "Optimization failed on the second try",  # and takes the best point it saw
     "Converting a tensor with requires_grad=True to a scalar",  # harmless, in BoTorch's relevance pursuit
 )
 

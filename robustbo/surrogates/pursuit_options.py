@@ -8,7 +8,8 @@ from robustbo.numerics.hyperparameters import PARAMETERIZATIONS, Model
 from robustbo.numerics.pursuit import Level
 from robustbo.numerics.selection import Rule
 
-LEVELS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)  # of n; BoTorch's
+LEVELS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)  # of n; more than half cannot be outliers of the rest
+WALK_FTOL, FINAL_FTOL = 1e-6, 1e-9  # relative tolerances of L-BFGS-B on the way and at its end
 SCREEN = 5.0  # nats that make a value gross before anything is fitted
 DIRECTIONS = ("backward", "forward")
 RULES = {"corrected": selection.corrected, "botorch": selection.botorch, "paper": selection.paper}
@@ -55,21 +56,22 @@ class PursuitOptions:
             )
         return selection.botorch(n) if self.selection == "botorch" else selection.paper(n)
 
-    def levels_of(self, model: Model, rule: Rule) -> list[Level]:
+    def levels_of(self, model: Model) -> list[Level]:
         """The levels of the walk, by rising size."""
-        gains, refit = self._steps(model)
+        gains, refit = self._steps(model, WALK_FTOL)
         start, sizes = pursuit.screen(model, model.start, SCREEN), self.sizes(len(model.y))
         if self.direction == "forward":
-            first = pursuit.empty(model, model.start, parameterization=self.parameterization)
+            first = pursuit.empty(model, model.start, ftol=WALK_FTOL)
             return pursuit.walk(first, sizes, gains, refit)
         return pursuit.walk(start, sizes[::-1], gains, refit)[::-1]
 
     def improve(self, model: Model, level: Level, rule: Rule) -> Level:
-        """The level, settled under the rule."""
-        return pursuit.settle(level, rule, *self._steps(model))
+        """The level, settled under the rule and climbed to the end."""
+        settled = pursuit.settle(level, rule, *self._steps(model, WALK_FTOL))
+        return self._steps(model, FINAL_FTOL)[1](settled, settled.support)
 
-    def _steps(self, model: Model) -> tuple[pursuit.Gains, pursuit.Refit]:
+    def _steps(self, model: Model, ftol: float) -> tuple[pursuit.Gains, pursuit.Refit]:
         return (
             lambda level: pursuit.gains(model, level.fit).tolist(),
-            partial(pursuit.refit, model, parameterization=self.parameterization),
+            partial(pursuit.refit, model, parameterization=self.parameterization, ftol=ftol),
         )

@@ -1,0 +1,172 @@
+"""The GP under all our exact surrogates: fitted by maximum a posteriori with explicit gradients, in milliseconds."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from botorch.models import SingleTaskGP
+from botorch.models.transforms.input import InputTransform
+from botorch.models.transforms.outcome import OutcomeTransform
+from botorch.utils.types import DEFAULT
+from gpytorch.likelihoods import Likelihood
+from gpytorch.means import ConstantMean, Mean
+from gpytorch.module import Module
+from torch import Tensor
+
+from robustbo.errors import FitError
+from robustbo.numerics.hyperparameters import Fit, Model, log_posterior, prior_covariance
+from robustbo.surrogates import autograd_covariance, base_gp
+from robustbo.surrogates.base import Diagnosis, diagnose_by_leave_one_out
+from robustbo.surrogates.outlier_likelihood import OutlierFixedNoiseLikelihood
+from robustbo.surrogates.robust_standardize import RobustStandardize
+
+
+class MapGP(SingleTaskGP):
+    """An exact GP whose observations may have variances of their own; a subclass says how they are found.
+
+    The base is Matern-5/2 with ARD, a free signal variance, BoTorch's dimension-scaled prior on the length-scales, a
+    profiled constant mean, and robustly standardized outcomes.
+
+    Args:
+        train_X: ``n x d`` inputs.
+        train_Y: ``n x 1`` outcomes.
+        train_Yvar: ``n x 1`` known noise variances.
+        likelihood: Not to be given: the added variances live in the model's own.
+        covar_module: Any GPyTorch kernel (fitted through autograd, slower); the named ``kernel`` unless given.
+        mean_module: A `ConstantMean`, whose constant is profiled out.
+        outcome_transform: `RobustStandardize` unless given.
+        input_transform: As in `SingleTaskGP`.
+        kernel: "matern52" or "rbf".
+        is_signal_free: Whether the signal variance is free, or 1 as in BoTorch's default.
+
+    References:
+        equations.md sections 6 and 14.
+    """
+
+    def __init__(
+        self,
+        train_X: Tensor,
+        train_Y: Tensor,
+        train_Yvar: Tensor | None = None,
+        likelihood: Likelihood | None = None,
+        covar_module: Module | None = None,
+        mean_module: Mean | None = None,
+        outcome_transform: OutcomeTransform | Any = DEFAULT,
+        input_transform: InputTransform | None = None,
+        *,
+        kernel: str = "matern52",
+        is_signal_free: bool = True,
+    ) -> None:
+        if likelihood is not None:
+            raise ValueError("likelihood must not be given: this model brings its own; give train_Yvar if it is known")
+        if mean_module is not None and not isinstance(mean_module, ConstantMean):
+            raise ValueError(f"mean_module must be a ConstantMean, got {type(mean_module).__name__}")
+        transformed = self.transform_inputs(X=train_X, input_transform=input_transform)
+        self._named = (kernel, is_signal_free) if covar_module is None else None
+        super().__init__(
+            train_X,
+            train_Y,
+            train_Yvar,
+            None if train_Yvar is not None else base_gp.likelihood_module(),
+            covar_module or base_gp.kernel_module(kernel, transformed.shape[-1], is_signal_free),
+            mean_module,
+            RobustStandardize(m=1) if outcome_transform is DEFAULT else outcome_transform,
+            input_transform,
+        )
+        if train_Yvar is not None:
+            self.likelihood: Any = OutlierFixedNoiseLikelihood(noise=self.likelihood.noise)
+        self.to(train_X)
+
+    def search(self, model: Model) -> Fit:
+        """Find hyperparameters and added variances; to be written by subclasses."""
+        raise NotImplementedError
+
+    def added_variances(self, model: Model, theta: Tensor) -> Tensor:
+        """The ``n`` added variances at given hyperparameters, for a state that came from other rows."""
+        return torch.zeros_like(model.y)
+
+    @property
+    def support(self) -> list[int]:
+        """Sorted indices of the outliers."""
+        return self._rho.nonzero().flatten().tolist()
+
+    @property
+    def rho(self) -> Tensor:
+        """``n`` added variances in squared outcome units."""
+        scale = getattr(getattr(self, "outcome_transform", None), "stdvs", torch.ones(1))
+        return self._rho * scale.square().flatten()
+
+    @property
+    def _rho(self) -> Tensor:
+        return getattr(self.likelihood, "rho", torch.zeros_like(self.train_targets))
+
+    def custom_fit(self, mll: Any, **_: Any) -> Any:
+        """Search and adopt what is found; `fit_gpytorch_mll` calls this.
+
+        Raises:
+            FitError: If no hyperparameters give a finite likelihood.
+        """
+        self.eval()
+        with torch.no_grad():
+            model = self.search_model()
+            found = self.search(model)
+            if not torch.tensor(found.F).isfinite():
+                n = len(model.y)
+                raise FitError(f"{n} outcomes must give a finite likelihood for some hyperparameters, they do not")
+            self._adopt(found)
+        return mll.eval()
+
+    def search_model(self) -> Model:
+        """The model as the search sees it; in evaluation mode."""
+        X, y = self.train_inputs[0], self.train_targets
+        if self._named is not None:
+            covariance = base_gp.covariance_function(X, *self._named)
+        else:
+            covariance = autograd_covariance.covariance_function(self.covar_module, X)
+        is_known = isinstance(self.likelihood, OutlierFixedNoiseLikelihood)
+        return Model(y, covariance, base_gp.NOISE_PRIOR, self.likelihood.noise if is_known else None)
+
+    def _adopt(self, found: Fit) -> None:
+        model = self.search_model()
+        p = len(model.covariance.start)
+        if self._named is not None:
+            base_gp.set_kernel(self.covar_module, found.theta[:p], self._named[1])
+        else:
+            autograd_covariance.set_kernel(self.covar_module, found.theta[:p])
+        if model.s2_known is None:
+            self.likelihood.noise = found.theta[p].exp().clamp_min(base_gp.MIN_S2)
+        self.mean_module.constant = log_posterior(model, found.theta, found.rho).evidence.m
+        self._set_added_variances(found.rho)
+
+    def _set_added_variances(self, rho: Tensor) -> None:
+        self.likelihood.set_outlier_variances(self.train_inputs[0], rho)
+        self.train()
+        self.eval()  # drops what predictions had cached
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
+        """Take hyperparameters; the outliers among this model's own rows follow from them in closed form."""
+        result = super().load_state_dict(state_dict, *args, **kwargs)
+        is_training = self.training
+        self.eval()
+        with torch.no_grad():
+            model = self.search_model()
+            self._set_added_variances(self.added_variances(model, self._theta(model)))
+        self.train(is_training)
+        return result
+
+    def _theta(self, model: Model) -> Tensor:
+        if self._named is not None:
+            head = base_gp.get_kernel(self.covar_module, self._named[1])
+        else:
+            head = autograd_covariance.get_kernel(self.covar_module)
+        if model.s2_known is not None:
+            return head
+        return torch.cat([head, self.likelihood.noise.detach().log().reshape(1)])
+
+    def diagnose(self) -> Diagnosis:
+        """Leave-one-out expectations and evidence; the outliers are the support."""
+        self.eval()
+        with torch.no_grad():
+            model = self.search_model()
+            K0 = prior_covariance(model, self._theta(model))
+        return diagnose_by_leave_one_out(self, self._rho, K0)
