@@ -183,6 +183,22 @@ def walk(start: Level, sizes: Sequence[int], gains: Gains, refit: Refit, *, max_
     return levels
 
 
+def sweep(levels: Sequence[Level], sizes: Sequence[int], gains: Gains, refit: Refit) -> list[Level]:
+    """Walk over levels again, the other way: each is replaced where the one before leads to a higher maximum.
+
+    Args:
+        levels: Of an earlier walk, in the order of this one.
+        sizes: Their sizes.
+        gains: As for `walk`.
+        refit: As for `walk`.
+    """
+    better = [levels[0]]
+    for level, size in zip(levels[1:], sizes[1:], strict=True):
+        (tried,) = walk(better[-1], [size], gains, refit)
+        better.append(max(level, tried, key=lambda found: found.fit.F))
+    return better
+
+
 def settle(level: Level, rule: Rule, gains: Gains, refit: Refit, *, max_rounds: int = 8) -> Level:
     """Improve a support until each member gains what it must pay, and nobody else would.
 

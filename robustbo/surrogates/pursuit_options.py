@@ -25,6 +25,7 @@ class PursuitOptions:
     selection: str
     outlier_rate: float | None
     num_outliers: int | None
+    sweeps: int = 1
 
     def check(self, n: int) -> "PursuitOptions":
         """The options themselves; a ValueError names the first that breaks a rule."""
@@ -33,6 +34,8 @@ class PursuitOptions:
                 raise ValueError(f"{name} must be one of {list(known)}, got {getattr(self, name)!r}")
         if not self.levels or min(self.levels) < 0:
             raise ValueError(f"levels must be fractions (float) or counts (int) of at least 0, got {self.levels!r}")
+        if self.sweeps < 1:
+            raise ValueError(f"sweeps must be at least 1, got {self.sweeps!r}")
         if self.outlier_rate is not None and not 0 < self.outlier_rate < 1:
             raise ValueError(f"outlier_rate must lie between 0 and 1, got {self.outlier_rate!r}")
         if self.num_outliers is not None and not 0 <= self.num_outliers <= n:
@@ -62,8 +65,14 @@ class PursuitOptions:
         start, sizes = pursuit.screen(model, model.start, SCREEN), self.sizes(len(model.y))
         if self.direction == "forward":
             first = pursuit.empty(model, model.start, ftol=WALK_FTOL)
-            return pursuit.walk(first, sizes, gains, refit)
-        return pursuit.walk(start, sizes[::-1], gains, refit)[::-1]
+            levels = pursuit.walk(first, sizes, gains, refit)
+        else:
+            levels = pursuit.walk(start, sizes[::-1], gains, refit)[::-1]
+        for sweep in range(self.sweeps - 1):
+            upward = (self.direction == "backward") == (sweep % 2 == 0)
+            order = slice(None) if upward else slice(None, None, -1)
+            levels[order] = pursuit.sweep(levels[order], sizes[order], gains, refit)
+        return levels
 
     def improve(self, model: Model, level: Level, rule: Rule) -> Level:
         """The level, settled under the rule and climbed to the end."""

@@ -36,6 +36,7 @@ class RelevancePursuitGP(MapGP):
         selection: "corrected" (`selection.corrected`), "botorch" or "paper".
         outlier_rate: Your own prior rate of outliers, in (0, 1); with "corrected".
         num_outliers: A known number of outliers; takes the place of the rule.
+        sweeps: Walks through the levels, every second one in the other direction; more find higher maxima.
         kernel: "matern52" or "rbf".
         is_signal_free: Whether the signal variance is free, or 1 as in BoTorch's default.
 
@@ -75,10 +76,13 @@ class RelevancePursuitGP(MapGP):
         selection: str = "corrected",
         outlier_rate: float | None = None,
         num_outliers: int | None = None,
+        sweeps: int = 1,
         kernel: str = "matern52",
         is_signal_free: bool = True,
     ) -> None:
-        options = PursuitOptions(direction, parameterization, tuple(levels), selection, outlier_rate, num_outliers)
+        options = PursuitOptions(
+            direction, parameterization, tuple(levels), selection, outlier_rate, num_outliers, sweeps
+        )
         self._options = options.check(train_X.shape[-2])
         self.trace: list[Level] = []
         self.support_posterior: list[float] = []

@@ -4,9 +4,20 @@ from gpytorch.kernels import MaternKernel, RBFKernel
 
 from robustbo.numerics.cholesky import leave_one_out
 from robustbo.numerics.covariance import LogNormal, stationary
-from robustbo.numerics.hyperparameters import Fit, Model
+from robustbo.numerics.hyperparameters import Fit, Model, log_posterior
 from robustbo.numerics.kernels import squared_differences
-from robustbo.numerics.pursuit import Level, gain, optimal_variance, screen, settle, support_posterior, walk
+from robustbo.numerics.pursuit import (
+    Level,
+    errors,
+    gain,
+    optimal_variance,
+    polish,
+    screen,
+    settle,
+    support_posterior,
+    sweep,
+    walk,
+)
 
 
 def covariance(case):
@@ -136,3 +147,24 @@ def test_screening_finds_gross_values_and_not_their_neighbours(magnitude):
     prior = LogNormal(0.0, 1.0)
     model = Model(y, stationary(squared_differences(X, X), "rbf", prior, None), LogNormal(-4.0, 1.0))
     assert screen(model, model.start, 5.0).support == (4, 9)
+
+
+def test_a_sweep_back_replaces_what_it_can_better():
+    search = Additive([1.0, 5.0, 3.0])
+    poor = [Level((), fake(0.0)), Level((0,), fake(1.0)), Level((1, 2), fake(9.0))]
+    found = sweep(poor, [0, 1, 2], search.gains, search.refit)
+    assert [level.support for level in found] == [(), (1,), (1, 2)]
+    assert [level.fit.F for level in found] == [0.0, 5.0, 9.0]
+
+
+def test_polishing_sets_variances_to_their_optimum_and_never_lowers_the_density():
+    X = torch.linspace(0, 1, 12).unsqueeze(-1)
+    y = torch.sin(6 * X).squeeze(-1)
+    y[5] += 100.0
+    model = Model(y, stationary(squared_differences(X, X), "rbf", LogNormal(0.0, 1.0), None), LogNormal(-4.0, 1.0))
+    rho = torch.zeros(12).index_fill(0, torch.tensor([5]), 1.0)
+    rough = Fit(model.start, rho, log_posterior(model, model.start, rho).F.item(), 0.0, 0, True)
+    found = polish(model, rough, (5,))
+    e, v = errors(model, found.theta, found.rho)
+    assert found.F > rough.F
+    assert found.rho[5] == pytest.approx(optimal_variance(e, v)[5].item(), rel=1e-3)

@@ -74,6 +74,12 @@ def sum_of(log_priors):
     return sum(log_priors.values()) if isinstance(log_priors, dict) else float(log_priors)
 
 
+def test_more_sweeps_never_find_lower_maxima():
+    X, Y, _ = data(n=30, outliers=(3, 8, 20), magnitude=1.0)
+    once, thrice = (fit(RelevancePursuitGP(X, Y, sweeps=k)).trace for k in (1, 3))
+    assert all(more.fit.F >= less.fit.F - 1e-9 for less, more in zip(once, thrice, strict=True))
+
+
 def test_the_trace_has_a_level_a_size_and_a_posterior_over_them():
     model = fit(RelevancePursuitGP(*data()[:2], levels=(0, 1, 2, 0.125)))
     assert [len(level.support) for level in model.trace] == [0, 1, 2, 3]
@@ -163,6 +169,7 @@ def test_bad_data_leave_a_usable_model(n, values):
         ({"direction": "sideways"}, "direction must be one of"),
         ({"parameterization": "cubic"}, "parameterization must be one of"),
         ({"selection": "best"}, "selection must be one of"),
+        ({"sweeps": 0}, "sweeps must be at least 1, got 0"),
         ({"levels": ()}, "levels must be fractions"),
         ({"levels": (-1,)}, "levels must be fractions"),
         ({"outlier_rate": 1.0}, "outlier_rate must lie between 0 and 1, got 1.0"),
