@@ -2,8 +2,7 @@
 
 A fit is a function of the settings and the observations alone, so keeping it changes nothing but the time. Values enter
 the model turned so that larger is better, shifted by their median and divided by a power of two, which is exact in
-effect: so differences of 1e-12 are no smaller a problem than differences of 1, and a value of 1e300 does not overflow
-(whether the others still count beside it is the surrogate's affair).
+effect: differences of 1e-12, or of 1e12, are no other problem than differences of 1.
 """
 
 import math
@@ -15,13 +14,14 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 import torch
+from botorch.exceptions import InputDataError
 from botorch.models.gpytorch import GPyTorchModel
 from botorch.models.transforms.input import InputTransform, NumericToCategoricalEncoding
 from torch import Tensor
 from torch.nn.functional import one_hot
 
 from robustbo import seeds
-from robustbo.errors import NumericsWarning
+from robustbo.errors import FitError, NumericsWarning
 from robustbo.history import History
 from robustbo.isolation import isolated
 from robustbo.parameters import Choice
@@ -30,6 +30,7 @@ from robustbo.space import Space
 from robustbo.surrogates import base
 from robustbo.surrogates.registry import model_class
 
+SPAN = 1000  # binary orders of magnitude that may lie between a typical and the largest distance
 MIN_SD, MAX_SD = 1e-6, 1e6  # a noise below changes nothing, above it the value tells nothing
 
 
@@ -142,21 +143,29 @@ def _fit(settings: Settings, data: Observations) -> Fitted:
     Y = torch.tensor([settings.sign * (v / scale - center / scale) for v in data.values], dtype=torch.float64)
     Yvar = None if data.sds is None else torch.tensor([_variance(s / scale) for s in data.sds], dtype=torch.float64)
     with isolated(seeds.derive(settings.seed, len(data.values), "fit")), base.quiet():
-        model = model_class(settings.surrogate)(
-            X,
-            Y.unsqueeze(-1),
-            None if Yvar is None else Yvar.unsqueeze(-1),
-            input_transform=_one_hot(settings.space),
-            **settings.surrogate_options,
-        )
+        try:
+            model = model_class(settings.surrogate)(
+                X,
+                Y.unsqueeze(-1),
+                None if Yvar is None else Yvar.unsqueeze(-1),
+                input_transform=_one_hot(settings.space),
+                **settings.surrogate_options,
+            )
+        except InputDataError as error:
+            raise FitError(f"{settings.surrogate} cannot take these values; exclude the wildest: {error}") from error
         base.fit(model)
     return Fitted(model, X, data, settings.sign, center, scale, time.perf_counter() - started)
 
 
 def _center_and_scale(values: tuple[float, ...]) -> tuple[float, float]:
-    """The median, and a power of two (so that dividing by it loses nothing) near the largest distance from it."""
+    """The median, and a power of two (dividing by it loses nothing) near the median distance from it.
+
+    Where the largest distance is more than 2^`SPAN` times that, the power is larger, so that none overflows.
+    """
     center = statistics.median_low(values)
-    exponent = math.frexp(max(abs(v / 2 - center / 2) for v in values))[1] + 1
+    halves = sorted(abs(v / 2 - center / 2) for v in values)  # of the distances, which might overflow themselves
+    typical = next((half for half in halves[len(halves) // 2 :] if half > 0), 0.5)
+    exponent = max(math.frexp(typical)[1], math.frexp(halves[-1])[1] - SPAN) + 1
     return center, math.ldexp(1.0, min(exponent, 1023))
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from robustbo.fitting import fit
 from robustbo.history import History, Trial
 from robustbo.settings import Settings
-from robustbo.surrogates.base import diagnose
+from robustbo.surrogates.base import diagnose, quiet
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,8 @@ class Outlier:
 def outliers(settings: Settings, history: History) -> list[Outlier]:
     """Every value that the surrogate was fitted to, the most suspicious first: flagged before not, then by evidence."""
     fitted = fit(settings, history)
-    diagnosis = diagnose(fitted.model)
+    with quiet():
+        diagnosis = diagnose(fitted.model)
     expected, sd = fitted.in_units(diagnosis.expected, diagnosis.sd)
     report = [
         Outlier(history[number], *row)

@@ -288,6 +288,24 @@ class TestBest:
         assert len(opt.outliers()) == len(values)
         assert opt.ask().origin == "model"
 
+    @pytest.mark.parametrize("wrong", [-1e2, -1e6, -1e12, -1e300, 1e300])
+    def test_one_wild_value_of_any_size_leaves_the_others_their_differences(self, wrong):
+        opt = optimizer(surrogate="relevance-pursuit")
+        for x in range(-5, 11):
+            opt.tell({"x": x, "y": 3}, wrong if x == 7 else (x - 3.0) ** 2)
+        assert opt.best().trial.params["x"] == 3.0
+        assert abs(opt.best().mean) < 0.5
+        (worst,) = [o for o in opt.outliers() if o.flagged]
+        assert worst.value == wrong
+        assert abs(worst.expected - 16.0) < 2.0
+
+    def test_a_surrogate_that_cannot_take_a_value_says_what_to_do(self):
+        opt = optimizer(surrogate="botorch-relevance-pursuit", num_initial=1)
+        for x in range(4):
+            opt.tell({"x": x, "y": 3}, 1e300 if x == 1 else float(x))
+        with pytest.raises(rb.FitError, match="cannot take these values; exclude the wildest"):
+            opt.ask()
+
     def test_tiny_and_shifted_values_are_the_same_problem(self):
         def ask(scale, shift):
             opt = optimizer()

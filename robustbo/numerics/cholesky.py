@@ -58,9 +58,9 @@ def factor(Sg: Tensor) -> Factor:
 def leave_one_out(r: Tensor, K0: Tensor, rho: Tensor) -> LeaveOneOut:
     """Leave-one-out residual means and variances, each observation's own added variance removed.
 
-    The mean is that of the residual: add m(X) for the observation's. One or two factorizations serve all n, O(n^3):
-    beside a gross rho_i, 1 / P_ii - rho_i would cancel to nothing, so the variances (which hardly depend on gross added
-    variances) are computed with these capped.
+    The mean is that of the residual: add m(X) for the observation's. One factorization serves all n, O(n^3). Beside a
+    gross rho_i both 1 / P_ii - rho_i and r_i - al_i / P_ii would cancel to nothing; so gross variances are capped and
+    their residuals, on which no other prediction depends and their own neither, are set to zero.
 
     Args:
         r: ``... x n`` residual.
@@ -73,10 +73,8 @@ def leave_one_out(r: Tensor, K0: Tensor, rho: Tensor) -> LeaveOneOut:
     References:
         equations.md section 6; relevance pursuit, appendix, with the added variance subtracted (correction 1).
     """
-    P = torch.cholesky_inverse(factor(K0 + torch.diag_embed(rho)).L)
-    P_diag = P.diagonal(dim1=-2, dim2=-1)
-    mean = r - (P @ r.unsqueeze(-1)).squeeze(-1) / P_diag
     capped = rho.minimum(GROSS * K0.diagonal(dim1=-2, dim2=-1).mean(-1, keepdim=True))
-    if not torch.equal(capped, rho):
-        P_diag = torch.cholesky_inverse(factor(K0 + torch.diag_embed(capped)).L).diagonal(dim1=-2, dim2=-1)
-    return LeaveOneOut(mean, 1 / P_diag - capped)
+    r = torch.where(rho > capped, torch.zeros_like(r), r)
+    P = torch.cholesky_inverse(factor(K0 + torch.diag_embed(capped)).L)
+    P_diag = P.diagonal(dim1=-2, dim2=-1)
+    return LeaveOneOut(r - (P @ r.unsqueeze(-1)).squeeze(-1) / P_diag, 1 / P_diag - capped)

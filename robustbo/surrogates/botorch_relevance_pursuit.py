@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
+from botorch.exceptions import InputDataError
 from botorch.models.robust_relevance_pursuit_model import RobustRelevancePursuitSingleTaskGP
 from botorch.models.transforms.input import InputTransform
 from botorch.models.transforms.outcome import OutcomeTransform
@@ -16,6 +17,7 @@ from torch import Tensor
 from robustbo.surrogates.base import Diagnosis, diagnose_by_leave_one_out
 
 OUTLIER_RATE = 0.2  # BoTorch's own default: prior mean of the number of outliers, as a fraction of n
+LARGEST = 1e150  # whose square still fits into float64
 RHO = "likelihood.noise_covar.raw_rho"
 
 
@@ -55,6 +57,8 @@ class BoTorchRelevancePursuitGP(RobustRelevancePursuitSingleTaskGP):
             prior_mean_of_support = max(1, int(OUTLIER_RATE * train_X.shape[-2]))
         if prior_mean_of_support <= 0:
             raise ValueError(f"prior_mean_of_support must be positive, got {prior_mean_of_support!r}")
+        if train_Y.abs().max() > LARGEST:
+            raise InputDataError(f"train_Y must lie within {LARGEST:g} of zero, got {train_Y.abs().max():g}")
         super().__init__(
             train_X,
             train_Y,
