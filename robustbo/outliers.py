@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from robustbo.fitting import fit
 from robustbo.history import History, Trial
+from robustbo.isolation import isolated
 from robustbo.settings import Settings
 from robustbo.surrogates.base import diagnose, quiet
 
@@ -32,7 +33,7 @@ class Outlier:
 def outliers(settings: Settings, history: History) -> list[Outlier]:
     """Every value that the surrogate was fitted to, the most suspicious first: flagged before not, then by evidence."""
     fitted = fit(settings, history)
-    with quiet():
+    with isolated(0), quiet():
         diagnosis = diagnose(fitted.model)
     expected, sd = fitted.in_units(diagnosis.expected, diagnosis.sd)
     report = [
