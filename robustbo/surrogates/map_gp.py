@@ -39,6 +39,9 @@ class MapGP(SingleTaskGP):
         kernel: "matern52" or "rbf".
         is_signal_free: Whether the signal variance is free, or 1 as in BoTorch's default.
 
+    Raises:
+        ValueError: If the shapes, the likelihood or the mean are others.
+
     References:
         equations.md sections 6 and 14.
     """
@@ -57,6 +60,9 @@ class MapGP(SingleTaskGP):
         kernel: str = "matern52",
         is_signal_free: bool = True,
     ) -> None:
+        if train_X.dim() != 2 or train_Y.shape != (len(train_X), 1):
+            shapes = f"{tuple(train_X.shape)} and {tuple(train_Y.shape)}"
+            raise ValueError(f"train_X must be n x d and train_Y n x 1 (one outcome, no batches), got {shapes}")
         if likelihood is not None:
             raise ValueError("likelihood must not be given: this model brings its own; give train_Yvar if it is known")
         if mean_module is not None and not isinstance(mean_module, ConstantMean):

@@ -183,6 +183,13 @@ def test_bad_options_are_named(options, message):
         RelevancePursuitGP(*data()[:2], **options)
 
 
+@pytest.mark.parametrize("shape", [(24, 2), (24,), (2, 24, 1)])
+def test_one_outcome_without_batches_is_asked_for(shape):
+    X = torch.rand(*shape[:-2], 24, 2) if len(shape) > 1 else torch.rand(24, 2)
+    with pytest.raises(ValueError, match="train_X must be n x d and train_Y n x 1"):
+        RelevancePursuitGP(X, torch.rand(shape))
+
+
 def test_on_gaussian_data_nothing_is_suspected_beyond_chance():
     flagged = 0
     for seed in range(10):
