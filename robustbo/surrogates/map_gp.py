@@ -1,5 +1,6 @@
 """The GP under all our exact surrogates: fitted by maximum a posteriori with explicit gradients, in milliseconds."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -116,7 +117,7 @@ class MapGP(SingleTaskGP):
         with torch.no_grad():
             model = self.search_model()
             found = self.search(model)
-            if not torch.tensor(found.F).isfinite():
+            if not math.isfinite(found.F):
                 n = len(model.y)
                 raise FitError(f"{n} outcomes must give a finite likelihood for some hyperparameters, they do not")
             self._adopt(found)

@@ -62,11 +62,12 @@ class PursuitOptions:
     def levels_of(self, model: Model) -> list[Level]:
         """The levels of the walk, by rising size."""
         gains, refit = self._steps(model, WALK_FTOL)
-        start, sizes = pursuit.screen(model, model.start, SCREEN), self.sizes(len(model.y))
+        sizes = self.sizes(len(model.y))
         if self.direction == "forward":
             first = pursuit.empty(model, model.start, ftol=WALK_FTOL)
             levels = pursuit.walk(first, sizes, gains, refit)
         else:
+            start = pursuit.screen(model, model.start, SCREEN)
             levels = pursuit.walk(start, sizes[::-1], gains, refit)[::-1]
         for sweep in range(self.sweeps - 1):
             upward = (self.direction == "backward") == (sweep % 2 == 0)
