@@ -10,13 +10,17 @@ Notation (no batch dimensions: a search is one search):
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import torch
 from torch import Tensor
 
 from robustbo.numerics.evidence import LOG_2PI
-from robustbo.numerics.kernels import KERNELS, pullback
+from robustbo.numerics.kernels import KERNELS, pullback, tangents
+
+FACTORS = (1.0, 2.0, 0.5)  # of the prior's mode: length-scales of the starts
+
+T = TypeVar("T", float, Tensor)
 
 LOG_L = (math.log(2.5e-2), math.log(1e3))  # the lower bound is BoTorch's
 LOG_S2F = (math.log(1e-3), math.log(1e6))
@@ -33,12 +37,11 @@ class LogNormal(NamedTuple):
         """Logarithm of the most probable value."""
         return self.loc - self.scale**2
 
-    def log_density(self, log_x: Tensor) -> Tensor:
+    def log_density(self, log_x: T) -> T:
         """Log density at exp(log_x)."""
-        z = (log_x - self.loc) / self.scale
-        return -0.5 * z.square() - log_x - math.log(self.scale) - 0.5 * LOG_2PI
+        return -0.5 * ((log_x - self.loc) / self.scale) ** 2 - log_x - math.log(self.scale) - 0.5 * LOG_2PI
 
-    def slope(self, log_x: Tensor) -> Tensor:
+    def slope(self, log_x: T) -> T:
         """Derivative of the log density with respect to log_x."""
         return -(log_x - self.loc) / self.scale**2 - 1
 
@@ -50,19 +53,29 @@ class Covariance(NamedTuple):
         K: ``n x n`` covariance of the latent values.
         log_prior: Log prior density of theta.
         pullback: From dL/dK to the ``p`` derivatives of L plus the log prior.
+        tangents: From ``n`` numbers w to the ``p x n`` derivatives of K w; None where only the pullback is known.
     """
 
     K: Tensor
-    log_prior: Tensor
+    log_prior: float
     pullback: Callable[[Tensor], Tensor]
+    tangents: Callable[[Tensor], Tensor] | None = None
 
 
 class CovarianceFunction(NamedTuple):
-    """A covariance as a function of theta, where a cold search begins, and its ``p`` bounds."""
+    """A covariance as a function of theta.
+
+    Attributes:
+        at: The covariance at ``p`` hyperparameters.
+        starts: Where cold searches begin, the most plausible first.
+        bounds: ``p`` pairs.
+        prior_precision: ``p`` negative second derivatives of the log prior; None where `Covariance.tangents` is.
+    """
 
     at: Callable[[Tensor], Covariance]
-    start: Tensor
+    starts: tuple[Tensor, ...]
     bounds: list[tuple[float, float]]
+    prior_precision: Tensor | None = None
 
 
 def stationary(D: Tensor, kernel: str, l_prior: LogNormal, s2f_prior: LogNormal | None) -> CovarianceFunction:
@@ -74,23 +87,26 @@ def stationary(D: Tensor, kernel: str, l_prior: LogNormal, s2f_prior: LogNormal 
         l_prior: Prior of each length-scale.
         s2f_prior: Prior of the signal variance.
     """
-    d, one = len(D), torch.ones((), dtype=D.dtype)
+    d, one = len(D), D.new_ones(())
+    priors = [l_prior] * d + ([] if s2f_prior is None else [s2f_prior])
 
     def at(theta: Tensor) -> Covariance:
-        l = theta[:d].exp()
-        found = KERNELS[kernel](D, l, one if s2f_prior is None else theta[d].exp())
-        log_prior = l_prior.log_density(theta[:d]).sum()
-        slopes = l_prior.slope(theta[:d])
-        if s2f_prior is not None:
-            log_prior = log_prior + s2f_prior.log_density(theta[d])
-            slopes = torch.cat([slopes, s2f_prior.slope(theta[d:])])
+        x, values = theta.exp(), theta.tolist()
+        l, s2f = x[:d], one if s2f_prior is None else x[d]
+        found = KERNELS[kernel](D, l, s2f)
 
         def back(G: Tensor) -> Tensor:
+            slopes = theta.new_tensor([prior.slope(value) for prior, value in zip(priors, values, strict=True)])
             log_l, log_s2f = pullback(G, D, l, found)
             return slopes + (log_l if s2f_prior is None else torch.cat([log_l, log_s2f.unsqueeze(0)]))
 
-        return Covariance(found.K, log_prior, back)
+        def along(w: Tensor) -> Tensor:
+            log_l = tangents(w, D, l, found)
+            return log_l if s2f_prior is None else torch.cat([log_l, (found.K @ w).unsqueeze(0)])
 
-    free = s2f_prior is not None
-    start = torch.tensor([l_prior.log_mode] * d + [0.0] * free, dtype=D.dtype)
-    return CovarianceFunction(at, start, [LOG_L] * d + [LOG_S2F] * free)
+        log_prior = sum(prior.log_density(value) for prior, value in zip(priors, values, strict=True))
+        return Covariance(found.K, log_prior, back, along)
+
+    starts = tuple(D.new_tensor([l_prior.log_mode + math.log(f)] * d + [0.0] * (len(priors) - d)) for f in FACTORS)
+    precision = D.new_tensor([prior.scale**-2 for prior in priors])
+    return CovarianceFunction(at, starts, [LOG_L] * d + [LOG_S2F] * (len(priors) - d), precision)

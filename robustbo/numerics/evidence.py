@@ -6,7 +6,7 @@ Notation (shapes after any leading batch dimensions):
     y    n       observations
     m            the constant mean that maximizes the likelihood, 1'P y / 1'P 1
     al   n       P (y - m)
-    G    n x n   dL / dSg
+    P1   n       P 1
 
 References:
     equations.md sections 4 (the generalized least squares mean) and 6.
@@ -25,24 +25,27 @@ class Evidence(NamedTuple):
     """Log marginal likelihood, its gradient, and what else the factorization gives."""
 
     L: Tensor
-    G: Tensor
     m: Tensor
     al: Tensor
     P: Tensor
+    P1: Tensor
     converged: bool
+
+    @property
+    def G(self) -> Tensor:
+        """``... x n x n`` gradient (al al' - P) / 2 with respect to Sg; the mean is at its best and needs no term."""
+        return 0.5 * (self.al.unsqueeze(-1) * self.al.unsqueeze(-2) - self.P)
 
 
 def evidence(Sg: Tensor, y: Tensor) -> Evidence:
-    """Log marginal likelihood of observations with the best constant mean, and its gradient.
-
-    The mean maximizes the likelihood, so the gradient with respect to Sg needs no term for it.
+    """Log marginal likelihood of observations with the best constant mean, and what its derivatives need.
 
     Args:
         Sg: ``... x n x n`` covariance of the observations.
         y: ``... x n`` observations.
 
     Returns:
-        ``...`` L = -(y - m)'P(y - m)/2 - log|Sg|/2 - n log(2 pi)/2, ``... x n x n`` G = (al al' - P)/2, and m, al, P;
+        ``...`` L = -(y - m)'P(y - m)/2 - log|Sg|/2 - n log(2 pi)/2, m, al, P and P1 = P 1;
         ``converged`` is False, and the rest meaningless, where Sg is not positive definite. O(n^3).
     """
     C, info = torch.linalg.cholesky_ex(Sg)
@@ -53,4 +56,4 @@ def evidence(Sg: Tensor, y: Tensor) -> Evidence:
     al = (P @ r.unsqueeze(-1)).squeeze(-1)
     log_det = 2 * C.diagonal(dim1=-2, dim2=-1).log().sum(-1)
     L = -0.5 * ((r * al).sum(-1) + log_det + y.shape[-1] * LOG_2PI)
-    return Evidence(L, 0.5 * (al.unsqueeze(-1) * al.unsqueeze(-2) - P), m, al, P, not bool(info.any()))
+    return Evidence(L, m, al, P, P1, not bool(info.any()))

@@ -1,16 +1,11 @@
-"""Maximum a posteriori hyperparameters of a GP whose observations may each have a variance of their own.
-
-The search is L-BFGS-B with explicit gradients. By default an added variance enters as t = log(1 + rho / v), v its
-leave-one-out variance at the start: for one observation the log likelihood is -(t + q exp(-t)) / 2 + const, whose
-curvature at the optimum is 1/2 however gross the outlier. The convex variable s = 1 - exp(-t) lies within 1e-10 of its
-bound there, and a search in it stalls.
+"""The log posterior density of a GP's hyperparameters and of its observations' own variances, and its derivatives.
 
 Notation (no batch dimensions: a search is one search):
     K      n x n  covariance of the latent values
-    s2            noise variance
+    s2     n      noise variances
     theta  p      logarithms of the kernel's hyperparameters, then log s2 unless the noise is known
     rho    n      added variances, zero outside the support
-    z      k      the search's variables for rho on the support
+    Sg     n x n  K + diag(s2 + rho)
     F             log posterior density: log marginal likelihood L plus log prior densities
 
 References:
@@ -18,40 +13,15 @@ References:
 """
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
-import numpy as np
 import torch
-from scipy.optimize import minimize
 from torch import Tensor
 
-from robustbo.numerics.covariance import CovarianceFunction, LogNormal
+from robustbo.numerics.covariance import Covariance, CovarianceFunction, LogNormal
 from robustbo.numerics.evidence import Evidence, evidence
 
 LOG_S2 = (math.log(1e-4), math.log(1e4))  # the lower bound is BoTorch's, on standardized outcomes
-INFEASIBLE = 1e300  # returned to the line search where the covariance is not positive definite
-MEMORY = 20  # L-BFGS corrections
-
-
-class Parameterization(NamedTuple):
-    """How a search sees an added variance, given its scale v: rho(z), its derivative, z(rho), and the bound of z."""
-
-    rho: Callable[[Tensor, Tensor], Tensor]
-    slope: Callable[[Tensor, Tensor], Tensor]
-    inverse: Callable[[Tensor, Tensor], Tensor]
-    high: float
-
-
-PARAMETERIZATIONS = {
-    "log": Parameterization(
-        lambda z, v: v * torch.expm1(z), lambda z, v: v * z.exp(), lambda rho, v: torch.log1p(rho / v), 600.0
-    ),
-    "convex": Parameterization(
-        lambda z, v: v * z / (1 - z), lambda z, v: v / (1 - z).square(), lambda rho, v: rho / (v + rho), 1 - 1e-12
-    ),
-    "canonical": Parameterization(lambda z, v: z, lambda z, v: torch.ones_like(z), lambda rho, v: rho, math.inf),
-}
 
 
 class Model(NamedTuple):
@@ -70,10 +40,17 @@ class Model(NamedTuple):
     s2_known: Tensor | None = None
 
     @property
-    def start(self) -> Tensor:
-        """Where a cold search begins."""
-        head = self.covariance.start
-        return head if self.s2_known is not None else torch.cat([head, head.new_tensor([self.s2_prior.log_mode])])
+    def starts(self) -> list[Tensor]:
+        """Where cold searches begin, the most plausible first."""
+        noise = self.y.new_tensor([self.s2_prior.log_mode] if self.s2_known is None else [])
+        return [torch.cat([head, noise]) for head in self.covariance.starts]
+
+    @property
+    def prior_precision(self) -> Tensor | None:
+        """``p`` negative second derivatives of the log prior; None where the covariance does not tell its own."""
+        noise = self.y.new_tensor([self.s2_prior.scale**-2] if self.s2_known is None else [])
+        head = self.covariance.prior_precision
+        return None if head is None else torch.cat([head, noise])
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
@@ -82,93 +59,72 @@ class Model(NamedTuple):
 
 
 class Value(NamedTuple):
-    """The log posterior density, its gradient, and the evidence within it."""
+    """The log posterior density at some theta and rho, and what its derivatives need."""
 
-    F: Tensor
-    F_theta: Tensor
-    F_rho: Tensor
+    F: float
+    theta: Tensor
+    s2: Tensor
+    covariance: Covariance
     evidence: Evidence
 
 
-class Fit(NamedTuple):
-    """A local maximum: hyperparameters, added variances, log posterior, log marginal likelihood, evaluations."""
-
-    theta: Tensor
-    rho: Tensor
-    F: float
-    L: float
-    num_evaluations: int
-    converged: bool
-
-
 def log_posterior(model: Model, theta: Tensor, rho: Tensor) -> Value:
-    """Log marginal likelihood plus log prior densities, with the gradient in theta (``p``) and rho (``n``)."""
-    p = len(model.covariance.start)
+    """Log marginal likelihood plus log prior densities; -inf where the covariance is not positive definite."""
+    p = len(model.covariance.bounds)
     covariance = model.covariance.at(theta[:p])
-    s2 = theta[p:].exp().expand_as(model.y) if model.s2_known is None else model.s2_known
-    found = evidence(covariance.K + torch.diag(s2 + rho), model.y)
-    F_rho = found.G.diagonal()
-    F, slopes = found.L + covariance.log_prior, covariance.pullback(found.G)
+    s2, log_prior = _noise(model, theta), covariance.log_prior
     if model.s2_known is None:
-        F = F + model.s2_prior.log_density(theta[p])
-        on_noise = (F_rho * s2).sum() + model.s2_prior.slope(theta[p])
+        log_prior += model.s2_prior.log_density(theta[p].item())
+    Sg = covariance.K.clone()
+    Sg.diagonal().add_(s2 + rho)
+    found = evidence(Sg, model.y)
+    F = found.L.item() + log_prior
+    return Value(F if found.converged and math.isfinite(F) else -math.inf, theta, s2, covariance, found)
+
+
+def gradient(model: Model, value: Value) -> tuple[Tensor, Tensor]:
+    """The gradient of F in theta (``p``) and rho (``n``)."""
+    G = value.evidence.G
+    slopes, F_rho = value.covariance.pullback(G), G.diagonal()
+    if model.s2_known is None:
+        on_noise = F_rho @ value.s2 + model.s2_prior.slope(value.theta[-1])
         slopes = torch.cat([slopes, on_noise.unsqueeze(0)])
-    return Value(F, slopes, F_rho, found)
+    return slopes, F_rho
+
+
+def information(model: Model, value: Value, support: Tensor, slope: Tensor) -> Tensor:
+    """The average of the likelihood's observed and expected information about theta and the variances of a support.
+
+    With V_a the derivative of Sg and al = P (y - m), its elements are al' V_a Pm V_b al / 2, Pm being P with the
+    constant mean projected out: positive semi-definite, without a trace, and as cheap as a gradient.
+
+    Args:
+        model: What stays fixed; its covariance must have tangents.
+        value: Where.
+        support: ``k`` indices.
+        slope: ``k`` derivatives of rho in the search's variables.
+
+    Returns:
+        ``(p + k) x (p + k)`` matrix.
+
+    References:
+        Gilmour, Thompson and Cullis (1995), Average information REML.
+    """
+    al, P, P1 = value.evidence.al, value.evidence.P, value.evidence.P1
+    assert value.covariance.tangents is not None
+    rows = [value.covariance.tangents(al)]
+    if model.s2_known is None:
+        rows.append((value.s2 * al).unsqueeze(0))
+    own = al.new_zeros(len(support), len(al)).scatter_(1, support.unsqueeze(1), (slope * al[support]).unsqueeze(1))
+    W = torch.cat([*rows, own])  # V_a al
+    on_mean = W @ P1
+    return 0.5 * (W @ P @ W.mT - torch.outer(on_mean, on_mean / P1.sum()))
 
 
 def prior_covariance(model: Model, theta: Tensor) -> Tensor:
     """``n x n`` covariance of the observations without added variances, K + sigma^2 I."""
-    p = len(model.covariance.start)
-    s2 = theta[p:].exp().expand_as(model.y) if model.s2_known is None else model.s2_known
-    return model.covariance.at(theta[:p]).K + torch.diag(s2)
+    return model.covariance.at(theta[: len(model.covariance.bounds)]).K + torch.diag(_noise(model, theta))
 
 
-def maximize(
-    model: Model,
-    theta: Tensor,
-    rho: Tensor,
-    support: Tensor,
-    v: Tensor,
-    *,
-    parameterization: str = "log",
-    ftol: float = 1e-9,
-    maxiter: int = 200,
-) -> Fit:
-    """Climb to a local maximum of the log posterior in theta and in the added variances of a support.
-
-    Args:
-        model: What stays fixed.
-        theta: ``p`` where to begin.
-        rho: ``n`` added variances to begin with; those outside the support are set to zero.
-        support: ``k`` indices of the observations that may have a variance of their own.
-        v: ``n`` positive scales of the variances, best their leave-one-out variances.
-        parameterization: A name of `PARAMETERIZATIONS`.
-        ftol: Relative decrease of the objective at which L-BFGS-B stops.
-        maxiter: Iterations at most.
-    """
-    of, p, scale = PARAMETERIZATIONS[parameterization], len(theta), v[support]
-    zero = torch.zeros_like(model.y)
-
-    def added(z: Tensor) -> Tensor:
-        return zero.index_put((support,), of.rho(z, scale))
-
-    def negative(point: np.ndarray) -> tuple[float, np.ndarray]:
-        x = torch.from_numpy(point)
-        value = log_posterior(model, x[:p], added(x[p:]))
-        if not (value.evidence.converged and value.F.isfinite()):
-            return INFEASIBLE, np.zeros_like(point)
-        gradient = torch.cat([value.F_theta, value.F_rho[support] * of.slope(x[p:], scale)])
-        return -value.F.item(), -gradient.numpy()
-
-    begin = torch.cat([theta, of.inverse(rho[support], scale).clamp(0, of.high)])
-    found = minimize(
-        negative,
-        begin.numpy(),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=model.bounds + [(0.0, of.high)] * len(support),
-        options={"maxiter": maxiter, "ftol": ftol, "gtol": 1e-5, "maxcor": MEMORY},
-    )
-    x = torch.from_numpy(found.x)
-    value = log_posterior(model, x[:p], added(x[p:]))
-    return Fit(x[:p], added(x[p:]), value.F.item(), value.evidence.L.item(), found.nfev, bool(found.success))
+def _noise(model: Model, theta: Tensor) -> Tensor:
+    return theta[-1].exp().expand_as(model.y) if model.s2_known is None else model.s2_known

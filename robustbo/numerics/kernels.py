@@ -52,8 +52,8 @@ def matern52(D: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
     """Matern-5/2: K = s2f (1 + sqrt5 u + 5 u^2 / 3) exp(-sqrt5 u), K_u2 = -s2f (5/6) (1 + sqrt5 u) exp(-sqrt5 u)."""
     u = SQRT5 * _scaled(D, l).sqrt()
     decay = s2f[..., None, None] * torch.exp(-u)
-    slope = decay * (1 + u)
-    return Kernel(slope + decay * u.square() / 3, slope * (-5 / 6))
+    slope = torch.addcmul(decay, decay, u)
+    return Kernel(torch.addcmul(slope, decay, u.square(), value=1 / 3), slope * (-5 / 6))
 
 
 def rbf(D: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
@@ -79,3 +79,19 @@ def pullback(G: Tensor, D: Tensor, l: Tensor, kernel: Kernel) -> KernelGradient:
     """
     weight = (G * kernel.K_u2).flatten(-2).unsqueeze(-1)
     return KernelGradient(-2 * (D.flatten(-2) @ weight).squeeze(-1) / l.square(), (G * kernel.K).sum((-2, -1)))
+
+
+def tangents(w: Tensor, D: Tensor, l: Tensor, kernel: Kernel) -> Tensor:
+    """The derivatives of K w with respect to log l.
+
+    Args:
+        w: ``... x m`` vector.
+        D: ``... x d x n x m`` squared differences.
+        l: ``... x d`` length-scales.
+        kernel: The kernel at these.
+
+    Returns:
+        ``... x d x n`` values of (d K / d log l_j) w. O(d n m).
+    """
+    moved = (D * kernel.K_u2.unsqueeze(-3)) @ w[..., None, :, None]
+    return -2 * moved.squeeze(-1) / l.square().unsqueeze(-1)

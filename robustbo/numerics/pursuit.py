@@ -3,7 +3,6 @@
 Notation (shapes after any leading batch dimensions):
     e    n   leave-one-out error, observation minus prediction
     v    n   leave-one-out variance, the observation's own added variance removed
-    q    n   e^2 / v, the squared standardized error
     rho  n   added variances
     F        log posterior density of hyperparameters and variances
 
@@ -18,62 +17,14 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from robustbo.numerics.cholesky import leave_one_out
-from robustbo.numerics.evidence import evidence
-from robustbo.numerics.hyperparameters import Fit, Model, log_posterior, maximize, prior_covariance
+from robustbo.numerics.gains import errors, gain, optimal_variance
+from robustbo.numerics.hyperparameters import Model
+from robustbo.numerics.search import Fit, maximize
 from robustbo.numerics.selection import Rule
 
 SCREEN_SHARE = 100
-MIN_RISE = 1e-6  # nats that are worth another factorization
-
-
-def optimal_variance(e: Tensor, v: Tensor) -> Tensor:
-    """The added variance that maximizes the likelihood of one observation, the others fixed.
-
-    Args:
-        e: ``... x n`` leave-one-out errors.
-        v: ``... x n`` leave-one-out variances, positive.
-
-    Returns:
-        ``... x n`` values of rho* = (e^2 - v)_+.
-
-    References:
-        Relevance pursuit, Lemma 1; equations.md section 6.
-    """
-    return (e.square() - v).clamp_min(0)
-
-
-def gain(e: Tensor, v: Tensor) -> Tensor:
-    """The log likelihood, in nats, that one observation gains by its best added variance.
-
-    Args:
-        e: ``... x n`` leave-one-out errors.
-        v: ``... x n`` leave-one-out variances, positive.
-
-    Returns:
-        ``... x n`` values of (q - 1 - log q) / 2 where q > 1, else 0.
-
-    References:
-        equations.md section 6 (verified there by brute force).
-    """
-    q = e.square() / v
-    is_outside = q > 1
-    safe = q.masked_fill(~is_outside, 1.0)
-    return torch.where(is_outside, (safe - 1 - safe.log()) / 2, torch.zeros_like(q))
-
-
-def gains(model: Model, fit: Fit) -> Tensor:
-    """What each of ``n`` observations gains by the best variance of its own, all else as it is in a fit."""
-    e, v = errors(model, fit.theta, fit.rho)
-    return gain(e, v)
-
-
-def errors(model: Model, theta: Tensor, rho: Tensor) -> tuple[Tensor, Tensor]:
-    """Leave-one-out errors and variances (own added variance removed), ``n`` each; the mean is that of all."""
-    K0 = prior_covariance(model, theta)
-    r = model.y - evidence(K0 + torch.diag(rho), model.y).m
-    left_out = leave_one_out(r, K0, rho)
-    return r - left_out.mean, left_out.variance
+SUSPICION = 100.0  # added variance of everybody at the beginning, in units of the outcomes' variance
+SAME = 0.01  # nats: levels of one support that differ by less are one
 
 
 class Level(NamedTuple):
@@ -82,46 +33,59 @@ class Level(NamedTuple):
     Attributes:
         support: Sorted indices of the observations that may have a variance of their own.
         fit: Hyperparameters and variances found for it.
+        e: ``n`` leave-one-out errors there.
+        v: ``n`` leave-one-out variances there.
     """
 
     support: tuple[int, ...]
     fit: Fit
+    e: Tensor
+    v: Tensor
+
+    @property
+    def gains(self) -> list[float]:
+        """What each observation gains by the best variance of its own, all else as it is in the fit."""
+        return gain(self.e, self.v).tolist()
 
 
-Gains = Callable[[Level], Sequence[float]]
 Refit = Callable[[Level, tuple[int, ...]], Level]
 
 
 def refit(model: Model, level: Level, support: tuple[int, ...], **options: Any) -> Level:
     """The level of another support, climbed to from a level; new members begin at their closed-form variance."""
-    e, v = errors(model, level.fit.theta, level.fit.rho)
     new = [i for i in support if i not in level.support]
     rho = level.fit.rho.clone()
-    rho[new] = optimal_variance(e, v)[new]
-    found = maximize(model, level.fit.theta, rho, _indices(support), v, **options)
-    return Level(support, polish(model, found, support))
+    rho[new] = optimal_variance(level.e, level.v)[new]
+    return _climbed(model, support, level.fit.theta, rho, level.v, **options)
 
 
-def polish(model: Model, fit: Fit, support: tuple[int, ...], *, max_rounds: int = 3) -> Fit:
-    """Set the added variances to their closed-form optimum, as long as that raises the log posterior density.
-
-    The density is so flat in a gross variance that a search stops well before its maximum.
-    """
-    members = _indices(support)
-    for _ in range(max_rounds if support else 0):
-        e, v = errors(model, fit.theta, fit.rho)
-        rho = torch.zeros_like(fit.rho).index_put((members,), optimal_variance(e, v)[members])
-        value = log_posterior(model, fit.theta, rho)
-        if not value.F.item() > fit.F + MIN_RISE:
-            break
-        fit = fit._replace(rho=rho, F=value.F.item(), L=value.evidence.L.item())
-    return fit
-
-
-def empty(model: Model, theta: Tensor, **options: Any) -> Level:
-    """The level without outliers, climbed to from theta."""
+def empty(model: Model, *, start_ftol: float = 1e-4, **options: Any) -> Level:
+    """The level without outliers, climbed to from the best of what every start of the model roughly leads to."""
     none = torch.zeros_like(model.y)
-    return Level((), maximize(model, theta, none, _indices(()), none, **options))
+    rough = [maximize(model, theta, none, _indices(()), none, ftol=start_ftol) for theta in model.starts]
+    return _climbed(model, (), max(rough, key=lambda fit: fit.F).theta, none, none, **options)
+
+
+def suspicious(model: Model, **options: Any) -> list[Level]:
+    """Levels in which every observation is an outlier to begin with, climbed to from every start of the model.
+
+    Each begins with a variance of `SUSPICION`, or its square where that is more. Most lose it on the way.
+    """
+    rho = model.y.square().clamp_min(SUSPICION)
+    everyone = tuple(range(len(model.y)))
+    return [
+        _climbed(model, everyone, theta, rho, errors(model, theta, torch.zeros_like(rho))[1], **options)
+        for theta in model.starts
+    ]
+
+
+def _climbed(model: Model, support: tuple[int, ...], theta: Tensor, rho: Tensor, v: Tensor, **options: Any) -> Level:
+    fit = maximize(model, theta, rho, _indices(support), v, **options)
+    return Level(support, fit, *errors(model, fit.theta, fit.rho))
+
+
+def _height(level: Level) -> float:
+    return level.fit.F
 
 
 def screen(model: Model, theta: Tensor, threshold: float) -> Level:
@@ -141,7 +105,7 @@ def screen(model: Model, theta: Tensor, threshold: float) -> Level:
         room = min(max(1, n // SCREEN_SHARE), n // 2 - len(support))
         if room <= 0 or not found.max() > threshold:
             rho = rho.index_fill(0, needless, 0.0)
-            return Level(tuple(rho.nonzero().flatten().tolist()), Fit(theta, rho, -math.inf, -math.inf, 0, True))
+            return Level(tuple(rho.nonzero().flatten().tolist()), Fit(theta, rho, -math.inf, -math.inf, 0, True), e, v)
         support |= {i for i in found.argsort(descending=True)[:room].tolist() if found[i] > threshold}
 
 
@@ -151,69 +115,82 @@ def largest(gains: Sequence[float], size: int, keep: Collection[int] = ()) -> tu
     return tuple(sorted(i for i in ranked[:size] if i in keep or gains[i] > 0))
 
 
-def walk(start: Level, sizes: Sequence[int], gains: Gains, refit: Refit, *, max_swaps: int = 2) -> list[Level]:
-    """Walk through support sizes, forward or backward as they go, refitting at each.
+def walk(starts: Sequence[Level], sizes: Sequence[int], refit: Refit) -> list[Level]:
+    """Walk through support sizes, forward or backward as they go, on one path a start, refitting at each size.
 
-    At each size the support becomes that of the largest gains; as long as the refit climbs it is chosen anew, so that a
-    wrong early choice can be taken back, which the paper's greedy steps cannot.
+    At each size a support becomes that of the largest gains. Paths that meet go on as one.
 
     Args:
-        start: Where to begin.
+        starts: Where to begin.
         sizes: Support sizes in the order of the walk.
-        gains: What each observation would gain, or gains, by a variance of its own, the others fixed.
         refit: The level of a support, climbed to from another level.
-        max_swaps: How often a support is chosen anew at one size; 0 gives the paper's walk.
 
     Returns:
-        One level a size. A forward walk stops growing where nothing gains any more.
+        The best level of each size. A forward walk stops growing where nothing gains any more.
 
     References:
-        Relevance pursuit, Algorithms 1 and 2; equations.md section 6.
+        Relevance pursuit, Algorithms 1 and 2 (with one start); equations.md section 6.
     """
-    levels, current = [], start
+    best, paths = [], list(starts)
     for size in sizes:
-        keep = current.support if size >= len(current.support) else ()
-        current = refit(current, largest(gains(current), size, keep))
-        for _ in range(max_swaps):
-            proposed = largest(gains(current), size)
-            if proposed == current.support or (tried := refit(current, proposed)).fit.F <= current.fit.F:
-                break
-            current = tried
-        levels.append(current)
-    return levels
+        paths = _distinct([refit(level, _resize(level, size)) for level in paths])
+        best.append(max(paths, key=_height))
+    return best
 
 
-def sweep(levels: Sequence[Level], sizes: Sequence[int], gains: Gains, refit: Refit) -> list[Level]:
+def sweep(levels: Sequence[Level], sizes: Sequence[int], refit: Refit, *, max_swaps: int = 1) -> list[Level]:
     """Walk over levels again, the other way: each is replaced where the one before leads to a higher maximum.
+
+    A support is chosen anew as long as its refit climbs: a wrong early choice is taken back, which the paper's greedy
+    steps cannot.
 
     Args:
         levels: Of an earlier walk, in the order of this one.
         sizes: Their sizes.
-        gains: As for `walk`.
         refit: As for `walk`.
+        max_swaps: How often a support is chosen anew at one size.
     """
     better = [levels[0]]
     for level, size in zip(levels[1:], sizes[1:], strict=True):
-        (tried,) = walk(better[-1], [size], gains, refit)
-        better.append(max(level, tried, key=lambda found: found.fit.F))
+        before = better[-1]
+        if _resize(before, size) == level.support:
+            better.append(level)
+            continue
+        tried = refit(before, _resize(before, size))
+        for _ in range(max_swaps):
+            proposed = largest(tried.gains, size)
+            if proposed == tried.support or (other := refit(tried, proposed)).fit.F <= tried.fit.F:
+                break
+            tried = other
+        better.append(max(level, tried, key=_height))
     return better
 
 
-def settle(level: Level, rule: Rule, gains: Gains, refit: Refit, *, max_rounds: int = 8) -> Level:
+def _resize(level: Level, size: int) -> tuple[int, ...]:
+    return largest(level.gains, size, level.support if size >= len(level.support) else ())
+
+
+def _distinct(levels: Sequence[Level]) -> list[Level]:
+    kept: list[Level] = []
+    for level in levels:
+        if not any(level.support == other.support and abs(level.fit.F - other.fit.F) < SAME for other in kept):
+            kept.append(level)
+    return kept
+
+
+def settle(level: Level, rule: Rule, refit: Refit, *, max_rounds: int = 8) -> Level:
     """Improve a support until each member gains what it must pay, and nobody else would.
 
     Args:
         level: Where to begin.
         rule: The total price of a support by its size.
-        gains: As for `walk`.
         refit: As for `walk`.
         max_rounds: Rounds at most; each is kept only if the score rises.
     """
     for _ in range(max_rounds):
         k = len(level.support)
-        found = gains(level)
         dear, cheap = rule(k + 1) - rule(k), rule(k) - rule(max(k - 1, 0))
-        support = tuple(i for i, g in enumerate(found) if g > (cheap if i in level.support else dear))
+        support = tuple(i for i, g in enumerate(level.gains) if g > (cheap if i in level.support else dear))
         if support == level.support or score(tried := refit(level, support), rule) <= score(level, rule):
             return level
         level = tried

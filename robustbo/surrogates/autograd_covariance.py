@@ -32,9 +32,9 @@ def covariance_function(module: Kernel, X: Tensor) -> CovarianceFunction:
                 [(torch.zeros_like(p) if g is None else g).flatten() for g, p in zip(slopes, free, strict=True)]
             )
 
-        return Covariance(K.detach(), log_prior.detach(), back)
+        return Covariance(K.detach(), log_prior.item(), back)
 
-    return CovarianceFunction(at, get_kernel(module), _bounds(module, named))
+    return CovarianceFunction(at, (get_kernel(module),), _bounds(module, named))
 
 
 def set_kernel(module: Kernel, theta: Tensor) -> None:

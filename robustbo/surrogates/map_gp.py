@@ -15,7 +15,8 @@ from gpytorch.module import Module
 from torch import Tensor
 
 from robustbo.errors import FitError
-from robustbo.numerics.hyperparameters import Fit, Model, log_posterior, prior_covariance
+from robustbo.numerics.hyperparameters import Model, log_posterior, prior_covariance
+from robustbo.numerics.search import Fit
 from robustbo.surrogates import autograd_covariance, base_gp
 from robustbo.surrogates.base import Diagnosis, diagnose_by_leave_one_out
 from robustbo.surrogates.outlier_likelihood import OutlierFixedNoiseLikelihood
@@ -135,7 +136,7 @@ class MapGP(SingleTaskGP):
 
     def _adopt(self, found: Fit) -> None:
         model = self.search_model()
-        p = len(model.covariance.start)
+        p = len(model.covariance.bounds)
         if self._named is not None:
             base_gp.set_kernel(self.covar_module, found.theta[:p], self._named[1])
         else:

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from functools import partial
 
 from robustbo.numerics import pursuit, selection
-from robustbo.numerics.hyperparameters import PARAMETERIZATIONS, Model
+from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.pursuit import Level
+from robustbo.numerics.search import PARAMETERIZATIONS
 from robustbo.numerics.selection import Rule
 
 LEVELS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)  # of n; more than half cannot be outliers of the rest
-WALK_FTOL, FINAL_FTOL = 1e-6, 1e-9  # relative tolerances of L-BFGS-B on the way and at its end
-SCREEN = 5.0  # nats that make a value gross before anything is fitted
+START_FTOL, WALK_FTOL, FINAL_FTOL = 1e-4, 1e-5, 1e-9  # relative tolerances of the beginning, the way and the end
 DIRECTIONS = ("backward", "forward")
 RULES = {"corrected": selection.corrected, "botorch": selection.botorch, "paper": selection.paper}
 
@@ -61,27 +61,25 @@ class PursuitOptions:
 
     def levels_of(self, model: Model) -> list[Level]:
         """The levels of the walk, by rising size."""
-        gains, refit = self._steps(model, WALK_FTOL)
+        refit = self._refit(model, WALK_FTOL)
         sizes = self.sizes(len(model.y))
         if self.direction == "forward":
-            first = pursuit.empty(model, model.start, ftol=WALK_FTOL)
-            levels = pursuit.walk(first, sizes, gains, refit)
+            levels = pursuit.walk([pursuit.empty(model, ftol=WALK_FTOL)], sizes, refit)
         else:
-            start = pursuit.screen(model, model.start, SCREEN)
-            levels = pursuit.walk(start, sizes[::-1], gains, refit)[::-1]
+            starts = pursuit.suspicious(model, ftol=START_FTOL, parameterization=self.parameterization)
+            levels = pursuit.walk(starts, sizes[::-1], refit)[::-1]
         for sweep in range(self.sweeps - 1):
             upward = (self.direction == "backward") == (sweep % 2 == 0)
             order = slice(None) if upward else slice(None, None, -1)
-            levels[order] = pursuit.sweep(levels[order], sizes[order], gains, refit)
+            if upward and sizes[0] == 0:
+                levels[0] = max(levels[0], pursuit.empty(model, ftol=WALK_FTOL), key=lambda level: level.fit.F)
+            levels[order] = pursuit.sweep(levels[order], sizes[order], refit)
         return levels
 
     def improve(self, model: Model, level: Level, rule: Rule) -> Level:
         """The level, settled under the rule and climbed to the end."""
-        settled = pursuit.settle(level, rule, *self._steps(model, WALK_FTOL))
-        return self._steps(model, FINAL_FTOL)[1](settled, settled.support)
+        settled = pursuit.settle(level, rule, self._refit(model, WALK_FTOL))
+        return self._refit(model, FINAL_FTOL)(settled, settled.support)
 
-    def _steps(self, model: Model, ftol: float) -> tuple[pursuit.Gains, pursuit.Refit]:
-        return (
-            lambda level: pursuit.gains(model, level.fit).tolist(),
-            partial(pursuit.refit, model, parameterization=self.parameterization, ftol=ftol),
-        )
+    def _refit(self, model: Model, ftol: float) -> pursuit.Refit:
+        return partial(pursuit.refit, model, parameterization=self.parameterization, ftol=ftol)

@@ -12,8 +12,9 @@ from gpytorch.means import Mean
 from gpytorch.module import Module
 from torch import Tensor
 
-from robustbo.numerics.hyperparameters import Fit, Model
+from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.pursuit import Level, score, screen, support_posterior
+from robustbo.numerics.search import Fit
 from robustbo.surrogates.map_gp import MapGP
 from robustbo.surrogates.pursuit_options import LEVELS, PursuitOptions
 from robustbo.surrogates.robust_standardize import RobustStandardize
@@ -112,7 +113,7 @@ class RelevancePursuitGP(MapGP):
         return screen(model, theta, rule(1)).fit.rho
 
     def _pursue(self, model: Model) -> Level:
-        rule = self._options.rule(len(model.y), len(model.start) + 1)
+        rule = self._options.rule(len(model.y), len(model.bounds) + 1)
         self.trace = self._options.levels_of(model)
         self.support_posterior = support_posterior(self.trace, rule)
         best = max(self.trace, key=lambda level: score(level, rule))

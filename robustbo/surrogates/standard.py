@@ -1,7 +1,8 @@
 """The plain GP: what everything robust is measured against, on the same base."""
 
-from robustbo.numerics.hyperparameters import Fit, Model
+from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.pursuit import empty
+from robustbo.numerics.search import Fit
 from robustbo.surrogates.map_gp import MapGP
 
 
@@ -17,5 +18,5 @@ class StandardGP(MapGP):
     """
 
     def search(self, model: Model) -> Fit:
-        """Climb from the modes of the priors."""
-        return empty(model, model.start).fit
+        """The highest of the maxima that the model's starts lead to."""
+        return empty(model).fit

@@ -22,13 +22,22 @@ def test_the_mode_is_the_most_probable_value():
 
 @pytest.mark.parametrize("s2f_prior", [None, PRIOR])
 @pytest.mark.parametrize("kernel", ["matern52", "rbf"])
-def test_the_pullback_is_the_gradient_of_likelihood_plus_prior(kernel, s2f_prior):
+def test_pullback_and_tangents_are_the_derivatives(kernel, s2f_prior):
     X = torch.rand(6, 2, generator=torch.Generator().manual_seed(0))
-    D = squared_differences(X, X + 0.1)  # no pair at distance zero, where autograd (not the pullback) is NaN
-    function = stationary(D, kernel, PRIOR, s2f_prior)
-    G, theta = torch.randn(6, 6), function.start + 0.3
-    theta.requires_grad_()
+    function = stationary(squared_differences(X, X), kernel, PRIOR, s2f_prior)
+    G, w, theta, step = torch.randn(6, 6), torch.randn(6), function.starts[0] + 0.3, 1e-6
     found = function.at(theta)
-    ((found.K * G).sum() + found.log_prior).backward()
-    torch.testing.assert_close(found.pullback(G).detach(), theta.grad)
-    assert len(function.bounds) == len(theta) == 2 + (s2f_prior is not None)
+    for i, unit in enumerate(torch.eye(len(theta))):
+        up, down = function.at(theta + step * unit), function.at(theta - step * unit)
+        slope = ((up.K - down.K) * G).sum().item() + up.log_prior - down.log_prior
+        assert found.pullback(G)[i] == pytest.approx(slope / (2 * step), rel=1e-5, abs=1e-7)
+        torch.testing.assert_close(found.tangents(w)[i], (up.K - down.K) @ w / (2 * step), rtol=1e-5, atol=1e-7)
+    assert len(function.bounds) == len(theta) == len(function.prior_precision) == 2 + (s2f_prior is not None)
+
+
+def test_the_precision_is_the_curvature_of_the_prior():
+    X, step = torch.rand(3, 2), 1e-4
+    function = stationary(squared_differences(X, X), "rbf", PRIOR, LogNormal(2.0, 2.0))
+    for unit, precision in zip(torch.eye(3), function.prior_precision, strict=True):
+        up, here, down = (function.at(function.starts[0] + k * step * unit).log_prior for k in (1, 0, -1))
+        assert precision == pytest.approx((2 * here - up - down) / step**2, rel=1e-5)

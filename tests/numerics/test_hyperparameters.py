@@ -1,11 +1,10 @@
-import json
-from pathlib import Path
+import math
 
 import pytest
 import torch
 
-from robustbo.numerics.covariance import Covariance, CovarianceFunction, LogNormal, stationary
-from robustbo.numerics.hyperparameters import PARAMETERIZATIONS, Model, log_posterior, maximize
+from robustbo.numerics.covariance import LogNormal, stationary
+from robustbo.numerics.hyperparameters import Model, gradient, information, log_posterior, prior_covariance
 from robustbo.numerics.kernels import squared_differences
 
 PRIOR = LogNormal(0.5, 1.5)
@@ -24,77 +23,49 @@ def model(n=12, known=False):
 @pytest.mark.parametrize("known", [False, True])
 def test_the_gradient_agrees_with_differences(known):
     given = model(known=known)
-    theta, rho = given.start + 0.2, torch.linspace(0, 2, 12)
-    value, step = log_posterior(given, theta, rho), 1e-6
-    for gradient, at in ((value.F_theta, 0), (value.F_rho, 1)):
-        for i in range(len(gradient)):
+    theta, rho, step = given.starts[0] + 0.2, torch.linspace(0, 2, 12), 1e-6
+    for slopes, at in zip(gradient(given, log_posterior(given, theta, rho)), (0, 1), strict=True):
+        for i in range(len(slopes)):
             moved = [[x.clone() for x in (theta, rho)] for _ in range(2)]
             moved[0][at][i] += step
             moved[1][at][i] -= step
             up, down = (log_posterior(given, *point).F for point in moved)
-            assert gradient[i] == pytest.approx(((up - down) / (2 * step)).item(), rel=1e-5, abs=1e-6)
+            assert slopes[i] == pytest.approx((up - down) / (2 * step), rel=1e-5, abs=1e-6)
 
 
-@pytest.mark.parametrize("name", sorted(PARAMETERIZATIONS))
-def test_a_parameterization_has_an_inverse_and_a_slope(name):
-    of, v = PARAMETERIZATIONS[name], torch.tensor([0.1, 2.0])
-    z = torch.tensor([0.3, 0.7], requires_grad=True)
-    torch.testing.assert_close(of.inverse(of.rho(z, v), v), z)
-    of.rho(z, v).sum().backward()
-    torch.testing.assert_close(of.slope(z, v).detach(), z.grad)
-    assert torch.equal(of.rho(torch.zeros(2), v), torch.zeros(2))
+@pytest.mark.parametrize("known", [False, True])
+def test_the_information_is_the_mean_of_observed_and_expected(known):
+    """By dense derivatives of the covariance, and the definition of Gilmour and others."""
+    given, support = model(known=known), torch.tensor([3, 7])
+    theta, rho, step = given.starts[0] + 0.2, torch.linspace(0, 2, 12), 1e-6
+    slope = torch.tensor([1.0, 2.5])
+    value = log_posterior(given, theta, rho)
+    V = [
+        (prior_covariance(given, theta + step * unit) - prior_covariance(given, theta - step * unit)) / (2 * step)
+        for unit in torch.eye(len(theta))
+    ]
+    V += [torch.diag(s * torch.nn.functional.one_hot(i, 12).double()) for i, s in zip(support, slope, strict=True)]
+    P, al, one = value.evidence.P, value.evidence.al, torch.ones(12)
+    Pm = P - P @ torch.outer(one, one) @ P / (one @ P @ one)
+    dense = torch.tensor([[0.5 * (al @ a @ Pm @ b @ al).item() for b in V] for a in V])
+    torch.testing.assert_close(information(given, value, support, slope), dense, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", sorted(PARAMETERIZATIONS))
-def test_all_parameterizations_climb_to_the_same_maximum(name):
-    given, support = model(), torch.tensor([3])
-    found = maximize(given, given.start, torch.zeros(12), support, torch.ones(12), parameterization=name, ftol=1e-13)
-    reference = maximize(given, given.start, torch.zeros(12), support, torch.ones(12), ftol=1e-13)
-    assert pytest.approx(reference.F, abs=1e-5) == found.F
-    assert found.rho[3] == pytest.approx(reference.rho[3].item(), rel=1e-2)
+def test_the_information_in_the_logarithm_of_a_lone_variance_is_exact():
+    """L = -(t + q exp(-t)) / 2, so minus its second derivative is q exp(-t) / 2: here far from all other points."""
+    X = torch.tensor([[0.0], [0.01], [1e3]])
+    y = torch.tensor([0.0, 0.0, 50.0])
+    given = Model(y, stationary(squared_differences(X, X), "rbf", PRIOR, PRIOR), NOISE)
+    theta, t = given.starts[0], 3.0
+    v = prior_covariance(given, theta)[2, 2].item()
+    value = log_posterior(given, theta, torch.tensor([0.0, 0.0, v * math.expm1(t)]))
+    r = (y[2] - value.evidence.m).item()
+    found = information(given, value, torch.tensor([2]), torch.tensor([v * math.exp(t)]))[-1, -1].item()
+    weight = value.evidence.P1[2] / value.evidence.P1.sum()  # what the mean owes to this very point
+    assert found == pytest.approx(r**2 / v * math.exp(-t) / 2 * (1 - weight.item()), rel=1e-6)
 
 
-def test_the_maximum_is_stationary():
-    given, support = model(), torch.tensor([3])
-    found = maximize(given, given.start, torch.zeros(12), support, torch.ones(12), ftol=1e-15)
-    value = log_posterior(given, found.theta, found.rho)
-    inside = [low + 1e-6 < x < high - 1e-6 for x, (low, high) in zip(found.theta.tolist(), given.bounds, strict=True)]
-    assert value.F_theta[torch.tensor(inside)].abs().max() < 1e-3
-    assert (value.F_rho[3] * found.rho[3]).abs() < 1e-3
-
-
-def test_fixed_hyperparameters_give_the_reference_variances():
-    """The kernel and noise of the fixture held fixed, rho is optimized alone."""
-    for path in sorted((Path(__file__).parents[1] / "fixtures").glob("relevance_pursuit_fixed_*.json")):
-        case = json.loads(path.read_text())
-        n, support = len(case["y"]), case["supports"]["true_outliers"]
-        X, kernel = torch.tensor(case["X"]), case["kernel"]
-        theta = torch.tensor(kernel["lengthscales"]).log()
-        K = stationary(squared_differences(X, X), kernel["name"], PRIOR, None).at(theta).K * kernel["variance"]
-        function = CovarianceFunction(
-            lambda _, K=K: Covariance(K, torch.zeros(()), lambda G: torch.zeros(0)), torch.zeros(0), []
-        )
-        y = torch.tensor(case["y"]) - case["mean"]
-        given = Model(y, function, NOISE, torch.full((n,), case["noise_variance"]))
-        found = maximize_without_mean(given, torch.tensor(support["support"]), support)
-        torch.testing.assert_close(found, torch.tensor(support["rho"]), rtol=1e-6, atol=1e-6)
-
-
-def maximize_without_mean(given, support, reference):
-    """rho* by the closed form iterated to its fixed point: the fixture's mean is fixed, the search profiles it out."""
-    from robustbo.numerics.cholesky import leave_one_out
-    from robustbo.numerics.pursuit import optimal_variance
-
-    rho, K0 = torch.zeros_like(given.y), given.covariance.at(torch.zeros(0)).K + torch.diag(given.s2_known)
-    for _ in range(500):
-        mean, v = leave_one_out(given.y, K0, rho)
-        rho = rho.index_put((support,), optimal_variance(given.y - mean, v)[support])
-    return rho
-
-
-def test_one_observation_and_equal_observations_are_no_trouble():
-    for n in (1, 4):
-        X = torch.rand(n, 2)
-        given = Model(torch.ones(n), stationary(squared_differences(X, X), "rbf", PRIOR, PRIOR), NOISE)
-        found = maximize(given, given.start, torch.zeros(n), torch.tensor([], dtype=torch.long), torch.ones(n))
-        assert found.theta.isfinite().all()
+def test_an_indefinite_covariance_has_no_density():
+    X = torch.zeros(3, 1)
+    given = Model(torch.ones(3), stationary(squared_differences(X, X), "rbf", PRIOR, PRIOR), NOISE)
+    assert -math.inf == log_posterior(given, given.starts[0], torch.tensor([0.0, 0.0, -50.0])).F

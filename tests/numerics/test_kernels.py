@@ -2,7 +2,7 @@ import pytest
 import torch
 from gpytorch.kernels import MaternKernel, RBFKernel
 
-from robustbo.numerics.kernels import KERNELS, pullback, squared_differences
+from robustbo.numerics.kernels import KERNELS, pullback, squared_differences, tangents
 
 REFERENCE = {"matern52": MaternKernel(2.5, ard_num_dims=3), "rbf": RBFKernel(ard_num_dims=3)}
 
@@ -57,6 +57,7 @@ def test_extreme_length_scales_are_finite(name, l):
     found = pullback(torch.ones(5, 4), D, lengths, kernel)
     assert kernel.K.isfinite().all()
     assert found.log_l.isfinite().all()
+    assert tangents(torch.ones(4), D, lengths, kernel).isfinite().all()
 
 
 def test_a_batch_is_a_loop(name):
@@ -68,3 +69,13 @@ def test_a_batch_is_a_loop(name):
         single = KERNELS[name](D[b], l[b], s2f[b])
         torch.testing.assert_close(batched.K[b], single.K)
         torch.testing.assert_close(gradient.log_l[b], pullback(G[b], D[b], l[b], single).log_l)
+        torch.testing.assert_close(tangents(G[:, 0], D, l, batched)[b], tangents(G[b, 0], D[b], l[b], single))
+
+
+def test_tangents_and_pullback_are_the_same_derivative(name):
+    X, Z, l, s2f = inputs()
+    D, left, right = squared_differences(X, Z), torch.randn(5), torch.randn(4)
+    kernel = KERNELS[name](D, l, s2f)
+    torch.testing.assert_close(
+        tangents(right, D, l, kernel) @ left, pullback(torch.outer(left, right), D, l, kernel).log_l
+    )

@@ -1,93 +1,35 @@
+from typing import NamedTuple
+
 import pytest
 import torch
-from gpytorch.kernels import MaternKernel, RBFKernel
 
-from robustbo.numerics.cholesky import leave_one_out
 from robustbo.numerics.covariance import LogNormal, stationary
-from robustbo.numerics.hyperparameters import Fit, Model, log_posterior
+from robustbo.numerics.gains import optimal_variance
+from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.kernels import squared_differences
 from robustbo.numerics.pursuit import (
-    Level,
-    errors,
-    gain,
-    optimal_variance,
-    polish,
+    empty,
+    refit,
     screen,
     settle,
     support_posterior,
+    suspicious,
     sweep,
     walk,
 )
-
-
-def covariance(case):
-    X, kernel = torch.tensor(case["X"]), case["kernel"]
-    module = (
-        RBFKernel(ard_num_dims=X.shape[1]) if kernel["name"] == "rbf" else MaternKernel(2.5, ard_num_dims=X.shape[1])
-    )
-    module.lengthscale = torch.tensor(kernel["lengthscales"])
-    K = kernel["variance"] * module(X).to_dense().detach()
-    return K + case["noise_variance"] * torch.eye(len(X))
-
-
-def left_out(case, support):
-    y, rho = torch.tensor(case["y"]) - case["mean"], torch.tensor(support["rho"])
-    return y, leave_one_out(y, covariance(case), rho)
-
-
-def test_leave_one_out_of_the_reference_cases(fixed):
-    for support in fixed["supports"].values():
-        _, (mean, variance) = left_out(fixed, support)
-        torch.testing.assert_close(mean, torch.tensor(support["loo_mean"]), rtol=1e-9, atol=1e-9)
-        torch.testing.assert_close(variance, torch.tensor(support["loo_var"]), rtol=1e-9, atol=1e-9)
-
-
-def test_variances_and_gains_of_the_reference_cases(fixed):
-    for support in fixed["supports"].values():
-        y, (mean, variance) = left_out(fixed, support)
-        inactive = torch.tensor(support["inactive"], dtype=torch.long)
-        e, v = (y - mean)[inactive], variance[inactive]
-        torch.testing.assert_close(optimal_variance(e, v), torch.tensor(support["rho_star"]), rtol=1e-9, atol=1e-9)
-        torch.testing.assert_close(gain(e, v), torch.tensor(support["mll_gain"]), rtol=1e-9, atol=1e-9)
-
-
-def test_the_gain_is_what_the_likelihood_gains():
-    Sg, y = torch.eye(3) + 0.5, torch.tensor([0.1, 4.0, -0.3])
-    mean, v = leave_one_out(y, Sg, torch.zeros(3))
-
-    def log_likelihood(rho):
-        return torch.distributions.MultivariateNormal(torch.zeros(3), Sg + torch.diag(rho)).log_prob(y)
-
-    best = torch.zeros(3)
-    best[1] = optimal_variance(y - mean, v)[1]
-    torch.testing.assert_close(gain(y - mean, v)[1], log_likelihood(best) - log_likelihood(torch.zeros(3)))
-
-
-def test_gradients_of_the_gain():
-    e, v = torch.tensor([3.0, -2.0, 0.5], requires_grad=True), torch.tensor([1.0, 2.0, 1.0], requires_grad=True)
-    assert torch.autograd.gradcheck(gain, (e, v))
-
-
-def test_an_expected_value_gains_nothing():
-    assert torch.equal(gain(torch.tensor([0.0, 1.0]), torch.ones(2)), torch.zeros(2))
-    assert torch.equal(optimal_variance(torch.tensor([0.0, 1.0]), torch.ones(2)), torch.zeros(2))
-
-
-def test_extreme_errors_have_finite_gains_and_gradients():
-    e = torch.tensor([0.0, 1e-160, 1e100, -1e150], requires_grad=True)
-    value = gain(e, torch.ones(4))
-    value.sum().backward()
-    assert value.isfinite().all()
-    assert e.grad.isfinite().all()
-
-
-def test_a_batch_is_a_loop():
-    e, v = torch.randn(3, 5) * 3, torch.rand(3, 5) + 0.1
-    assert torch.equal(gain(e, v), torch.stack([gain(*row) for row in zip(e, v, strict=True)]))
+from robustbo.numerics.search import Fit, maximize
 
 
 def fake(F):
     return Fit(torch.zeros(1), torch.zeros(1), F, F, 0, True)
+
+
+class Stop(NamedTuple):
+    """A level as a walk sees it."""
+
+    support: tuple[int, ...]
+    fit: Fit
+    gains: list[float]
 
 
 class Additive:
@@ -96,44 +38,63 @@ class Additive:
     def __init__(self, worth):
         self.worth, self.visited = worth, []
 
-    def gains(self, level):
-        return self.worth
+    def at(self, *support):
+        return Stop(support, fake(sum(self.worth[i] for i in support)), self.worth)
 
     def refit(self, level, support):
         self.visited.append(support)
-        return Level(support, fake(sum(self.worth[i] for i in support)))
+        return self.at(*support)
 
 
 def test_a_walk_takes_the_largest_gains_in_both_directions():
     search = Additive([1.0, 5.0, 0.0, 3.0])
-    forward = walk(Level((), fake(0.0)), [0, 1, 2, 4], search.gains, search.refit)
-    backward = walk(Level((0, 1, 2, 3), fake(9.0)), [3, 2, 1, 0], search.gains, search.refit)
+    forward = walk([search.at()], [0, 1, 2, 4], search.refit)
+    backward = walk([search.at(0, 1, 2, 3)], [3, 2, 1, 0], search.refit)
     assert [level.support for level in forward] == [(), (1,), (1, 3), (0, 1, 3)]
     assert [level.support for level in backward] == [(0, 1, 3), (1, 3), (1,), ()]
 
 
-def test_a_walk_takes_a_wrong_choice_back():
-    """Alone 0 looks best; together 1 and 2 are."""
-    F = {(): 0.0, (0,): 3.0, (1,): 2.0, (2,): 2.0, (0, 1): 4.0, (0, 2): 4.0, (1, 2): 9.0}
+def test_paths_that_meet_go_on_as_one():
+    search = Additive([1.0, 5.0, 3.0])
+    walk([search.at(0, 1, 2), search.at(0, 1, 2)._replace(fit=fake(7.0))], [2, 1, 0], search.refit)
+    assert search.visited == [(1, 2), (1, 2), (1,), ()]
 
-    def gains(level):
-        return [3.0, 2.0, 1.9] if level.support in ((), (0,)) else [0.1, 5.0, 5.0]
 
-    found = walk(Level((), fake(0.0)), [1, 2], gains, lambda _, support: Level(support, fake(F[support])))
-    assert [level.support for level in found] == [(0,), (1, 2)]
-    greedy = walk(Level((), fake(0.0)), [1, 2], gains, lambda _, support: Level(support, fake(F[support])), max_swaps=0)
-    assert [level.support for level in greedy] == [(0,), (0, 1)]
+def test_the_best_path_counts_at_each_size():
+    search = Additive([1.0, 5.0, 3.0])
+
+    def refit(level, support):
+        return search.at(*support)._replace(fit=fake(level.fit.F - 1), gains=level.gains)
+
+    high, low = search.at(0, 1, 2), search.at(0, 1, 2)._replace(fit=fake(2.0), gains=[5.0, 1.0, 3.0])
+    assert [level.fit.F for level in walk([low, high], [2, 1], refit)] == [8.0, 7.0]
+
+
+GREEDY = [3.0, 2.0, 1.9]  # alone 0 looks best; together 1 and 2 are
+TOGETHER = {(): 0.0, (0,): 3.0, (1,): 2.0, (2,): 2.0, (0, 1): 4.0, (0, 2): 4.0, (1, 2): 9.0}
+
+
+def misleading(_, support):
+    return Stop(support, fake(TOGETHER[support]), GREEDY if support in ((), (0,)) else [0.1, 5.0, 5.0])
+
+
+def test_a_sweep_takes_a_wrong_choice_back():
+    greedy = walk([misleading(None, ())], [0, 1, 2], misleading)
+    assert [level.support for level in greedy] == [(), (0,), (0, 1)]
+    poor = [*greedy[:2], misleading(None, (0, 2))]
+    assert [level.support for level in sweep(poor, [0, 1, 2], misleading)] == [(), (0,), (1, 2)]
+    assert [level.support for level in sweep(poor, [0, 1, 2], misleading, max_swaps=0)][-1] in ((0, 1), (0, 2))
 
 
 def test_settling_keeps_those_who_pay_and_takes_those_who_would():
     search = Additive([1.0, 5.0, 0.0, 3.0])
-    settled = settle(Level((0, 2), fake(1.0)), lambda k: 2.0 * k, search.gains, search.refit)
+    settled = settle(search.at(0, 2), lambda k: 2.0 * k, search.refit)
     assert settled.support == (1, 3)
-    assert settle(settled, lambda k: 2.0 * k, search.gains, search.refit) is settled
+    assert settle(settled, lambda k: 2.0 * k, search.refit) is settled
 
 
 def test_the_support_posterior_is_a_distribution_that_prefers_the_best_score():
-    levels = [Level(tuple(range(k)), fake(F)) for k, F in enumerate([0.0, 10.0, 11.0])]
+    levels = [Stop(tuple(range(k)), fake(F), []) for k, F in enumerate([0.0, 10.0, 11.0])]
     posterior = support_posterior(levels, lambda k: 5.0 * k)
     assert sum(posterior) == pytest.approx(1.0)
     assert max(posterior) == posterior[1]
@@ -146,25 +107,41 @@ def test_screening_finds_gross_values_and_not_their_neighbours(magnitude):
     y[[4, 9]] += magnitude
     prior = LogNormal(0.0, 1.0)
     model = Model(y, stationary(squared_differences(X, X), "rbf", prior, None), LogNormal(-4.0, 1.0))
-    assert screen(model, model.start, 5.0).support == (4, 9)
+    assert screen(model, model.starts[0], 5.0).support == (4, 9)
 
 
 def test_a_sweep_back_replaces_what_it_can_better():
     search = Additive([1.0, 5.0, 3.0])
-    poor = [Level((), fake(0.0)), Level((0,), fake(1.0)), Level((1, 2), fake(9.0))]
-    found = sweep(poor, [0, 1, 2], search.gains, search.refit)
+    poor = [search.at(), search.at(0), search.at(1, 2)._replace(fit=fake(9.0))]
+    found = sweep(poor, [0, 1, 2], search.refit)
     assert [level.support for level in found] == [(), (1,), (1, 2)]
     assert [level.fit.F for level in found] == [0.0, 5.0, 9.0]
 
 
-def test_polishing_sets_variances_to_their_optimum_and_never_lowers_the_density():
+def small(magnitude=100.0):
     X = torch.linspace(0, 1, 12).unsqueeze(-1)
     y = torch.sin(6 * X).squeeze(-1)
-    y[5] += 100.0
-    model = Model(y, stationary(squared_differences(X, X), "rbf", LogNormal(0.0, 1.0), None), LogNormal(-4.0, 1.0))
-    rho = torch.zeros(12).index_fill(0, torch.tensor([5]), 1.0)
-    rough = Fit(model.start, rho, log_posterior(model, model.start, rho).F.item(), 0.0, 0, True)
-    found = polish(model, rough, (5,))
-    e, v = errors(model, found.theta, found.rho)
-    assert found.F > rough.F
-    assert found.rho[5] == pytest.approx(optimal_variance(e, v)[5].item(), rel=1e-3)
+    y[5] += magnitude
+    return Model(y, stationary(squared_differences(X, X), "rbf", LogNormal(0.0, 1.0), None), LogNormal(-4.0, 1.0))
+
+
+def test_the_variances_of_a_level_are_at_their_closed_form_optimum():
+    model = small()
+    level = refit(model, empty(model), (5,), ftol=1e-12)
+    assert level.fit.rho[5] == pytest.approx(optimal_variance(level.e, level.v)[5].item(), rel=1e-3)
+    assert level.fit.rho.count_nonzero() == 1
+
+
+def test_where_everybody_is_suspicious_the_innocent_are_cleared():
+    found = max(suspicious(small()), key=lambda level: level.fit.F)
+    assert found.support == tuple(range(12))
+    assert max(range(12), key=lambda i: found.gains[i]) == 5
+    assert (found.fit.rho == 0).sum() >= 6
+
+
+def test_the_empty_level_is_the_best_that_any_start_leads_to():
+    model = small(0.0)
+    none = torch.zeros(12)
+    found = [maximize(model, theta, none, torch.tensor([], dtype=torch.long), none).F for theta in model.starts]
+    assert len(found) == 3
+    assert max(found) - 1e-6 <= empty(model, ftol=1e-9).fit.F

@@ -12,7 +12,7 @@ X = torch.rand(6, 2, generator=torch.Generator().manual_seed(0))
 )
 def test_the_pullback_agrees_with_differences(module):
     function = autograd_covariance.covariance_function(module, X)
-    theta, G, step = function.start + 0.1, torch.randn(6, 6), 1e-6
+    theta, G, step = function.starts[0] + 0.1, torch.randn(6, 6), 1e-6
 
     def total(theta):
         at = function.at(theta)

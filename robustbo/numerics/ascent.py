@@ -1,0 +1,111 @@
+"""Climbing a likelihood within bounds: Fisher scoring with secant corrections and backtracking.
+
+The information matrix is minus the Hessian on average only. So it is corrected, as in quasi-Newton methods, until it
+agrees with how the gradient changed over the last steps; few enough that they still tell about where the search is.
+
+Notation:
+    x   m      where the search is
+    g   m      gradient
+    A   m x m  information: positive semi-definite, minus the Hessian or near it
+    s   m      a step that was made
+    y   m      how much the gradient fell by it
+
+References:
+    Dennis, Gay and Welsch (1981) for secant corrections to such a matrix; Nocedal and Wright (2006), chapters 3 and 6.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+DAMPING = 1e-3  # added to the information, which may be singular
+LONGEST = 4.0  # logarithmic units that a coordinate moves at once
+MEMORY = 2  # secant corrections
+ARMIJO = 1e-4  # share of the rise along the gradient that a step must bring
+CURVED = 1e-3  # share of the curvature below which a secant is noise, or the search is where the surface bends upward
+
+
+class Point(NamedTuple):
+    """A place on the way: its height (-inf if it may not be visited) and, when asked, gradient and information."""
+
+    F: float
+    derivatives: Callable[[], tuple[Tensor, Tensor]]
+
+
+class Ascent(NamedTuple):
+    """Where a search ended."""
+
+    x: Tensor
+    F: float
+    num_evaluations: int
+    converged: bool
+
+
+class Secant(NamedTuple):
+    """A step, and how much the gradient fell by it."""
+
+    s: Tensor
+    y: Tensor
+
+
+def ascend(
+    at: Callable[[Tensor], Point], x: Tensor, low: Tensor, high: Tensor, *, ftol: float = 1e-9, maxiter: int = 100
+) -> Ascent:
+    """Climb from x to a local maximum within bounds.
+
+    Args:
+        at: The function.
+        x: ``m`` coordinates to begin with; moved within the bounds.
+        low: ``m`` lower bounds.
+        high: ``m`` upper bounds.
+        ftol: Relative gain, made or expected, below which the search ends.
+        maxiter: Steps at most.
+    """
+    x = x.clamp(low, high)
+    here, evaluations, secants = at(x), 1, list[Secant]()
+    if not math.isfinite(here.F):
+        return Ascent(x, here.F, evaluations, False)
+    g, A = here.derivatives()
+    for _ in range(maxiter):
+        enough = ftol * max(1.0, abs(here.F))
+        step = _step(g, corrected(A, secants), x, low, high)
+        rise = (g @ step).item()
+        share, there = 1.0, here
+        while share * rise > 2 * enough:  # half of it is expected
+            there, evaluations = at(x + share * step), evaluations + 1
+            gained = there.F - here.F
+            if gained > ARMIJO * share * rise:
+                break
+            share *= max(0.1, min(0.5, 0.5 * share * rise / (share * rise - gained)))  # the parabola's summit
+        else:
+            return Ascent(x, here.F, evaluations, math.isfinite(rise))
+        x, before = x + share * step, g
+        if gained < enough:
+            return Ascent(x, there.F, evaluations, True)
+        here, (g, A) = there, there.derivatives()
+        secants = [*secants, Secant(share * step, before - g)][-MEMORY:]
+    return Ascent(x, here.F, evaluations, False)
+
+
+def corrected(A: Tensor, secants: Sequence[Secant]) -> Tensor:
+    """The information, changed by BFGS updates until ``A s = y`` for the last secant (and nearly for the others)."""
+    for s, y in secants:
+        As = A @ s
+        old, new = (s @ As).item(), (s @ y).item()
+        if old > 0 and new > CURVED * old:
+            A = A + torch.outer(y, y) / new - torch.outer(As, As) / old
+    return A
+
+
+def _step(g: Tensor, A: Tensor, x: Tensor, low: Tensor, high: Tensor) -> Tensor:
+    """The Newton step of the coordinates that no bound holds back, within the bounds."""
+    free = (((x > low) | (g > 0)) & ((x < high) | (g < 0))).to(x.dtype)
+    held = A * torch.outer(free, free)
+    held.diagonal().add_(1 + DAMPING - free)
+    C, _ = torch.linalg.cholesky_ex(held)
+    move = torch.cholesky_solve((g * free).unsqueeze(-1), C).squeeze(-1)
+    move *= LONGEST / move.abs().max().clamp_min(LONGEST)
+    return (x + move).clamp(low, high) - x
