@@ -3,6 +3,9 @@
 A fit is a function of the settings and the observations alone, so keeping it changes nothing but the time. Values enter
 the model turned so that larger is better, shifted by their median and divided by a power of two, which is exact in
 effect: differences of 1e-12, or of 1e12, are no other problem than differences of 1.
+
+A search begins where that of all but the last observation ended. Its beginning is thus the same whether a run went on,
+was resumed, or is replayed: it follows from the observations, down to the last count that `COLD_EVERY` divides.
 """
 
 import math
@@ -31,6 +34,7 @@ from robustbo.surrogates import base
 from robustbo.surrogates.registry import model_class
 
 SPAN = 1000  # binary orders of magnitude that may lie between a typical and the largest distance
+COLD_EVERY = 10  # observations: a search begins from nothing then, and where the last one ended in between
 MIN_SD, MAX_SD = 1e-6, 1e6  # a noise below changes nothing, above it the value tells nothing
 
 
@@ -135,10 +139,13 @@ def fit(settings: Settings, history: History) -> Fitted:
     return _fit(settings, data)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2 * COLD_EVERY)
 def _fit(settings: Settings, data: Observations) -> Fitted:
     started = time.perf_counter()
     center, scale = _center_and_scale(data.values)
+    before = _before(settings, data, scale)
+    if before is not None:
+        center, scale = before.center, before.scale
     X = encode(settings.space, [list(row) for row in data.X])
     Y = torch.tensor([settings.sign * (v / scale - center / scale) for v in data.values], dtype=torch.float64)
     Yvar = None if data.sds is None else torch.tensor([_variance(s / scale) for s in data.sds], dtype=torch.float64)
@@ -153,8 +160,24 @@ def _fit(settings: Settings, data: Observations) -> Fitted:
             )
         except InputDataError as error:
             raise FitError(f"{settings.surrogate} cannot take these values; exclude the wildest: {error}") from error
-        base.fit(model)
+        base.fit(model, None if before is None else before.model)
     return Fitted(model, X, data, settings.sign, center, scale, time.perf_counter() - started)
+
+
+def _before(settings: Settings, data: Observations, scale: float) -> Fitted | None:
+    """The fit of all but the last observation, where the search begins; None where it is to begin from nothing.
+
+    That is at every `COLD_EVERY`-th count, where the last value changes the scale, and for models that cannot continue.
+    """
+    count = len(data.values) - 1
+    if count < 1 or (count + 1) % COLD_EVERY == 0 or not hasattr(model_class(settings.surrogate), "continue_from"):
+        return None
+    sds = None if data.sds is None else data.sds[:count]
+    try:
+        found = _fit(settings, Observations(data.numbers[:count], data.X[:count], data.values[:count], sds))
+    except FitError:
+        return None
+    return found if found.scale / 2 <= scale <= found.scale * 2 else None
 
 
 def _center_and_scale(values: tuple[float, ...]) -> tuple[float, float]:

@@ -59,10 +59,10 @@ def refit(model: Model, level: Level, support: tuple[int, ...], **options: Any) 
     return _climbed(model, support, level.fit.theta, rho, level.v, **options)
 
 
-def empty(model: Model, *, start_ftol: float = 1e-4, **options: Any) -> Level:
-    """The level without outliers, climbed to from the best of what every start of the model roughly leads to."""
+def empty(model: Model, starts: Sequence[Tensor], *, start_ftol: float = 1e-4, **options: Any) -> Level:
+    """The level without outliers, climbed to from the best of what the starts roughly lead to."""
     none = torch.zeros_like(model.y)
-    rough = [maximize(model, theta, none, _indices(()), none, ftol=start_ftol) for theta in model.starts]
+    rough = [maximize(model, theta, none, _indices(()), none, ftol=start_ftol) for theta in starts]
     return _climbed(model, (), max(rough, key=lambda fit: fit.F).theta, none, none, **options)
 
 
@@ -77,6 +77,18 @@ def suspicious(model: Model, **options: Any) -> list[Level]:
         _climbed(model, everyone, theta, rho, errors(model, theta, torch.zeros_like(rho))[1], **options)
         for theta in model.starts
     ]
+
+
+def extended(model: Model, level: Level) -> Level:
+    """A level of the first observations as one of all of them: those that came later have no variance of their own."""
+    rho = torch.cat([level.fit.rho, level.fit.rho.new_zeros(len(model.y) - len(level.fit.rho))])
+    return Level(level.support, level.fit._replace(rho=rho), *errors(model, level.fit.theta, rho))
+
+
+def resume(levels: Sequence[Level], sizes: Sequence[int], refit: Refit) -> list[Level]:
+    """One level a size, each climbed to from the one of nearest size, its support chosen anew."""
+    nearest = [min(levels, key=lambda level: abs(len(level.support) - size)) for size in sizes]
+    return [refit(level, largest(level.gains, size)) for level, size in zip(nearest, sizes, strict=True)]
 
 
 def _climbed(model: Model, support: tuple[int, ...], theta: Tensor, rho: Tensor, v: Tensor, **options: Any) -> Level:

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from robustbo.errors import FitError
 from robustbo.numerics.cholesky import leave_one_out
-from robustbo.numerics.pursuit import gain
+from robustbo.numerics.gains import gain
 
 # The model's arguments that are BoTorch's; what else a class takes is an option of its own.
 BOTORCH_ARGUMENTS = (
@@ -57,11 +57,13 @@ class Diagnosis(NamedTuple):
     is_outlier: Tensor
 
 
-def fit(model: GPyTorchModel) -> GPyTorchModel:
+def fit(model: GPyTorchModel, before: GPyTorchModel | None = None) -> GPyTorchModel:
     """Fit a surrogate's hyperparameters to its data.
 
     Args:
         model: A BoTorch model; its ``custom_fit`` is used if it has one.
+        before: A model of the same class, fitted to all but the last of these observations. A class with a
+            ``continue_from`` begins its search there; others take no notice.
 
     Returns:
         The same model, in evaluation mode.
@@ -69,6 +71,8 @@ def fit(model: GPyTorchModel) -> GPyTorchModel:
     Raises:
         FitError: If the fit does not succeed.
     """
+    if before is not None and hasattr(model, "continue_from"):
+        model.continue_from(before)
     mll = ExactMarginalLogLikelihood(model.likelihood, model)
     try:
         with quiet():

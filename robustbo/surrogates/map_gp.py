@@ -44,6 +44,9 @@ class MapGP(SingleTaskGP):
     Raises:
         ValueError: If the shapes, the likelihood or the mean are others.
 
+    Attributes:
+        found: After the fit, hyperparameters and added variances as the search found them.
+
     References:
         equations.md sections 6 and 14.
     """
@@ -69,6 +72,8 @@ class MapGP(SingleTaskGP):
             raise ValueError("likelihood must not be given: this model brings its own; give train_Yvar if it is known")
         if mean_module is not None and not isinstance(mean_module, ConstantMean):
             raise ValueError(f"mean_module must be a ConstantMean, got {type(mean_module).__name__}")
+        self.found: Fit | None = None
+        self._before: Fit | None = None
         transformed = self.transform_inputs(X=train_X, input_transform=input_transform)
         self._named = (kernel, is_signal_free) if covar_module is None else None
         super().__init__(
@@ -88,6 +93,10 @@ class MapGP(SingleTaskGP):
     def search(self, model: Model) -> Fit:
         """Find hyperparameters and added variances; to be written by subclasses."""
         raise NotImplementedError
+
+    def continue_from(self, before: "MapGP") -> None:
+        """Begin the next search where that of another model ended, one fitted to all but the last observation."""
+        self._before = before.found
 
     def added_variances(self, model: Model, theta: Tensor) -> Tensor:
         """The ``n`` added variances at given hyperparameters, for a state that came from other rows."""
@@ -122,6 +131,7 @@ class MapGP(SingleTaskGP):
                 n = len(model.y)
                 raise FitError(f"{n} outcomes must give a finite likelihood for some hyperparameters, they do not")
             self._adopt(found)
+        self.found, self._before = found, None
         return mll.eval()
 
     def search_model(self) -> Model:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import torch
 from botorch.models.transforms.input import InputTransform
 from botorch.models.transforms.outcome import OutcomeTransform
 from botorch.utils.types import DEFAULT
@@ -85,6 +86,7 @@ class RelevancePursuitGP(MapGP):
             direction, parameterization, tuple(levels), selection, outlier_rate, num_outliers, sweeps
         )
         self._options = options.check(train_X.shape[-2])
+        self._levels_before: list[Level] = []
         self.trace: list[Level] = []
         self.support_posterior: list[float] = []
         super().__init__(
@@ -100,6 +102,17 @@ class RelevancePursuitGP(MapGP):
             is_signal_free=is_signal_free,
         )
 
+    def continue_from(self, before: MapGP) -> None:
+        """Begin the next pursuit at the levels of another model's, one fitted to all but the last observation."""
+        super().continue_from(before)
+        if isinstance(before, RelevancePursuitGP) and self._has_scale_of(before):
+            self._levels_before = before.trace
+
+    def _has_scale_of(self, other: MapGP) -> bool:
+        """Whether the outcomes are standardized by about the same factor as another model's."""
+        mine, its = (getattr(getattr(m, "outcome_transform", None), "stdvs", torch.ones(1)) for m in (self, other))
+        return (mine / its).log().abs().max().item() < math.log(RESCALE)
+
     def search(self, model: Model) -> Fit:
         """Pursue the support; standardize on the inliers and pursue again where that changes the scale."""
         level = self._pursue(model)
@@ -114,7 +127,8 @@ class RelevancePursuitGP(MapGP):
 
     def _pursue(self, model: Model) -> Level:
         rule = self._options.rule(len(model.y), len(model.bounds) + 1)
-        self.trace = self._options.levels_of(model)
+        before, self._levels_before = self._levels_before, []
+        self.trace = self._options.levels_after(model, before) if before else self._options.levels_of(model)
         self.support_posterior = support_posterior(self.trace, rule)
         best = max(self.trace, key=lambda level: score(level, rule))
         return self._options.improve(model, best, rule)
