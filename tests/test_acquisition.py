@@ -4,10 +4,14 @@ from botorch.acquisition import LogExpectedImprovement, qLogExpectedImprovement
 from botorch.acquisition.logei import qLogNoisyExpectedImprovement
 from botorch.models import SingleTaskGP
 
-from robustbo.acquisition import build, maximize
+from robustbo.acquisition import LogNEI, build, maximize, next_point
+from robustbo.fitting import fit as fit_history
+from robustbo.history import History
 from robustbo.parameters import Choice, Float, Int
+from robustbo.settings import Settings
 from robustbo.space import Space
-from robustbo.surrogates.base import quiet
+from robustbo.surrogates.base import fit, quiet
+from robustbo.surrogates.standard import StandardGP
 
 X = torch.rand(8, 2, generator=torch.Generator().manual_seed(0))
 
@@ -48,6 +52,44 @@ def test_the_analytic_and_the_monte_carlo_function_agree(model):
     analytic, sampled = (build(name, model, X, None, seed=0)(points) for name in ("LogEI", "qLogEI"))
     good = analytic > -5
     assert (analytic - sampled)[good].abs().max() < 0.2
+
+
+@pytest.fixture(scope="module")
+def ours():
+    Y = -(X - 0.3).square().sum(-1, keepdim=True) + 0.05 * torch.randn(8, 1, generator=torch.Generator().manual_seed(1))
+    return fit(StandardGP(X, Y))
+
+
+@pytest.mark.parametrize("pending", [None, torch.tensor([[0.31, 0.29]])])
+def test_our_noisy_improvement_is_the_monte_carlo_one(ours, pending):
+    """Where the improvement is likely; elsewhere the Monte Carlo one is smoothed upward."""
+    points = torch.rand(200, 1, 2, generator=torch.Generator().manual_seed(2))
+    exact, sampled = (build(name, ours, X, pending, seed=0)(points) for name in ("auto", "qLogNEI"))
+    likely = exact > exact.max() - 2
+    if pending is None:
+        assert (exact - sampled)[likely].abs().max() < 0.2
+    assert torch.equal(exact.argmax(), sampled.argmax())
+
+
+def test_our_noisy_improvement_has_gradients_everywhere(ours):
+    function = build("auto", ours, X, None, seed=0)
+    assert type(function) is LogNEI
+    points = torch.cat([X[:2], torch.rand(3, 2)]).unsqueeze(1).requires_grad_()
+    function(points).sum().backward()
+    assert points.grad.isfinite().all()
+    assert points.grad[2:].abs().sum() > 0
+
+
+def test_a_choice_goes_through_the_models_own_encoding():
+    space = Space(x=Float(0.0, 1.0), c=Choice("a", "b"))
+    made = History()
+    for i in range(8):
+        params = space.sobol(0, i)
+        value = params["x"] + (params["c"] == "b")
+        made = made.apply({"event": "tell", "trial": i, "params": params, "value": value, "sd": None})
+    fitted = fit_history(Settings(space, direction="maximize", surrogate="standard"), made)
+    best = next_point("auto", fitted, space, [], 0)
+    assert best[1] == 1.0
 
 
 class Peak(torch.nn.Module):

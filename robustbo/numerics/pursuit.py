@@ -59,10 +59,10 @@ def refit(model: Model, level: Level, support: tuple[int, ...], **options: Any) 
     return _climbed(model, support, level.fit.theta, rho, level.v, **options)
 
 
-def empty(model: Model, starts: Sequence[Tensor], *, start_ftol: float = 1e-4, **options: Any) -> Level:
-    """The level without outliers, climbed to from the best of what the starts roughly lead to."""
+def empty(model: Model, *, start_ftol: float = 1e-4, **options: Any) -> Level:
+    """The level without outliers, climbed to from the best of what every start of the model roughly leads to."""
     none = torch.zeros_like(model.y)
-    rough = [maximize(model, theta, none, _indices(()), none, ftol=start_ftol) for theta in starts]
+    rough = [maximize(model, theta, none, _indices(()), none, ftol=start_ftol) for theta in model.starts]
     return _climbed(model, (), max(rough, key=lambda fit: fit.F).theta, none, none, **options)
 
 

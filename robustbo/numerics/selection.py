@@ -18,20 +18,21 @@ from collections.abc import Callable
 
 Rule = Callable[[int], float]
 
-PRICE = 3.5  # nats an outlier at large n; see runs/selection
+PRICE = 3.0  # nats an outlier at large n; see runs/selection
 RATE = 0.1  # the outlier rate at which `PRICE` holds
 BOTORCH_RATE = 0.2  # BoTorch's prior mean of k is int(0.2 n)
 
 
 def corrected(n: int, p: int, price: float = PRICE) -> Rule:
-    """The default: ``price`` nats an outlier, times n / (n - p - k - 1).
+    """The default: ``price`` nats an outlier, times n / (n - p - k/2 - 1).
 
-    The factor is the small-sample correction of Akaike's criterion (Hurvich and Tsai, 1989): with few observations left
-    for each parameter, the likelihood rises by fitting alone. It is infinite where nothing is left.
+    The factor is the small-sample correction of Akaike's criterion (Hurvich and Tsai, 1989), an outlier's variance
+    counted as half a parameter: with few observations left for each, the likelihood rises by fitting alone. It is
+    infinite where nothing is left.
     """
 
     def total(k: int) -> float:
-        left = n - p - k - 1
+        left = n - p - k / 2 - 1
         return 0.0 if k == 0 else price * k * n / left if left > 0 else math.inf
 
     return total

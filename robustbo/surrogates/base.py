@@ -6,13 +6,14 @@ Model classes take BoTorch's arguments positionally and their own options after 
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from botorch.exceptions import ModelFittingError
 from botorch.exceptions.warnings import BotorchWarning
 from botorch.fit import fit_gpytorch_mll
 from botorch.models.gpytorch import GPyTorchModel
+from botorch.utils.datasets import SupervisedDataset
 from gpytorch.mlls import ExactMarginalLogLikelihood
 from linear_operator.utils.errors import NanError, NotPSDError
 from linear_operator.utils.warnings import NumericalWarning
@@ -55,6 +56,20 @@ class Diagnosis(NamedTuple):
     sd: Tensor
     evidence: Tensor
     is_outlier: Tensor
+
+
+class TakesOptions:
+    """A BoTorch model class whose own options reach it through `construct_inputs`, as Ax's ``model_options`` do."""
+
+    @classmethod
+    def construct_inputs(cls, training_data: SupervisedDataset, **options: Any) -> dict[str, Any]:
+        """The model's arguments for a data set, and its options.
+
+        Args:
+            training_data: Inputs, outcomes and, where known, noise variances.
+            options: Keyword options of the class.
+        """
+        return {**super().construct_inputs(training_data), **options}  # type: ignore[misc]
 
 
 def fit(model: GPyTorchModel, before: GPyTorchModel | None = None) -> GPyTorchModel:

@@ -14,14 +14,14 @@ from gpytorch.means import Mean
 from gpytorch.module import Module
 from torch import Tensor
 
-from robustbo.surrogates.base import Diagnosis, diagnose_by_leave_one_out
+from robustbo.surrogates.base import Diagnosis, TakesOptions, diagnose_by_leave_one_out
 
 OUTLIER_RATE = 0.2  # BoTorch's own default: prior mean of the number of outliers, as a fraction of n
 LARGEST = 1e150  # whose square still fits into float64
 RHO = "likelihood.noise_covar.raw_rho"
 
 
-class BoTorchRelevancePursuitGP(RobustRelevancePursuitSingleTaskGP):
+class BoTorchRelevancePursuitGP(TakesOptions, RobustRelevancePursuitSingleTaskGP):
     """`RobustRelevancePursuitSingleTaskGP` with all its defaults, and two of its traps closed.
 
     Its prior mean of the number of outliers is int(0.2 n), which is 0 and fails below n = 5: here it is at least 1. Its

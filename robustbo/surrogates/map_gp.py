@@ -16,14 +16,15 @@ from torch import Tensor
 
 from robustbo.errors import FitError
 from robustbo.numerics.hyperparameters import Model, log_posterior, prior_covariance
+from robustbo.numerics.improvement import Latent
 from robustbo.numerics.search import Fit
 from robustbo.surrogates import autograd_covariance, base_gp
-from robustbo.surrogates.base import Diagnosis, diagnose_by_leave_one_out
+from robustbo.surrogates.base import Diagnosis, TakesOptions, diagnose_by_leave_one_out
 from robustbo.surrogates.outlier_likelihood import OutlierFixedNoiseLikelihood
 from robustbo.surrogates.robust_standardize import RobustStandardize
 
 
-class MapGP(SingleTaskGP):
+class MapGP(TakesOptions, SingleTaskGP):
     """An exact GP whose observations may have variances of their own; a subclass says how they are found.
 
     The base is Matern-5/2 with ARD, a free signal variance, BoTorch's dimension-scaled prior on the length-scales, a
@@ -73,7 +74,6 @@ class MapGP(SingleTaskGP):
         if mean_module is not None and not isinstance(mean_module, ConstantMean):
             raise ValueError(f"mean_module must be a ConstantMean, got {type(mean_module).__name__}")
         self.found: Fit | None = None
-        self._before: Fit | None = None
         transformed = self.transform_inputs(X=train_X, input_transform=input_transform)
         self._named = (kernel, is_signal_free) if covar_module is None else None
         super().__init__(
@@ -93,10 +93,6 @@ class MapGP(SingleTaskGP):
     def search(self, model: Model) -> Fit:
         """Find hyperparameters and added variances; to be written by subclasses."""
         raise NotImplementedError
-
-    def continue_from(self, before: "MapGP") -> None:
-        """Begin the next search where that of another model ended, one fitted to all but the last observation."""
-        self._before = before.found
 
     def added_variances(self, model: Model, theta: Tensor) -> Tensor:
         """The ``n`` added variances at given hyperparameters, for a state that came from other rows."""
@@ -131,7 +127,7 @@ class MapGP(SingleTaskGP):
                 n = len(model.y)
                 raise FitError(f"{n} outcomes must give a finite likelihood for some hyperparameters, they do not")
             self._adopt(found)
-        self.found, self._before = found, None
+        self.found = found
         return mll.eval()
 
     def search_model(self) -> Model:
@@ -180,6 +176,21 @@ class MapGP(SingleTaskGP):
         if model.s2_known is not None:
             return head
         return torch.cat([head, self.likelihood.noise.detach().log().reshape(1)])
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the kernel is one of those with explicit gradients."""
+        return self._named is not None
+
+    def latent(self) -> Latent:
+        """The fitted process in numbers, for explicit formulas; the kernel must be a named one."""
+        assert self._named is not None
+        model, X = self.search_model(), self.train_inputs[0]
+        theta, (kernel, is_signal_free) = self._theta(model), self._named
+        d = X.shape[-1]
+        s2f = theta[d].exp() if is_signal_free else torch.ones_like(theta[0])
+        found = log_posterior(model, theta, self._rho).evidence
+        return Latent(kernel, theta[:d].exp(), s2f, found.m, X, found.P, found.al)
 
     def diagnose(self) -> Diagnosis:
         """Leave-one-out expectations and evidence; the outliers are the support."""

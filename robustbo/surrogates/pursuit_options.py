@@ -61,16 +61,18 @@ class PursuitOptions:
         return selection.botorch(n) if self.selection == "botorch" else selection.paper(n)
 
     def levels_after(self, model: Model, before: Sequence[Level]) -> list[Level]:
-        """The levels next to those of an earlier pursuit, one of fewer observations, by rising size."""
-        levels = [pursuit.extended(model, level) for level in before]
-        return pursuit.resume(levels, self.sizes(len(model.y)), self._refit(model, WALK_FTOL))
+        """The levels next to those of an earlier pursuit of fewer observations, swept both ways, by rising size."""
+        refit, sizes = self._refit(model, WALK_FTOL), self.sizes(len(model.y))
+        levels = pursuit.resume([pursuit.extended(model, level) for level in before], sizes, refit)
+        levels = pursuit.sweep(levels[::-1], sizes[::-1], refit)[::-1]
+        return pursuit.sweep(levels, sizes, refit)
 
     def levels_of(self, model: Model) -> list[Level]:
         """The levels of the walk, by rising size."""
         refit = self._refit(model, WALK_FTOL)
         sizes = self.sizes(len(model.y))
         if self.direction == "forward":
-            levels = pursuit.walk([pursuit.empty(model, model.starts, ftol=WALK_FTOL)], sizes, refit)
+            levels = pursuit.walk([pursuit.empty(model, ftol=WALK_FTOL)], sizes, refit)
         else:
             starts = pursuit.suspicious(model, ftol=START_FTOL, parameterization=self.parameterization)
             levels = pursuit.walk(starts, sizes[::-1], refit)[::-1]
@@ -78,9 +80,7 @@ class PursuitOptions:
             upward = (self.direction == "backward") == (sweep % 2 == 0)
             order = slice(None) if upward else slice(None, None, -1)
             if upward and sizes[0] == 0:
-                levels[0] = max(
-                    levels[0], pursuit.empty(model, model.starts, ftol=WALK_FTOL), key=lambda level: level.fit.F
-                )
+                levels[0] = max(levels[0], pursuit.empty(model, ftol=WALK_FTOL), key=lambda level: level.fit.F)
             levels[order] = pursuit.sweep(levels[order], sizes[order], refit)
         return levels
 

@@ -11,10 +11,12 @@ from botorch.models.gpytorch import GPyTorchModel
 from robustbo.surrogates.base import BOTORCH_ARGUMENTS
 from robustbo.surrogates.botorch_relevance_pursuit import BoTorchRelevancePursuitGP
 from robustbo.surrogates.relevance_pursuit import RelevancePursuitGP
+from robustbo.surrogates.scaled_clip import ScaledClipGP
 from robustbo.surrogates.standard import StandardGP
 
 SURROGATES: dict[str, type[GPyTorchModel]] = {
     "standard": StandardGP,
+    "scaled-clip": ScaledClipGP,
     "relevance-pursuit": RelevancePursuitGP,
     "botorch-relevance-pursuit": BoTorchRelevancePursuitGP,
 }

@@ -78,7 +78,7 @@ class RelevancePursuitGP(MapGP):
         selection: str = "corrected",
         outlier_rate: float | None = None,
         num_outliers: int | None = None,
-        sweeps: int = 1,
+        sweeps: int = 2,
         kernel: str = "matern52",
         is_signal_free: bool = True,
     ) -> None:
@@ -104,7 +104,6 @@ class RelevancePursuitGP(MapGP):
 
     def continue_from(self, before: MapGP) -> None:
         """Begin the next pursuit at the levels of another model's, one fitted to all but the last observation."""
-        super().continue_from(before)
         if isinstance(before, RelevancePursuitGP) and self._has_scale_of(before):
             self._levels_before = before.trace
 

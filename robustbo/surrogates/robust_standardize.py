@@ -37,11 +37,14 @@ class RobustStandardize(Standardize):
     def learn(self, Y: Tensor) -> None:
         """Take center and scale from ``batch x n x m`` outcomes."""
         center = Y.quantile(0.5, dim=-2, keepdim=True)
-        quartiles = Y.quantile(torch.tensor([0.25, 0.75], dtype=Y.dtype, device=Y.device), dim=-2, keepdim=True)
-        scale = (quartiles[1] - quartiles[0]) / NORMAL_IQR
-        spread = (Y - center).abs().mean(dim=-2, keepdim=True)
-        scale = torch.where(scale > MIN_SCALE, scale, spread)
+        scale, mean_distance = self.spread(Y, center), (Y - center).abs().mean(dim=-2, keepdim=True)
+        scale = torch.where(scale > MIN_SCALE, scale, mean_distance)
         self.means = center
         self.stdvs = torch.where(scale > MIN_SCALE, scale, torch.ones_like(scale))
         self._stdvs_sq = self.stdvs.square()
         self._is_trained = torch.tensor(True)
+
+    def spread(self, Y: Tensor, center: Tensor) -> Tensor:
+        """The scale of ``batch x n x m`` outcomes about their center, if it is not zero."""
+        quartiles = Y.quantile(torch.tensor([0.25, 0.75], dtype=Y.dtype, device=Y.device), dim=-2, keepdim=True)
+        return (quartiles[1] - quartiles[0]) / NORMAL_IQR

@@ -18,5 +18,5 @@ class StandardGP(MapGP):
     """
 
     def search(self, model: Model) -> Fit:
-        """The highest of the maxima that the model's starts lead to; after another model, the one next to its own."""
-        return empty(model, [self._before.theta] if self._before else model.starts).fit
+        """The highest of the maxima that the model's starts lead to."""
+        return empty(model).fit

@@ -7,6 +7,7 @@ import pytest
 import torch
 from botorch.fit import fit_gpytorch_mll
 from botorch.models import SingleTaskGP
+from botorch.utils.datasets import SupervisedDataset
 from gpytorch.mlls import ExactMarginalLogLikelihood
 
 from robustbo.surrogates.base import BOTORCH_ARGUMENTS, diagnose, quiet
@@ -53,6 +54,17 @@ class TestContract:
         parameters = list(inspect.signature(surrogate.__init__).parameters.values())[1:]
         assert tuple(p.name for p in parameters[: len(BOTORCH_ARGUMENTS)]) == BOTORCH_ARGUMENTS
         assert all(p.kind is p.KEYWORD_ONLY for p in parameters[len(BOTORCH_ARGUMENTS) :])
+
+    def test_options_reach_it_through_construct_inputs(self, surrogate):
+        """As Ax hands over its ``model_options``."""
+        names = list(inspect.signature(surrogate.__init__).parameters)[1 + len(BOTORCH_ARGUMENTS) :]
+        default = inspect.signature(surrogate.__init__).parameters[names[0]].default
+        X, Y = data(6)
+        inputs = surrogate.construct_inputs(
+            SupervisedDataset(X, Y, feature_names=["a", "b"], outcome_names=["y"]), **{names[0]: default}
+        )
+        assert inputs[names[0]] == default
+        assert surrogate(**inputs).train_targets.shape == (6,)
 
     @pytest.mark.parametrize("batch", [(), (2,), (3, 2)])
     def test_posterior_has_the_shape_of_the_question(self, clean, batch):

@@ -1,0 +1,117 @@
+"""Noisy expected improvement: the logarithm, for one point at a time, with its gradient.
+
+The best value so far is unknown where measurements are noisy or suspicious. So latent values are sampled at all points
+measured or asked (the baseline); given such a sample the improvement of a new point has a closed form, and the mean
+over the samples is taken. Monte Carlo qLogNEI of one point is the same expectation with the new point sampled too.
+
+Notation (shapes after any leading batch dimensions):
+    Z      z x d   baseline
+    K      z x z   prior covariance of the latent values there, with some jitter
+    f      S x z   samples of them, given the data
+    a      z x S   K^-1 (f - m)
+    best   S       the largest value of each sample
+    k      b x z   prior covariance of b new points with the baseline
+    M, V   b x S, b   mean and variance of a new point's value, given each sample
+
+References:
+    Letham, Karrer, Ottoni and Bakshy (2019), Constrained Bayesian optimization with noisy experiments, section 4.2;
+    Ament et al. (2023), Unexpected improvements to expected improvement, for the logarithm.
+"""
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from robustbo.numerics.cholesky import factor
+from robustbo.numerics.kernels import KERNELS, squared_differences
+
+JITTER = 1e-6  # of the signal variance: the baseline may hold the same point twice
+LOG_2PI = math.log(2 * math.pi)
+FAR = -1e4  # standard deviations below which 1 + u M(u) is taken from its asymptote, 1 / u^2
+
+
+class Latent(NamedTuple):
+    """A Gaussian process given data: kernel, constant mean, inputs, and what the data's covariance gives.
+
+    Attributes:
+        kernel: A name of `KERNELS`.
+        l: ``d`` length-scales.
+        s2f: Signal variance.
+        m: Constant mean.
+        X: ``n x d`` inputs.
+        P: ``n x n`` inverse covariance of the observations.
+        al: ``n`` values of P (y - m).
+    """
+
+    kernel: str
+    l: Tensor
+    s2f: Tensor
+    m: Tensor
+    X: Tensor
+    P: Tensor
+    al: Tensor
+
+    def covariance(self, X: Tensor, Z: Tensor) -> Tensor:
+        """Prior covariance of latent values at ``n x d`` and ``m x d`` points."""
+        return KERNELS[self.kernel](squared_differences(X, Z), self.l, self.s2f).K
+
+
+class Improvement(NamedTuple):
+    """All that the improvement of a new point depends on."""
+
+    latent: Latent
+    Z: Tensor
+    K_inverse: Tensor
+    a: Tensor
+    best: Tensor
+
+
+def over(latent: Latent, Z: Tensor, normal: Tensor) -> Improvement:
+    """The improvement over a baseline.
+
+    Args:
+        latent: The process given data.
+        Z: ``z x d`` baseline; must hold all inputs of the data.
+        normal: ``S x z`` standard normal numbers.
+    """
+    prior, cross = latent.covariance(Z, Z), latent.covariance(Z, latent.X)
+    jitter = JITTER * latent.s2f * torch.eye(len(Z), dtype=Z.dtype)
+    root = factor(prior - cross @ latent.P @ cross.mT + jitter).L
+    f = latent.m + cross @ latent.al + normal @ root.mT
+    K_inverse = torch.cholesky_inverse(factor(prior + jitter).L)
+    return Improvement(latent, Z, K_inverse, K_inverse @ (f - latent.m).mT, f.amax(-1))
+
+
+def log_improvement(to: Improvement, x: Tensor) -> tuple[Tensor, Tensor]:
+    """The logarithm of noisy expected improvement at ``b x d`` points (``b``), and its gradient (``b x d``)."""
+    latent = to.latent
+    k = KERNELS[latent.kernel](squared_differences(x, to.Z), latent.l, latent.s2f)
+    M = latent.m + k.K @ to.a
+    W = k.K @ to.K_inverse
+    unclamped = latent.s2f - (W * k.K).sum(-1)
+    V = unclamped.clamp_min(JITTER * latent.s2f)
+    sd = V.sqrt().unsqueeze(-1)
+    u = (M - to.best) / sd
+    log_h = log_ei(u)
+    value = log_h.logsumexp(-1) - math.log(len(to.best)) + sd.squeeze(-1).log()
+    by_M = log_h.softmax(-1) * (torch.special.log_ndtr(u) - log_h).exp() / sd  # h' = Phi
+    by_V = (1 - (by_M * (M - to.best)).sum(-1)) / (2 * V) * (unclamped == V)
+    G = (by_M @ to.a.mT - 2 * by_V.unsqueeze(-1) * W) * k.K_u2
+    return value, 2 * (x * G.sum(-1, keepdim=True) - G @ to.Z) / latent.l.square()
+
+
+def log_ei(u: Tensor) -> Tensor:
+    """log(phi(u) + u Phi(u)), the logarithm of standard normal expected improvement, for any u.
+
+    Below -1 it is log phi(u) + log(1 - |u| Phi(u) / phi(u)), the ratio by the scaled complementary error function.
+    """
+    is_near, is_far = u > -1, u < FAR
+    near = u.masked_fill(~is_near, 0.0)
+    middle = u.masked_fill(is_near | is_far, -1.0)
+    far = u.masked_fill(~is_far, FAR)
+    above = (torch.exp(-0.5 * (near.square() + LOG_2PI)) + near * torch.special.ndtr(near)).log()
+    ratio = math.sqrt(math.pi / 2) * torch.special.erfcx(-middle / math.sqrt(2))
+    tail = torch.where(is_far, -2 * (-far).log(), torch.log1p(middle * ratio))
+    return torch.where(is_near, above, -0.5 * (u.square() + LOG_2PI) + tail)

@@ -1,0 +1,91 @@
+import math
+
+import pytest
+import torch
+from botorch.acquisition.analytic import _log_ei_helper
+
+from robustbo.numerics.improvement import Latent, log_ei, log_improvement, over
+from robustbo.numerics.kernels import KERNELS, squared_differences
+
+
+def latent(n=8, kernel="matern52", noise=0.01):
+    generator = torch.Generator().manual_seed(0)
+    X = torch.rand(n, 2, generator=generator)
+    y, l, s2f, m = torch.sin(5 * X[:, 0]), torch.tensor([0.4, 0.7]), torch.tensor(2.0), torch.tensor(0.3)
+    P = torch.linalg.inv(KERNELS[kernel](squared_differences(X, X), l, s2f).K + noise * torch.eye(n))
+    return Latent(kernel, l, s2f, m, X, P, P @ (y - m))
+
+
+def improvement(S=64, **options):
+    given = latent(**options)
+    return over(given, given.X, torch.randn(S, len(given.X), generator=torch.Generator().manual_seed(1)))
+
+
+def test_log_ei_is_botorchs_and_its_asymptote_meets_it():
+    u = torch.tensor([30.0, 5.0, 0.0, -0.999, -1.001, -7.0, -300.0, -9999.0, -10001.0, -1e9])
+    torch.testing.assert_close(log_ei(u), _log_ei_helper(u), rtol=1e-12, atol=0)
+
+
+def test_log_ei_has_gradients_everywhere():
+    u = torch.tensor([3.0, 0.0, -2.0, -50.0, -2e4, -1e150], requires_grad=True)
+    log_ei(u).sum().backward()
+    assert u.grad.isfinite().all()
+    assert torch.autograd.gradcheck(log_ei, (torch.tensor([3.0, 0.0, -2.0, -50.0], requires_grad=True),))
+
+
+def test_it_is_the_dense_mean_over_samples():
+    """Each sample by itself: condition the process on the latent values, and take the closed form."""
+    to, x = improvement(S=5), torch.tensor([[0.2, 0.9], [0.5, 0.5]])
+    values = []
+    for s in range(5):
+        k, given = to.latent.covariance(x, to.Z), to.latent
+        mean, variance = given.m + k @ to.a[:, s], given.s2f - (k @ to.K_inverse * k).sum(-1)
+        u = (mean - to.best[s]) / variance.sqrt()
+        normal = torch.distributions.Normal(0.0, 1.0)
+        values.append(variance.sqrt() * (normal.log_prob(u).exp() + u * normal.cdf(u)))
+    torch.testing.assert_close(log_improvement(to, x)[0], torch.stack(values).mean(0).log(), rtol=1e-8, atol=1e-8)
+
+
+def test_the_samples_have_the_posteriors_moments():
+    given = latent(noise=0.5)
+    to = over(given, given.X, torch.randn(20000, 8, generator=torch.Generator().manual_seed(1)))
+    f = given.m + torch.linalg.solve(to.K_inverse, to.a)
+    K = given.covariance(given.X, given.X)
+    torch.testing.assert_close(f.mean(1), given.m + K @ given.al, atol=0.02, rtol=0)
+    torch.testing.assert_close(f.var(1), (K - K @ given.P @ K).diagonal(), atol=0.01, rtol=0)
+
+
+@pytest.mark.parametrize("kernel", sorted(KERNELS))
+def test_the_gradient_agrees_with_differences(kernel):
+    to, x, step = improvement(kernel=kernel), torch.tensor([[0.2, 0.9], [0.5, 0.5], [0.9, 0.1]]), 1e-6
+    _, gradient = log_improvement(to, x)
+    for j in range(2):
+        move = step * torch.eye(2)[j]
+        difference = (log_improvement(to, x + move)[0] - log_improvement(to, x - move)[0]) / (2 * step)
+        torch.testing.assert_close(gradient[:, j], difference, rtol=1e-3, atol=1e-5)
+
+
+def test_at_a_measured_point_and_far_away_all_is_finite():
+    to = improvement()
+    for x in (to.Z[:2], torch.full((1, 2), 1e6)):
+        assert all(part.isfinite().all() for part in log_improvement(to, x))
+
+
+def test_certain_values_leave_the_classical_closed_form():
+    """With next to no noise every sample is the data."""
+    to = improvement(noise=1e-9)
+    x = torch.tensor([[0.1, 0.2]])
+    k = to.latent.covariance(x, to.Z)
+    mean, sd = to.latent.m + k @ to.latent.al, (to.latent.s2f - (k @ to.latent.P * k).sum(-1)).sqrt()
+    best = (to.latent.m + to.latent.covariance(to.Z, to.Z) @ to.latent.al).max()
+    expected = log_ei((mean - best) / sd) + sd.log()
+    assert log_improvement(to, x)[0].item() == pytest.approx(expected.item(), abs=0.05)
+
+
+def test_a_batch_is_a_loop():
+    to, x = improvement(), torch.rand(4, 2)
+    value, gradient = log_improvement(to, x)
+    for b in range(4):
+        single = log_improvement(to, x[b : b + 1])
+        assert math.isclose(single[0].item(), value[b].item(), rel_tol=1e-10)
+        torch.testing.assert_close(single[1][0], gradient[b])
