@@ -82,7 +82,7 @@ class LogNEI(AcquisitionFunction):
 
     @t_batch_mode_transform(expected_q=1)
     def forward(self, X: Tensor) -> Tensor:
-        """The logarithm at ``b x 1 x d`` points."""
+        """The logarithm at ``b x 1 x d`` points, of an improvement in the model's own (transformed) outcomes."""
         return _LogImprovement.apply(self.model.transform_inputs(X).squeeze(-2), self._to)
 
 

@@ -19,16 +19,16 @@ from robustbo.numerics.hyperparameters import Model, log_posterior, prior_covari
 from robustbo.numerics.improvement import Latent
 from robustbo.numerics.search import Fit
 from robustbo.surrogates import autograd_covariance, base_gp
+from robustbo.surrogates.arcsinh import RobustArcsinh
 from robustbo.surrogates.base import Diagnosis, TakesOptions, diagnose_by_leave_one_out
 from robustbo.surrogates.outlier_likelihood import OutlierFixedNoiseLikelihood
-from robustbo.surrogates.robust_standardize import RobustStandardize
 
 
 class MapGP(TakesOptions, SingleTaskGP):
     """An exact GP whose observations may have variances of their own; a subclass says how they are found.
 
     The base is Matern-5/2 with ARD, a free signal variance, BoTorch's dimension-scaled prior on the length-scales, a
-    profiled constant mean, and robustly standardized outcomes.
+    profiled constant mean, and outcomes robustly standardized and through the inverse hyperbolic sine.
 
     Args:
         train_X: ``n x d`` inputs.
@@ -37,7 +37,7 @@ class MapGP(TakesOptions, SingleTaskGP):
         likelihood: Not to be given: the added variances live in the model's own.
         covar_module: Any GPyTorch kernel (fitted through autograd, slower); the named ``kernel`` unless given.
         mean_module: A `ConstantMean`, whose constant is profiled out.
-        outcome_transform: `RobustStandardize` unless given.
+        outcome_transform: `RobustArcsinh` unless given.
         input_transform: As in `SingleTaskGP`.
         kernel: "matern52" or "rbf".
         is_signal_free: Whether the signal variance is free, or 1 as in BoTorch's default.
@@ -83,7 +83,7 @@ class MapGP(TakesOptions, SingleTaskGP):
             None if train_Yvar is not None else base_gp.likelihood_module(),
             covar_module or base_gp.kernel_module(kernel, transformed.shape[-1], is_signal_free),
             mean_module,
-            RobustStandardize(m=1) if outcome_transform is DEFAULT else outcome_transform,
+            RobustArcsinh(m=1) if outcome_transform is DEFAULT else outcome_transform,
             input_transform,
         )
         if train_Yvar is not None:
@@ -105,9 +105,14 @@ class MapGP(TakesOptions, SingleTaskGP):
 
     @property
     def rho(self) -> Tensor:
-        """``n`` added variances in squared outcome units."""
-        scale = getattr(getattr(self, "outcome_transform", None), "stdvs", torch.ones(1))
-        return self._rho * scale.square().flatten()
+        """``n`` added variances in squared outcome units: as much more as the square of the error is."""
+        found = self.diagnose()
+        transform, y = getattr(self, "outcome_transform", None), self.train_targets.unsqueeze(-1)
+        if transform is None:
+            return self._rho
+        (outcome, _), (expected, _) = transform.untransform(y), transform(found.expected.unsqueeze(-1))
+        stretch = (outcome.squeeze(-1) - found.expected) / (y - expected).squeeze(-1)
+        return torch.where(self._rho > 0, self._rho * stretch.square(), self._rho)
 
     @property
     def _rho(self) -> Tensor:
