@@ -6,7 +6,7 @@ from robustbo import fitting
 from robustbo.fitting import COLD_EVERY, fit
 from robustbo.history import History
 from robustbo.numerics import pursuit
-from robustbo.numerics.search import maximize
+from robustbo.numerics.search import climb
 from robustbo.parameters import Float
 from robustbo.settings import Settings
 from robustbo.space import Space
@@ -44,11 +44,11 @@ def test_a_warm_search_is_shorter_and_ends_as_high(monkeypatch):
     evaluations = []
 
     def counted(*args, **options):
-        found = maximize(*args, **options)
-        evaluations.append(found.num_evaluations)
+        found = climb(*args, **options)
+        evaluations.append(found[0].num_evaluations)
         return found
 
-    monkeypatch.setattr(pursuit, "maximize", counted)
+    monkeypatch.setattr(pursuit, "climb", counted)
     fitted(COLD_EVERY + 4, wrong=(3, 12))
     evaluations.clear()
     warm = fitted(COLD_EVERY + 5, wrong=(3, 12), forget=False).model

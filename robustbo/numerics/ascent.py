@@ -16,7 +16,7 @@ References:
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -29,17 +29,24 @@ CURVED = 1e-3  # share of the curvature below which a secant is noise, or the se
 
 
 class Point(NamedTuple):
-    """A place on the way: its height (-inf if it may not be visited) and, when asked, gradient and information."""
+    """A place on the way.
+
+    Attributes:
+        F: Its height; -inf if it may not be visited.
+        derivatives: Gradient and information, when asked.
+        value: What else is known there, for whoever gets there.
+    """
 
     F: float
     derivatives: Callable[[], tuple[Tensor, Tensor]]
+    value: Any = None
 
 
 class Ascent(NamedTuple):
     """Where a search ended."""
 
     x: Tensor
-    F: float
+    point: Point
     num_evaluations: int
     converged: bool
 
@@ -67,7 +74,7 @@ def ascend(
     x = x.clamp(low, high)
     here, evaluations, secants = at(x), 1, list[Secant]()
     if not math.isfinite(here.F):
-        return Ascent(x, here.F, evaluations, False)
+        return Ascent(x, here, evaluations, False)
     g, A = here.derivatives()
     for _ in range(maxiter):
         enough = ftol * max(1.0, abs(here.F))
@@ -81,13 +88,13 @@ def ascend(
                 break
             share *= max(0.1, min(0.5, 0.5 * share * rise / (share * rise - gained)))  # the parabola's summit
         else:
-            return Ascent(x, here.F, evaluations, math.isfinite(rise))
+            return Ascent(x, here, evaluations, math.isfinite(rise))
         x, before = x + share * step, g
         if gained < enough:
-            return Ascent(x, there.F, evaluations, True)
+            return Ascent(x, there, evaluations, True)
         here, (g, A) = there, there.derivatives()
         secants = [*secants, Secant(share * step, before - g)][-MEMORY:]
-    return Ascent(x, here.F, evaluations, False)
+    return Ascent(x, here, evaluations, False)
 
 
 def corrected(A: Tensor, secants: Sequence[Secant]) -> Tensor:

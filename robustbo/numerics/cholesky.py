@@ -55,7 +55,7 @@ def factor(Sg: Tensor) -> Factor:
     raise ValueError(f"Sg must be positive definite up to a jitter of {JITTERS[-1]:g} of its mean diagonal")
 
 
-def leave_one_out(r: Tensor, K0: Tensor, rho: Tensor) -> LeaveOneOut:
+def leave_one_out(r: Tensor, K0: Tensor, rho: Tensor, P: Tensor | None = None) -> LeaveOneOut:
     """Leave-one-out residual means and variances, each observation's own added variance removed.
 
     The mean is that of the residual: add m(X) for the observation's. One factorization serves all n, O(n^3). Beside a
@@ -66,6 +66,7 @@ def leave_one_out(r: Tensor, K0: Tensor, rho: Tensor) -> LeaveOneOut:
         r: ``... x n`` residual.
         K0: ``... x n x n`` covariance of the observations without added variances.
         rho: ``... x n`` added variances.
+        P: ``... x n x n`` inverse of K0 + D(rho), if at hand; it serves where no variance is gross.
 
     Returns:
         ``... x n`` means r_i - al_i / P_ii and variances 1 / P_ii - rho_i.
@@ -75,6 +76,7 @@ def leave_one_out(r: Tensor, K0: Tensor, rho: Tensor) -> LeaveOneOut:
     """
     capped = rho.minimum(GROSS * K0.diagonal(dim1=-2, dim2=-1).mean(-1, keepdim=True))
     r = torch.where(rho > capped, torch.zeros_like(r), r)
-    P = torch.cholesky_inverse(factor(K0 + torch.diag_embed(capped)).L)
+    if P is None or not torch.equal(capped, rho):
+        P = torch.cholesky_inverse(factor(K0 + torch.diag_embed(capped)).L)
     P_diag = P.diagonal(dim1=-2, dim2=-1)
     return LeaveOneOut(r - (P @ r.unsqueeze(-1)).squeeze(-1) / P_diag, 1 / P_diag - capped)

@@ -14,8 +14,7 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.cholesky import leave_one_out
-from robustbo.numerics.evidence import evidence
-from robustbo.numerics.hyperparameters import Model, prior_covariance
+from robustbo.numerics.hyperparameters import Model, Value, log_posterior
 
 
 def optimal_variance(e: Tensor, v: Tensor) -> Tensor:
@@ -55,7 +54,11 @@ def gain(e: Tensor, v: Tensor) -> Tensor:
 
 def errors(model: Model, theta: Tensor, rho: Tensor) -> tuple[Tensor, Tensor]:
     """Leave-one-out errors and variances (own added variance removed), ``n`` each; the mean is that of all."""
-    K0 = prior_covariance(model, theta)
-    r = model.y - evidence(K0 + torch.diag(rho), model.y).m
-    left_out = leave_one_out(r, K0, rho)
+    return errors_at(model, log_posterior(model, theta, rho), rho)
+
+
+def errors_at(model: Model, value: Value, rho: Tensor) -> tuple[Tensor, Tensor]:
+    """The same, where the log posterior density has been evaluated."""
+    r = model.y - value.evidence.m
+    left_out = leave_one_out(r, value.covariance.K + torch.diag(value.s2), rho, value.evidence.P)
     return r - left_out.mean, left_out.variance

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from robustbo.numerics.gains import errors, gain, optimal_variance
+from robustbo.numerics.gains import errors, errors_at, gain, optimal_variance
 from robustbo.numerics.hyperparameters import Model
-from robustbo.numerics.search import Fit, maximize
+from robustbo.numerics.search import Fit, climb, maximize
 from robustbo.numerics.selection import Rule
 
 SCREEN_SHARE = 100
@@ -92,8 +92,8 @@ def resume(levels: Sequence[Level], sizes: Sequence[int], refit: Refit) -> list[
 
 
 def _climbed(model: Model, support: tuple[int, ...], theta: Tensor, rho: Tensor, v: Tensor, **options: Any) -> Level:
-    fit = maximize(model, theta, rho, _indices(support), v, **options)
-    return Level(support, fit, *errors(model, fit.theta, fit.rho))
+    fit, value = climb(model, theta, rho, _indices(support), v, **options)
+    return Level(support, fit, *errors_at(model, value, fit.rho))
 
 
 def _height(level: Level) -> float:

@@ -17,7 +17,7 @@ References:
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -62,7 +62,12 @@ class Fit(NamedTuple):
     converged: bool
 
 
-def maximize(
+def maximize(model: Model, theta: Tensor, rho: Tensor, support: Tensor, v: Tensor, **options: Any) -> Fit:
+    """The local maximum that `climb` leads to; its arguments are the same."""
+    return climb(model, theta, rho, support, v, **options)[0]
+
+
+def climb(
     model: Model,
     theta: Tensor,
     rho: Tensor,
@@ -72,7 +77,7 @@ def maximize(
     parameterization: str = "log",
     ftol: float = 1e-9,
     maxiter: int = 200,
-) -> Fit:
+) -> tuple[Fit, Value]:
     """Climb to a local maximum of the log posterior in theta and in the added variances of a support.
 
     The logarithmic parameterization climbs by the information matrix where the covariance knows its tangents: a quarter
@@ -87,19 +92,17 @@ def maximize(
         parameterization: A name of `PARAMETERIZATIONS`.
         ftol: Relative rise of the objective at which the search stops.
         maxiter: Iterations at most.
+
+    Returns:
+        The maximum, and all that is known of the log posterior density there.
     """
     objective = _Objective(model, support, v[support], PARAMETERIZATIONS[parameterization])
     bounds = theta.new_tensor(model.bounds + [(0.0, objective.of.high)] * len(support))
     begin = torch.cat([theta, objective.of.inverse(rho[support], v[support])]).clamp(bounds[:, 0], bounds[:, 1])
     if parameterization == "log" and model.prior_precision is not None:
-        x, _, evaluations, converged = ascend(
-            partial(objective.point, model.prior_precision),
-            begin,
-            bounds[:, 0],
-            bounds[:, 1],
-            ftol=ftol,
-            maxiter=maxiter,
-        )
+        point = partial(objective.point, model.prior_precision)
+        x, last, evaluations, converged = ascend(point, begin, *bounds.T, ftol=ftol, maxiter=maxiter)
+        value = last.value
     else:
         found = minimize(
             objective.negative,
@@ -110,8 +113,8 @@ def maximize(
             options={"maxiter": maxiter, "ftol": ftol, "gtol": 1e-5, "maxcor": MEMORY},
         )
         x, evaluations, converged = torch.from_numpy(found.x), found.nfev, bool(found.success)
-    value = objective.at(x)
-    return Fit(x[: len(theta)], objective.rho(x), value.F, value.evidence.L.item(), evaluations, converged)
+        value = objective.at(x)
+    return Fit(x[: len(theta)], objective.rho(x), value.F, value.evidence.L.item(), evaluations, converged), value
 
 
 class _Objective(NamedTuple):
@@ -143,7 +146,7 @@ class _Objective(NamedTuple):
             A.diagonal()[: len(precision)].add_(precision)
             return self.slopes(x, value), A
 
-        return Point(value.F, derivatives)
+        return Point(value.F, derivatives, value)
 
     def negative(self, array: np.ndarray) -> tuple[float, np.ndarray]:
         x = torch.from_numpy(array)

@@ -24,15 +24,15 @@ BOTORCH_RATE = 0.2  # BoTorch's prior mean of k is int(0.2 n)
 
 
 def corrected(n: int, p: int, price: float = PRICE) -> Rule:
-    """The default: ``price`` nats an outlier, times n / (n - p - k/2 - 1).
+    """The default: ``price`` nats an outlier, times n / (n - (p + k)/2 - 1).
 
-    The factor is the small-sample correction of Akaike's criterion (Hurvich and Tsai, 1989), an outlier's variance
-    counted as half a parameter: with few observations left for each, the likelihood rises by fitting alone. It is
-    infinite where nothing is left.
+    The factor is the small-sample correction of Akaike's criterion (Hurvich and Tsai, 1989), hyperparameters (which
+    have priors) and variances counted as half a parameter each: with few observations left for each, the likelihood
+    rises by fitting alone. It is infinite where nothing is left.
     """
 
     def total(k: int) -> float:
-        left = n - p - k / 2 - 1
+        left = n - (p + k) / 2 - 1
         return 0.0 if k == 0 else price * k * n / left if left > 0 else math.inf
 
     return total

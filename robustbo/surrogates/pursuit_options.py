@@ -12,6 +12,7 @@ from robustbo.numerics.selection import Rule
 
 LEVELS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)  # of n; more than half cannot be outliers of the rest
 START_FTOL, WALK_FTOL, FINAL_FTOL = 1e-4, 1e-5, 1e-9  # relative tolerances of the beginning, the way and the end
+NEIGHBOURS = 1  # levels on either side of the last choice that a warm pursuit visits
 DIRECTIONS = ("backward", "forward")
 RULES = {"corrected": selection.corrected, "botorch": selection.botorch, "paper": selection.paper}
 
@@ -60,9 +61,14 @@ class PursuitOptions:
             )
         return selection.botorch(n) if self.selection == "botorch" else selection.paper(n)
 
-    def levels_after(self, model: Model, before: Sequence[Level]) -> list[Level]:
-        """The levels next to those of an earlier pursuit of fewer observations, swept both ways, by rising size."""
+    def levels_after(self, model: Model, before: Sequence[Level], chosen: int) -> list[Level]:
+        """The levels next to those of an earlier pursuit of fewer observations, swept both ways, by rising size.
+
+        Only those are visited whose size is among the nearest to the chosen one.
+        """
         refit, sizes = self._refit(model, WALK_FTOL), self.sizes(len(model.y))
+        middle = min(range(len(sizes)), key=lambda i: abs(sizes[i] - chosen))
+        sizes = sizes[max(middle - NEIGHBOURS, 0) : middle + NEIGHBOURS + 1]
         levels = pursuit.resume([pursuit.extended(model, level) for level in before], sizes, refit)
         levels = pursuit.sweep(levels[::-1], sizes[::-1], refit)[::-1]
         return pursuit.sweep(levels, sizes, refit)

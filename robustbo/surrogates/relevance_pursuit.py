@@ -45,7 +45,7 @@ class RelevancePursuitGP(MapGP):
     Attributes:
         support: After the fit, the sorted indices of the outliers.
         rho: After the fit, ``n`` added variances in squared outcome units.
-        trace: After the fit, one `Level` per visited size, in the model's standardized units.
+        trace: After the fit, one `Level` per visited size, in the model's own (transformed) units.
         support_posterior: After the fit, the posterior probability of each level of the trace.
 
     References:
@@ -86,7 +86,7 @@ class RelevancePursuitGP(MapGP):
             direction, parameterization, tuple(levels), selection, outlier_rate, num_outliers, sweeps
         )
         self._options = options.check(train_X.shape[-2])
-        self._levels_before: list[Level] = []
+        self._before: tuple[list[Level], int] | None = None
         self.trace: list[Level] = []
         self.support_posterior: list[float] = []
         super().__init__(
@@ -105,7 +105,7 @@ class RelevancePursuitGP(MapGP):
     def continue_from(self, before: MapGP) -> None:
         """Begin the next pursuit at the levels of another model's, one fitted to all but the last observation."""
         if isinstance(before, RelevancePursuitGP) and self._has_scale_of(before):
-            self._levels_before = before.trace
+            self._before = (before.trace, len(before.support))
 
     def _has_scale_of(self, other: MapGP) -> bool:
         """Whether the outcomes are standardized by about the same factor as another model's."""
@@ -126,8 +126,8 @@ class RelevancePursuitGP(MapGP):
 
     def _pursue(self, model: Model) -> Level:
         rule = self._options.rule(len(model.y), len(model.bounds) + 1)
-        before, self._levels_before = self._levels_before, []
-        self.trace = self._options.levels_after(model, before) if before else self._options.levels_of(model)
+        before, self._before = self._before, None
+        self.trace = self._options.levels_after(model, *before) if before else self._options.levels_of(model)
         self.support_posterior = support_posterior(self.trace, rule)
         best = max(self.trace, key=lambda level: score(level, rule))
         return self._options.improve(model, best, rule)
