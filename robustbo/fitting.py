@@ -4,8 +4,9 @@ A fit is a function of the settings and the observations alone, so keeping it ch
 the model turned so that larger is better, shifted by their median and divided by a power of two, which is exact in
 effect: differences of 1e-12, or of 1e12, are no other problem than differences of 1.
 
-A search begins where that of all but the last observation ended. Its beginning is thus the same whether a run went on,
-was resumed, or is replayed: it follows from the observations, down to the last count that `COLD_EVERY` divides.
+Relevance pursuit begins its search where that of all but the last observation (by trial number) ended. The beginning is
+thus the same whether a run went on, was resumed, or is replayed: it follows from the observations, down to the last count
+that `COLD_EVERY` divides.
 """
 
 import math
@@ -63,9 +64,9 @@ class Fitted:
         X: ``n x d`` inputs, encoded for the model.
         observations: What it was fitted to.
         sign: 1 where larger is better, else -1.
-        center: Value that the model sees as 0.
-        scale: Units of the value that the model sees as 1.
-        seconds: How long the fit took.
+        center: Value that the model sees as 0; that of an earlier fit, where the search began there.
+        scale: Units of the value that the model sees as 1; likewise.
+        seconds: How long the fit took, without those that it began from.
     """
 
     model: GPyTorchModel
@@ -139,11 +140,11 @@ def fit(settings: Settings, history: History) -> Fitted:
     return _fit(settings, data)
 
 
-@lru_cache(maxsize=2 * COLD_EVERY)
+@lru_cache(maxsize=COLD_EVERY + 1)
 def _fit(settings: Settings, data: Observations) -> Fitted:
-    started = time.perf_counter()
     center, scale = _center_and_scale(data.values)
     before = _before(settings, data, scale)
+    started = time.perf_counter()
     if before is not None:
         center, scale = before.center, before.scale
     X = encode(settings.space, [list(row) for row in data.X])
@@ -167,15 +168,20 @@ def _fit(settings: Settings, data: Observations) -> Fitted:
 def _before(settings: Settings, data: Observations, scale: float) -> Fitted | None:
     """The fit of all but the last observation, where the search begins; None where it is to begin from nothing.
 
-    That is at every `COLD_EVERY`-th count, where the last value changes the scale, and for models that cannot continue.
+    That is up to `COLD_EVERY` and at its multiples, where the last value changes the scale, where the rest could not be
+    fitted, and for models that cannot continue.
     """
     count = len(data.values) - 1
-    if count < 1 or (count + 1) % COLD_EVERY == 0 or not hasattr(model_class(settings.surrogate), "continue_from"):
+    if (
+        count < COLD_EVERY
+        or (count + 1) % COLD_EVERY == 0
+        or not hasattr(model_class(settings.surrogate), "continue_from")
+    ):
         return None
     sds = None if data.sds is None else data.sds[:count]
     try:
         found = _fit(settings, Observations(data.numbers[:count], data.X[:count], data.values[:count], sds))
-    except FitError:
+    except (FitError, ValueError):
         return None
     return found if found.scale / 2 <= scale <= found.scale * 2 else None
 

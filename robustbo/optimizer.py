@@ -37,7 +37,7 @@ class Optimizer:
         surrogate: A name of `robustbo.surrogates.registry.SURROGATES`, "auto" (relevance pursuit), or a BoTorch model
             class with the signature of `SingleTaskGP`.
         surrogate_options: Keyword options of the surrogate; JSON values.
-        acquisition: "auto" (qLogNEI), "qLogNEI", "qLogEI" or "LogEI".
+        acquisition: "auto" (noisy expected improvement in closed form, else qLogNEI), "qLogNEI", "qLogEI" or "LogEI".
         num_initial: How many Sobol points come first; 2 (d + 1), at least 5, unless said.
         seed: Root of all randomness; drawn, logged and kept in the journal unless said.
         journal: A file that does not exist yet; each event is on the disk there before the call that caused it returns.

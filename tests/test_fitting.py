@@ -7,9 +7,11 @@ from robustbo.fitting import COLD_EVERY, fit
 from robustbo.history import History
 from robustbo.numerics import pursuit
 from robustbo.numerics.search import climb
+from robustbo.outliers import outliers
 from robustbo.parameters import Float
 from robustbo.settings import Settings
 from robustbo.space import Space
+from robustbo.suggest import incumbent, step
 
 SPACE = Space(x=Float(0.0, 1.0), y=Float(0.0, 1.0))
 
@@ -35,9 +37,23 @@ def theta(found):
 
 @pytest.mark.parametrize("surrogate", ["relevance-pursuit", "standard"])
 def test_a_fit_is_the_same_whether_a_run_went_on_or_is_resumed(surrogate):
+    settings = Settings(SPACE, surrogate=surrogate)
     fitting._fit.cache_clear()
-    going_on = [fitted(n, surrogate, wrong=(3, 12), forget=False) for n in range(10, 18)]
-    assert theta(going_on[-1]) == theta(fitted(17, surrogate, wrong=(3, 12)))
+    for n in range(10, 18):
+        made = history(n, wrong=(3, 12))
+        going_on = fit(settings, made)
+        outliers(settings, made), incumbent(settings, made), step(settings, made, n)  # what a run does in between
+    resumed = fitted(17, surrogate, wrong=(3, 12))
+    assert theta(going_on) == theta(resumed)
+    assert torch.equal(going_on.model.found.rho, resumed.model.found.rho)
+
+
+def test_a_known_number_of_outliers_needs_no_more_observations_than_that():
+    settings = Settings(SPACE, surrogate="relevance-pursuit", options='{"num_outliers": 3}')
+    for n in (3, 5, 13, 15):
+        fitting._fit.cache_clear()
+        assert len(fit(settings, history(n, wrong=(0, 2, 11))).model.support) <= 3
+    assert fit(settings, history(15, wrong=(0, 2, 11))).model.support == [0, 2, 11]
 
 
 def test_a_warm_search_is_shorter_and_ends_as_high(monkeypatch):
@@ -87,7 +103,7 @@ def test_known_noise_goes_along():
         params = SPACE.sobol(3, i)
         made = made.apply({"event": "tell", "trial": i, "params": params, "value": params["x"], "sd": 0.1 + 0.01 * i})
     fitting._fit.cache_clear()
-    found = fit(Settings(SPACE, surrogate="standard"), made)
+    found = fit(Settings(SPACE, surrogate="relevance-pursuit"), made)
     _, noise = found.model.outcome_transform.untransform(
         found.model.train_targets.unsqueeze(-1), found.model.likelihood.noise.unsqueeze(-1)
     )

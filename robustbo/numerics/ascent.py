@@ -23,6 +23,8 @@ from torch import Tensor
 
 DAMPING = 1e-3  # added to the information, which may be singular
 LONGEST = 4.0  # logarithmic units that a coordinate moves at once
+ROUNDING = 1e-12  # of the information itself, so that it can be factored whatever its size
+CLOSE = 1e-12  # to a bound
 MEMORY = 2  # secant corrections
 ARMIJO = 1e-4  # share of the rise along the gradient that a step must bring
 CURVED = 1e-3  # share of the curvature below which a secant is noise, or the search is where the surface bends upward
@@ -79,17 +81,19 @@ def ascend(
     for _ in range(maxiter):
         enough = ftol * max(1.0, abs(here.F))
         step = _step(g, corrected(A, secants), x, low, high)
-        rise = (g @ step).item()
+        if not (rise := (g @ step).item()) > 0:  # bounds have bent it downhill, or there is no factor
+            step = _clipped(g / (A.diagonal() + DAMPING), x, low, high)
+            rise = (g @ step).item()
         share, there = 1.0, here
         while share * rise > 2 * enough:  # half of it is expected
-            there, evaluations = at(x + share * step), evaluations + 1
+            there, evaluations = at(_snapped(x + share * step, low, high)), evaluations + 1
             gained = there.F - here.F
             if gained > ARMIJO * share * rise:
                 break
             share *= max(0.1, min(0.5, 0.5 * share * rise / (share * rise - gained)))  # the parabola's summit
         else:
             return Ascent(x, here, evaluations, math.isfinite(rise))
-        x, before = x + share * step, g
+        x, before = _snapped(x + share * step, low, high), g
         if gained < enough:
             return Ascent(x, there, evaluations, True)
         here, (g, A) = there, there.derivatives()
@@ -111,8 +115,19 @@ def _step(g: Tensor, A: Tensor, x: Tensor, low: Tensor, high: Tensor) -> Tensor:
     """The Newton step of the coordinates that no bound holds back, within the bounds."""
     free = (((x > low) | (g > 0)) & ((x < high) | (g < 0))).to(x.dtype)
     held = A * torch.outer(free, free)
-    held.diagonal().add_(1 + DAMPING - free)
+    held.diagonal().add_(1 + DAMPING - free + ROUNDING * held.diagonal())
     C, _ = torch.linalg.cholesky_ex(held)
     move = torch.cholesky_solve((g * free).unsqueeze(-1), C).squeeze(-1)
-    move *= LONGEST / move.abs().max().clamp_min(LONGEST)
-    return (x + move).clamp(low, high) - x
+    return _clipped(move, x, low, high)
+
+
+def _clipped(move: Tensor, x: Tensor, low: Tensor, high: Tensor) -> Tensor:
+    """A move, no longer than `LONGEST` and within the bounds."""
+    shorter = move * (LONGEST / move.abs().max().clamp_min(LONGEST))
+    return (x + shorter).clamp(low, high) - x
+
+
+def _snapped(x: Tensor, low: Tensor, high: Tensor) -> Tensor:
+    """Coordinates a rounding error away from a bound are at it."""
+    x = torch.where(x - low < CLOSE, low, x)
+    return torch.where(high - x < CLOSE, high, x)

@@ -60,5 +60,6 @@ def errors(model: Model, theta: Tensor, rho: Tensor) -> tuple[Tensor, Tensor]:
 def errors_at(model: Model, value: Value, rho: Tensor) -> tuple[Tensor, Tensor]:
     """The same, where the log posterior density has been evaluated."""
     r = model.y - value.evidence.m
-    left_out = leave_one_out(r, value.covariance.K + torch.diag(value.s2), rho, value.evidence.P)
+    P = value.evidence.P if value.evidence.converged else None
+    left_out = leave_one_out(r, value.covariance.K + torch.diag(value.s2), rho, P)
     return r - left_out.mean, left_out.variance

@@ -25,10 +25,10 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.cholesky import factor
+from robustbo.numerics.evidence import LOG_2PI
 from robustbo.numerics.kernels import KERNELS, squared_differences
 
 JITTER = 1e-6  # of the signal variance: the baseline may hold the same point twice
-LOG_2PI = math.log(2 * math.pi)
 FAR = -1e4  # standard deviations below which 1 + u M(u) is taken from its asymptote, 1 / u^2
 
 

@@ -1,4 +1,4 @@
-"""Stationary kernels with ARD: value, and pullback of a gradient with respect to K onto the hyperparameters.
+"""Stationary kernels with ARD: value, pullback of a gradient with respect to K, and tangents of a product with K.
 
 Notation (shapes after any leading batch dimensions):
     D      d x n x m   squared differences of the inputs, one slice a dimension (computed once for all evaluations)

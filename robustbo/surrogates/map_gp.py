@@ -195,6 +195,7 @@ class MapGP(TakesOptions, SingleTaskGP):
         d = X.shape[-1]
         s2f = theta[d].exp() if is_signal_free else torch.ones_like(theta[0])
         found = log_posterior(model, theta, self._rho).evidence
+        assert found.converged
         return Latent(kernel, theta[:d].exp(), s2f, found.m, X, found.P, found.al)
 
     def diagnose(self) -> Diagnosis:

@@ -27,7 +27,7 @@ class PursuitOptions:
     selection: str
     outlier_rate: float | None
     num_outliers: int | None
-    sweeps: int = 1
+    sweeps: int
 
     def check(self, n: int) -> "PursuitOptions":
         """The options themselves; a ValueError names the first that breaks a rule."""
@@ -64,8 +64,9 @@ class PursuitOptions:
     def levels_after(self, model: Model, before: Sequence[Level], chosen: int) -> list[Level]:
         """The levels next to those of an earlier pursuit of fewer observations, swept both ways, by rising size.
 
-        Only those are visited whose size is among the nearest to the chosen one.
+        Only those are visited whose size is among the nearest to the chosen one, or to the known one.
         """
+        chosen = chosen if self.num_outliers is None else self.num_outliers
         refit, sizes = self._refit(model, WALK_FTOL), self.sizes(len(model.y))
         middle = min(range(len(sizes)), key=lambda i: abs(sizes[i] - chosen))
         sizes = sizes[max(middle - NEIGHBOURS, 0) : middle + NEIGHBOURS + 1]

@@ -40,6 +40,22 @@ def test_bounds_hold_and_the_rest_goes_on():
     assert found.x[0] == pytest.approx(1.0 - 0.9 * 2.0 / 2.0, abs=1e-4)
 
 
+def test_a_step_that_bounds_bend_downhill_is_no_end():
+    A, g = torch.tensor([[1.0, 0.9], [0.9, 1.0]]), torch.tensor([-1.0, -0.5])
+    begin = torch.tensor([0.05, 5.0])
+    top = begin + torch.linalg.solve(A, g)
+    found = ascend(bowl(A, top), begin, torch.zeros(2), WIDE, ftol=1e-12)
+    reference = ascend(bowl(A, top), torch.tensor([0.0, 5.0]), torch.zeros(2), WIDE, ftol=1e-12)
+    torch.testing.assert_close(found.x, reference.x, atol=1e-4, rtol=0)
+    assert found.num_evaluations > 1
+
+
+def test_information_of_any_size_can_be_factored():
+    for size in (1e-200, 1e200):
+        found = ascend(bowl(size * torch.ones(2, 2), torch.zeros(2)), torch.ones(2), -WIDE, WIDE)
+        assert found.x.isfinite().all()
+
+
 def test_all_held_back_is_the_end():
     found = ascend(bowl(torch.eye(2), -torch.ones(2)), torch.zeros(2), torch.zeros(2), WIDE)
     assert (found.converged, found.num_evaluations) == (True, 1)

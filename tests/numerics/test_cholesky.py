@@ -75,3 +75,11 @@ def test_beside_a_huge_added_variance_nothing_cancels(huge):
     torch.testing.assert_close(variance[rest], alone.variance, rtol=1e-5, atol=0)
     mean.sum().backward()
     assert r.grad.isfinite().all()
+
+
+def test_an_inverse_at_hand_serves_unless_a_variance_is_gross():
+    K0, r = torch.eye(4) + 0.3, torch.tensor([1.0, -2.0, 0.5, 0.1])
+    moderate, gross = torch.tensor([0.0, 2.0, 0.0, 0.0]), torch.tensor([0.0, 1e12, 0.0, 0.0])
+    inverse = torch.linalg.inv(K0 + torch.diag(moderate))
+    torch.testing.assert_close(leave_one_out(r, K0, moderate, inverse), leave_one_out(r, K0, moderate))
+    torch.testing.assert_close(leave_one_out(r, K0, gross, torch.eye(4)), leave_one_out(r, K0, gross))

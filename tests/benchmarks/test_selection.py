@@ -1,0 +1,51 @@
+import math
+
+import pytest
+import torch
+
+
+@pytest.fixture(scope="module")
+def selection(load):
+    return load("selection")
+
+
+@pytest.mark.parametrize("kind", ["none", "uniform", "constant", "in-range", "student-t"])
+def test_a_corruption_hits_its_mask_and_nothing_else(selection, kind):
+    given = selection.data(selection.Cell("friedman5", 40, kind, 0.2, 3))
+    clean = selection.data(selection.Cell("friedman5", 40, kind, 0.0, 3))
+    assert torch.equal(given.X, clean.X)
+    changed = (given.Y != clean.Y).squeeze(-1)
+    assert torch.equal(changed, given.bad if kind != "none" else torch.zeros_like(changed))
+    assert given.bad.any()
+
+
+def test_hartmann6_for_many_points_is_the_problem(selection):
+    from problems.hartmann6 import hartmann6
+
+    X = torch.rand(5, 6, generator=torch.Generator().manual_seed(0))
+    values = [hartmann6(dict(zip(hartmann6.space.names, x, strict=True))) for x in X.tolist()]
+    torch.testing.assert_close(selection.hartmann6(X), torch.tensor(values))
+
+
+def test_f1_counts_what_was_found_and_is_one_where_there_is_nothing_to_find(selection):
+    bad = torch.tensor([True, True, False, False])
+    assert selection.f1(torch.tensor([True, False, True, False]), bad) == 0.5
+    assert selection.f1(bad, bad) == 1.0
+    assert selection.f1(torch.zeros(4, dtype=torch.bool), torch.zeros(4, dtype=torch.bool)) == 1.0
+
+
+def test_one_cell_is_scored_for_every_method_and_the_oracle(selection):
+    cell = selection.Cell("neal", 20, "constant", 0.1, 0)
+    found = selection.scores(cell)
+    assert set(found) == {*selection.METHODS, "oracle"}
+    assert found["oracle"][2] == 1.0
+    assert found["relevance-pursuit"][0] < found["standard"][0]
+    rows = selection.table({cell: found})
+    assert len(rows) == len(found)
+    assert "relevance-pursuit" in selection.summary(rows, kind="constant")
+
+
+def test_the_grid_has_every_data_set_once(selection):
+    cells = selection.cells(2)
+    assert len(cells) == len(set(cells)) == 2 * 4 * 4 * 17
+    assert math.isclose(max(cell.rate for cell in cells), 0.4)
