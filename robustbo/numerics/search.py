@@ -52,7 +52,7 @@ PARAMETERIZATIONS = {
 
 
 class Fit(NamedTuple):
-    """A local maximum: hyperparameters, added variances, log posterior, log marginal likelihood, and the search's end."""
+    """A local maximum: hyperparameters, added variances, log posterior, log marginal likelihood, how it was found."""
 
     theta: Tensor
     rho: Tensor
