@@ -9,7 +9,9 @@ from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.kernels import squared_differences
 from robustbo.numerics.pursuit import (
     empty,
+    extended,
     refit,
+    resume,
     screen,
     settle,
     support_posterior,
@@ -145,3 +147,33 @@ def test_the_empty_level_is_the_best_that_any_start_leads_to():
     found = [maximize(model, theta, none, torch.tensor([], dtype=torch.long), none).F for theta in model.starts]
     assert len(found) == 3
     assert max(found) - 1e-6 <= empty(model, ftol=1e-9).fit.F
+
+
+def test_levels_of_fewer_observations_are_taken_up_with_the_new_ones_free_of_suspicion():
+    model = small()
+    shorter = model._replace(
+        y=model.y[:10],
+        covariance=stationary(
+            squared_differences(*2 * [torch.linspace(0, 1, 12)[:10].unsqueeze(-1)]), "rbf", LogNormal(0.0, 1.0), None
+        ),
+    )
+    before = refit(shorter, empty(shorter), (5,))
+    taken_up = extended(model, before)
+    assert taken_up.support == (5,)
+    assert taken_up.fit.rho.tolist() == [*before.fit.rho.tolist(), 0.0, 0.0]
+    assert len(taken_up.gains) == 12
+    again = extended(model, before)
+    torch.testing.assert_close(taken_up.e, again.e)
+
+
+def test_a_resumed_walk_starts_each_size_at_the_nearest_level():
+    search = Additive([1.0, 5.0, 3.0, 4.0])
+    seen = []
+
+    def refit(level, support):
+        seen.append(len(level.support))
+        return search.refit(level, support)
+
+    found = resume([search.at(), search.at(0, 2, 3)], [0, 1, 3], refit)
+    assert seen == [0, 0, 3]
+    assert [level.support for level in found] == [(), (1,), (1, 2, 3)]
