@@ -1,0 +1,51 @@
+"""Our classes inside Ax, named in a `ModelConfig`; needs ax-platform."""
+
+import pytest
+from botorch.acquisition.logei import qLogNoisyExpectedImprovement
+
+pytest.importorskip("ax")
+
+from ax.adapter.registry import Generators
+from ax.api.client import Client
+from ax.api.configs import RangeParameterConfig
+from ax.generation_strategy.generation_node import GenerationNode
+from ax.generation_strategy.generation_strategy import GenerationStrategy
+from ax.generation_strategy.generator_spec import GeneratorSpec
+from ax.generation_strategy.transition_criterion import MinTrials
+from ax.generators.torch.botorch_modular.surrogate import ModelConfig, SurrogateSpec
+
+from robustbo.surrogates.relevance_pursuit import RelevancePursuitGP
+
+
+@pytest.mark.filterwarnings("ignore")  # what Ax and its libraries say to their own developers
+def test_options_go_through_ax_and_a_bad_value_is_found():
+    config = ModelConfig(
+        botorch_model_class=RelevancePursuitGP,
+        model_options={"outlier_rate": 0.05},
+        input_transform_classes=None,
+        outcome_transform_classes=[],
+    )
+    options = {
+        "surrogate_spec": SurrogateSpec(model_configs=[config]),
+        "botorch_acqf_class": qLogNoisyExpectedImprovement,
+    }
+    ours = GenerationNode("ours", [GeneratorSpec(Generators.BOTORCH_MODULAR, generator_kwargs=options)])
+    first = GenerationNode(
+        "first",
+        [GeneratorSpec(Generators.SOBOL, generator_kwargs={"seed": 0})],
+        transition_criteria=[MinTrials(threshold=8, transition_to="ours")],
+    )
+    client = Client(random_seed=0)
+    client.configure_experiment(
+        [RangeParameterConfig(name=name, parameter_type="float", bounds=(0.0, 1.0)) for name in "xy"]
+    )
+    client.configure_optimization(objective="-f")
+    strategy = GenerationStrategy(nodes=[first, ours], name="ours after Sobol")
+    client.set_generation_strategy(strategy)
+    for trial in range(10):
+        ((index, p),) = client.get_next_trials(max_trials=1).items()
+        client.complete_trial(index, {"f": -1e3 if trial == 4 else (p["x"] - 0.3) ** 2 + (p["y"] - 0.6) ** 2})
+    model = strategy.adapter.generator.surrogate.model
+    assert isinstance(model, RelevancePursuitGP)
+    assert model.support == [4]
+    assert model._options.outlier_rate == 0.05
