@@ -5,6 +5,8 @@ from botorch.models.transforms.outcome import Standardize
 from torch import Tensor
 
 NORMAL_IQR = 1.3489795  # interquartile range of the standard normal distribution
+NORMAL_MAD = 0.67448975  # its median absolute deviation
+BROKEN = 20.0  # more than a quarter of the values lie far out; two clusters of good ones do not differ by as much
 MIN_SCALE = 1e-300
 LARGEST = 1e100  # of a standardized value; squares of these still fit into float64
 
@@ -45,6 +47,17 @@ class RobustStandardize(Standardize):
         self._is_trained = torch.tensor(True)
 
     def spread(self, Y: Tensor, center: Tensor) -> Tensor:
-        """The scale of ``batch x n x m`` outcomes about their center, if it is not zero."""
+        """The scale of ``batch x n x m`` outcomes about their center, if it is not zero.
+
+        That is by the interquartile range, which a quarter of gross values breaks; where it is `BROKEN` times the one
+        by the median absolute deviation, which breaks at half, it is the latter.
+        """
         quartiles = Y.quantile(torch.tensor([0.25, 0.75], dtype=Y.dtype, device=Y.device), dim=-2, keepdim=True)
-        return (quartiles[1] - quartiles[0]) / NORMAL_IQR
+        by_range, by_deviation = (quartiles[1] - quartiles[0]) / NORMAL_IQR, deviation(Y, center)
+        is_broken = (by_range > BROKEN * by_deviation) & (by_deviation > MIN_SCALE)
+        return torch.where(is_broken, by_deviation, by_range)
+
+
+def deviation(Y: Tensor, center: Tensor) -> Tensor:
+    """The median absolute deviation of ``batch x n x m`` outcomes, as large as a normal sample's standard deviation."""
+    return (Y - center).abs().quantile(0.5, dim=-2, keepdim=True) / NORMAL_MAD

@@ -11,7 +11,7 @@ from gpytorch.module import Module
 from torch import Tensor
 
 from robustbo.surrogates.base import Diagnosis
-from robustbo.surrogates.robust_standardize import RobustStandardize
+from robustbo.surrogates.robust_standardize import RobustStandardize, deviation
 from robustbo.surrogates.standard import StandardGP
 
 CLIP = 5.0  # robust standard deviations
@@ -25,8 +25,6 @@ class ClippedStandardize(RobustStandardize):
         clip: Robust standard deviations beyond which a value counts as one at that distance.
     """
 
-    NORMAL_MAD = 0.67448975  # median absolute deviation of the standard normal distribution
-
     def __init__(self, m: int, clip: float = CLIP) -> None:
         super().__init__(m=m)
         self.clip = clip
@@ -38,7 +36,7 @@ class ClippedStandardize(RobustStandardize):
 
     def spread(self, Y: Tensor, center: Tensor) -> Tensor:
         """The median absolute deviation, as large as a normal sample's standard deviation."""
-        return (Y - center).abs().quantile(0.5, dim=-2, keepdim=True) / self.NORMAL_MAD
+        return deviation(Y, center)
 
 
 class ScaledClipGP(StandardGP):

@@ -1,5 +1,3 @@
-import math
-
 import pytest
 import torch
 
@@ -47,5 +45,8 @@ def test_one_cell_is_scored_for_every_method_and_the_oracle(selection):
 
 def test_the_grid_has_every_data_set_once(selection):
     cells = selection.cells(2)
-    assert len(cells) == len(set(cells)) == 2 * 4 * 4 * 17
-    assert math.isclose(max(cell.rate for cell in cells), 0.4)
+    assert len(cells) == len(set(cells)) <= 2 * 4 * 4 * 17
+    assert {cell.rate for cell in cells} == {0.0, 0.05, 0.1, 0.2, 0.4}
+    left_out = 2 * 4 * 4 * 17 - len(cells)
+    assert left_out < 0.05 * len(cells)
+    assert not any(2 * selection.data(cell).bad.sum() >= cell.n for cell in cells)

@@ -45,3 +45,12 @@ def test_in_evaluation_mode_it_learns_nothing():
     transform.eval()
     transform(torch.tensor([[100.0]]))
     assert torch.equal(transform.means, center)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.45])
+def test_up_to_half_of_the_values_may_be_gross(share):
+    Y = torch.randn(200, 1, generator=torch.Generator().manual_seed(0))
+    Y[: int(share * 200)] = 1e4
+    transform = RobustStandardize(m=1)
+    transform(Y)
+    assert 0.5 < transform.stdvs.item() < 5
