@@ -23,6 +23,7 @@ class RobustArcsinh(RobustStandardize):
         Burbidge, Magee and Robb (1988), Alternative transformations to handle extreme values of the dependent variable.
 
     Example:
+        >>> import torch
         >>> Y = torch.tensor([[0.0], [1.0], [2.0], [3.0], [1e9]], dtype=torch.float64)
         >>> RobustArcsinh(m=1)(Y)[0].max() < 25
         tensor(True)
