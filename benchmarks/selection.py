@@ -10,7 +10,6 @@ README is the mean over all cells; the CSV has one row a cell.
 """
 
 import argparse
-import csv
 import math
 import multiprocessing
 import sys
@@ -28,6 +27,7 @@ from torch import Tensor
 from problems.hartmann6 import ALPHA, A, P
 from robustbo.surrogates.base import diagnose, fit, quiet
 from robustbo.surrogates.registry import SURROGATES
+from robustbo.tables import render
 
 NOISE = 0.05  # of the function's standard deviation
 TEST_POINTS = 400
@@ -204,10 +204,7 @@ def main() -> None:
         print(f"\n{kind}\n" + summary(rows, kind=kind))
     if options.out is not None:
         options.out.parent.mkdir(parents=True, exist_ok=True)
-        with options.out.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+        options.out.write_text(render(rows, "csv"), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ replaced by uniform values from the function's range.
 """
 
 import argparse
-import csv
 from functools import partial
 from pathlib import Path
 
@@ -28,6 +27,7 @@ from robustbo.surrogates.relevance_pursuit import RelevancePursuitGP
 from robustbo.surrogates.robust_standardize import RobustStandardize
 from robustbo.surrogates.scaled_clip import ScaledClipGP
 from robustbo.surrogates.standard import StandardGP
+from robustbo.tables import render
 
 TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 GRID = torch.linspace(0, 2, 401, dtype=torch.float64).unsqueeze(-1)
@@ -147,10 +147,7 @@ def main() -> None:
     with torch.no_grad():
         figure_2(options.out / "figure-2.png")
         rows = tolerances()
-    with (options.out / "tolerances.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    (options.out / "tolerances.csv").write_text(render(rows, "csv"), encoding="utf-8")
     for row in rows:
         print(row)
 

@@ -9,9 +9,9 @@ then begins where the last fit ended); the first stands beside it (ours begins f
 """
 
 import argparse
-import csv
 import json
 import logging
+import os
 import resource
 import statistics
 import subprocess
@@ -26,6 +26,7 @@ import numpy as np
 import torch
 
 from problems.hartmann6 import hartmann6
+from robustbo.tables import render
 
 Values = dict[str, float]
 Ask = Callable[[], tuple[Any, Values]]
@@ -186,16 +187,11 @@ def main() -> None:
             print(rows[-1], file=sys.stderr)
     if options.out is not None:
         options.out.parent.mkdir(parents=True, exist_ok=True)
-        with options.out.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+        options.out.write_text(render(rows, "csv"), encoding="utf-8")
 
 
 def one_thread() -> dict[str, str]:
     """This process's environment, with one thread for everybody."""
-    import os
-
     return {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 

@@ -8,7 +8,6 @@ forward. Beside the times stands the log posterior density level by level, and t
 """
 
 import argparse
-import csv
 import math
 import resource
 import statistics
@@ -28,6 +27,7 @@ from torch import Tensor
 from problems.hartmann6 import hartmann6
 from robustbo.surrogates.base import fit, quiet
 from robustbo.surrogates.relevance_pursuit import RelevancePursuitGP
+from robustbo.tables import render
 
 TOLERANCE = 0.01  # nats
 Row = dict[str, Any]
@@ -123,15 +123,6 @@ def measure_peak(who: str, n: int) -> float:
     return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
 
 
-def write(path: Path, rows: list[Row]) -> None:
-    """Rows as CSV; the first has all columns."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-
-
 def show(rows: list[Row]) -> None:
     """Geometric means of the ratios, and the share of levels, where BoTorch was measured."""
     for n in [*sorted({row["n"] for row in rows}), None]:
@@ -172,9 +163,10 @@ def main() -> None:
     ]
     print(memory)
     if options.out is not None:
+        options.out.mkdir(parents=True, exist_ok=True)
         for name, table in (("results", rows), ("levels", levels), ("memory", memory)):
             if table:
-                write(options.out / f"{name}.csv", table)
+                (options.out / f"{name}.csv").write_text(render(table, "csv"), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -165,10 +165,11 @@ def sweep(levels: Sequence[Level], sizes: Sequence[int], refit: Refit, *, max_sw
     better = [levels[0]]
     for level, size in zip(levels[1:], sizes[1:], strict=True):
         before = better[-1]
-        if _resize(before, size) == level.support:
+        support = _resize(before, size)
+        if support == level.support:
             better.append(level)
             continue
-        tried = refit(before, _resize(before, size))
+        tried = refit(before, support)
         for _ in range(max_swaps):
             proposed = largest(tried.gains, size)
             if proposed == tried.support or (other := refit(tried, proposed)).fit.F <= tried.fit.F:

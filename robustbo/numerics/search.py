@@ -99,8 +99,9 @@ def climb(
     objective = _Objective(model, support, v[support], PARAMETERIZATIONS[parameterization])
     bounds = theta.new_tensor(model.bounds + [(0.0, objective.of.high)] * len(support))
     begin = torch.cat([theta, objective.of.inverse(rho[support], v[support])]).clamp(bounds[:, 0], bounds[:, 1])
-    if parameterization == "log" and model.prior_precision is not None:
-        point = partial(objective.point, model.prior_precision)
+    precision = model.prior_precision
+    if parameterization == "log" and precision is not None:
+        point = partial(objective.point, precision)
         x, last, evaluations, converged = ascend(point, begin, *bounds.T, ftol=ftol, maxiter=maxiter)
         value = last.value
     else:
