@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from robustbo import seeds
 from robustbo.problem import Problem
 
 
@@ -64,14 +65,40 @@ class RandomPoint:
         return (self.problem(self.problem.space.from_unit(u.tolist())), True) if is_corrupted else (value, False)
 
 
-CORRUPTIONS: dict[str, Any] = {"constant": Constant, "uniform": Uniform, "random-point": RandomPoint}
+@dataclass(frozen=True)
+class Persistent:
+    """In a region of the space every value is replaced by a constant, however often it is measured.
+
+    The region is a cube in the unit cube, somewhere in it, and takes a share of ``probability`` of its volume.
+    """
+
+    probability: float
+    problem: Problem
+    value: float = 100.0
+    place: int = 0  # which of the regions of that size; they are drawn from it
+
+    def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
+        """The value as measured, and whether it was corrupted."""
+        u = np.array(self.problem.space.to_unit(x))
+        side = self.probability ** (1 / len(u))
+        low = (1 - side) * seeds.generator(self.place, 0, "region").random(len(u))
+        is_corrupted = side > 0 and bool(((low <= u) & (u <= low + side)).all())
+        return (self.value, True) if is_corrupted else (value, False)
+
+
+CORRUPTIONS: dict[str, Any] = {
+    "constant": Constant,
+    "uniform": Uniform,
+    "random-point": RandomPoint,
+    "persistent": Persistent,
+}
 
 
 def build(kind: str, problem: Problem, **options: Any) -> Corruption:
     """A corruption spec by name, for a problem.
 
     Args:
-        kind: "constant" (value), "uniform" (low, high) or "random-point".
+        kind: "constant" (value), "uniform" (low, high), "random-point", or "persistent" (value, place).
         problem: Whose values are corrupted.
         options: ``probability``, and what the kind takes.
 
@@ -93,5 +120,5 @@ def build(kind: str, problem: Problem, **options: Any) -> Corruption:
     known = [field.name for field in fields(CORRUPTIONS[kind]) if field.name != "problem"]
     if unknown := [key for key in options if key not in known]:
         raise ValueError(f"{kind} has the options {known}, got {unknown[0]!r}")
-    needs_problem = {"problem": problem} if kind == "random-point" else {}
-    return CORRUPTIONS[kind](**needs_problem, **options)
+    needs_problem = any(field.name == "problem" for field in fields(CORRUPTIONS[kind]))
+    return CORRUPTIONS[kind](**{"problem": problem} if needs_problem else {}, **options)

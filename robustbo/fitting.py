@@ -13,7 +13,8 @@ import math
 import statistics
 import time
 import warnings
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import NamedTuple
 
@@ -24,11 +25,11 @@ from botorch.models.transforms.input import InputTransform, NumericToCategorical
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from robustbo import seeds
+from robustbo import doubt, seeds
 from robustbo.errors import FitError, NumericsWarning
-from robustbo.history import History
+from robustbo.history import History, Trial
 from robustbo.isolation import isolated
-from robustbo.parameters import Choice
+from robustbo.parameters import Choice, Value
 from robustbo.settings import Settings
 from robustbo.space import Space
 from robustbo.surrogates import base
@@ -66,6 +67,7 @@ class Fitted:
         sign: 1 where larger is better, else -1.
         center: Value that the model sees as 0; that of an earlier fit, where the search began there.
         scale: Units of the value that the model sees as 1; likewise.
+        aside: The told trials that are left out; see `robustbo.doubt`.
         seconds: How long the fit took, without those that it began from.
     """
 
@@ -76,21 +78,33 @@ class Fitted:
     center: float
     scale: float
     seconds: float
+    aside: tuple[int, ...] = ()
 
     def in_units(self, mean: Tensor, sd: Tensor) -> tuple[list[float], list[float]]:
         """The model's means and standard deviations in the user's units."""
         return (self.sign * self.scale * mean + self.center).tolist(), (self.scale * sd).tolist()
 
-    def predict(self, X: Tensor) -> tuple[list[float], list[float]]:
-        """Posterior mean and standard deviation (of the noise-free objective) at ``m x d`` encoded points."""
+    def predict(self, X: Tensor, *, is_noisy: bool = False) -> tuple[list[float], list[float]]:
+        """Posterior mean and standard deviation at ``m x d`` encoded points: of the objective, or of a value there."""
         with isolated(0), base.quiet(), torch.no_grad():
-            posterior = self.model.posterior(X)
+            posterior = self.model.posterior(X, observation_noise=is_noisy)
         return self.in_units(posterior.mean.squeeze(-1), posterior.variance.squeeze(-1).sqrt())
 
+    def at_points(self, space: Space) -> dict[tuple[float, ...], tuple[float, float]]:
+        """Posterior mean and standard deviation of the objective at each point it was fitted to, by unit-cube row."""
+        rows = list(dict.fromkeys(self.observations.X))
+        means, sds = self.predict(encode(space, [list(row) for row in rows]))
+        return dict(zip(rows, zip(means, sds, strict=True), strict=True))
 
-def observations(settings: Settings, history: History) -> Observations:
-    """The told trials of a history: not the failed, not the excluded, not the pending ones."""
-    told = history.having("told")
+    def at(self, space: Space, params: Mapping[str, Value], *, is_noisy: bool = False) -> tuple[float, float]:
+        """Posterior mean and standard deviation at one point: of the objective, or of a value there."""
+        (mean,), (sd,) = self.predict(encode(space, [space.to_unit(params)]), is_noisy=is_noisy)
+        return mean, sd
+
+
+def observations(settings: Settings, history: History, without: Collection[int] = ()) -> Observations:
+    """The told trials of a history but some: not the failed, not the excluded, not the pending ones."""
+    told = [t for t in history.having("told") if t.number not in without]
     known = [t.sd for t in told if t.sd is not None]
     if 0 < len(known) < len(told):
         warnings.warn(
@@ -130,14 +144,33 @@ def decode(space: Space, X: Tensor) -> list[list[float]]:
 def fit(settings: Settings, history: History) -> Fitted:
     """The surrogate fitted to a history; a pure function (memoized).
 
+    A robust one leaves out what `doubt.aside` names, but for values that it then finds credible after all.
+
     Raises:
         FitError: If the fit does not succeed.
         ValueError: If no value has been told.
     """
-    data = observations(settings, history)
-    if not data.values:
+    if not history.having("told"):
         raise ValueError("a surrogate needs at least one told value, got none; tell one first")
-    return _fit(settings, data)
+    if not (settings.set_aside and is_robust(settings)):
+        return _fit(settings, observations(settings, history))
+    doubted, refuted = doubt.aside(history, settings.sign)
+    if not (doubted | refuted) or len(doubted | refuted) == len(history.having("told")):
+        return _fit(settings, observations(settings, history))
+    fitted = _fit(settings, observations(settings, history, doubted | refuted))
+    credible = {t.number for t in history.having("told") if t.number in doubted and _is_credible(settings, fitted, t)}
+    if credible:
+        fitted = _fit(settings, observations(settings, history, (doubted | refuted) - credible))
+    return replace(fitted, aside=tuple(sorted((doubted | refuted) - credible)))
+
+
+def _is_credible(settings: Settings, fitted: Fitted, trial: Trial) -> bool:
+    return doubt.surprise(trial.measured, *fitted.at(settings.space, trial.params, is_noisy=True)) <= doubt.CREDIBLE
+
+
+def is_robust(settings: Settings) -> bool:
+    """Whether the surrogate says of itself that single values may be wrong."""
+    return getattr(model_class(settings.surrogate), "is_robust", False)
 
 
 @lru_cache(maxsize=COLD_EVERY + 1)

@@ -15,6 +15,7 @@ from robustbo.parameters import Value
 
 Event = Mapping[str, Any]
 
+REMEASURE = "re-measure"  # the reason of a trial that repeats another
 STATES = ("told", "pending", "failed", "excluded")
 ALLOWED_STATES = {
     "tell": ("pending",),
@@ -42,7 +43,10 @@ class Trial:
         value: The measured value, if there is one.
         sd: The standard deviation of its noise, where known.
         origin: "sobol", "model" or "user" (told without having been asked).
-        reason: Why it failed.
+        reason: Why it failed, or why it was asked: "re-measure".
+        repeats: The number of the trial that it measures again, if it was asked for that.
+        expected: What the model that asked for it expected to be told.
+        expected_sd: Standard deviation of that expectation, noise included.
     """
 
     number: int
@@ -52,6 +56,20 @@ class Trial:
     sd: float | None = None
     origin: str = "user"
     reason: str | None = None
+    repeats: int | None = None
+    expected: float | None = None
+    expected_sd: float | None = None
+
+    @property
+    def measured(self) -> float:
+        """The value, of a trial that has one.
+
+        Raises:
+            ValueError: If it has none.
+        """
+        if self.value is None:
+            raise ValueError(f"trial {self.number} must have a value, it is {self.state}")
+        return self.value
 
 
 @dataclass(frozen=True)
@@ -90,20 +108,28 @@ class History:
         """The trials in a state."""
         return tuple(trial for trial in self.trials if trial.state == state)
 
+    def at_points(self) -> dict[tuple[Value, ...], list[Trial]]:
+        """The trials at each point, in order, whatever their state."""
+        found: dict[tuple[Value, ...], list[Trial]] = {}
+        for trial in self:
+            found.setdefault(tuple(trial.params.values()), []).append(trial)
+        return found
+
     def apply(self, event: Event) -> "History":
         """The history after one more event.
 
         Args:
-            event: ``{"event": kind, "trial": number, ...}`` with kind "ask" (params, origin), "tell" (value, sd),
-                "fail" (reason), "exclude", "include" or "amend" (value, sd). A "tell" or "fail" that carries params
-                begins a trial that nobody had asked for.
+            event: ``{"event": kind, "trial": number, ...}`` with kind "ask" (params, origin; expected and expected_sd
+                where a model asks; repeats and reason where it measures again), "tell" (value, sd), "fail" (reason),
+                "exclude", "include" or "amend" (value, sd). A "tell" or "fail" that carries params begins a trial that
+                nobody had asked for.
 
         Raises:
-            ValueError: If the trial's state does not allow the event.
+            ValueError: If the trial's state does not allow the event, or it repeats a trial that is not there.
         """
         kind, number = event["event"], event["trial"]
         if kind == "ask" or (kind in ("tell", "fail") and "params" in event):
-            begun = self._append(Trial(number, dict(event["params"]), origin=event.get("origin", "user")))
+            begun = self._begin(event)
             return begun if kind == "ask" else begun._change(begun[number], event)
         if kind not in ALLOWED_STATES:
             raise ValueError(f"event must be 'ask' or one of {list(ALLOWED_STATES)}, got {kind!r}")
@@ -115,9 +141,21 @@ class History:
             )
         return self._change(trial, event)
 
-    def _append(self, trial: Trial) -> "History":
-        if trial.number != len(self):
-            raise ValueError(f"the next trial must be number {len(self)}, got {trial.number}")
+    def _begin(self, event: Event) -> "History":
+        number, repeats = event["trial"], event.get("repeats")
+        if number != len(self):
+            raise ValueError(f"the next trial must be number {len(self)}, got {number}")
+        if repeats is not None and self[repeats].params != event["params"]:
+            raise ValueError(f"trial {number} must be at the point of trial {repeats} to repeat it")
+        trial = Trial(
+            number,
+            dict(event["params"]),
+            origin=event.get("origin", "user"),
+            reason=None if repeats is None else REMEASURE,
+            repeats=repeats,
+            expected=event.get("expected"),
+            expected_sd=event.get("expected_sd"),
+        )
         return History((*self.trials, trial))
 
     def _change(self, trial: Trial, event: Event) -> "History":
@@ -132,23 +170,25 @@ class History:
                 new = replace(trial, state="told")
             case "amend":
                 state = "excluded" if trial.state == "excluded" else "told"
-                new = replace(trial, state=state, value=event["value"], sd=event["sd"], reason=None)
+                reason = None if trial.repeats is None else REMEASURE
+                new = replace(trial, state=state, value=event["value"], sd=event["sd"], reason=reason)
         return History((*self.trials[: trial.number], new, *self.trials[trial.number + 1 :]))
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a trial, indexed by its number: the parameters, then value, sd, state, origin and reason.
+        """One row a trial, indexed by its number: the parameters, then value, sd, state, origin, reason and
+        repeats.
 
         A parameter that has one of these names is found under ``params.NAME``.
         """
-        own = ["value", "sd", "state", "origin", "reason"]
+        own = ["value", "sd", "state", "origin", "reason", "repeats"]
         names = [f"params.{n}" if n in own else n for n in (self.trials[0].params if self.trials else ())]
         rows = [
-            [*t.params.values(), _or_nan(t.value), _or_nan(t.sd), t.state, t.origin, t.reason or ""]
+            [*t.params.values(), _or_nan(t.value), _or_nan(t.sd), t.state, t.origin, t.reason or "", t.repeats]
             for t in self.trials
         ]
         index = pd.Index([t.number for t in self.trials], name="trial", dtype="int64")
         frame = pd.DataFrame(rows, index=index, columns=[*names, *own])
-        return frame.astype({"value": "float64", "sd": "float64"})
+        return frame.astype({"value": "float64", "sd": "float64", "repeats": "Int64"})
 
 
 def _or_nan(number: float | None) -> float:

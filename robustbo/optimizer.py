@@ -19,7 +19,7 @@ from robustbo.history import Event, History, Trial
 from robustbo.journal import Journal
 from robustbo.outliers import Outlier, outliers
 from robustbo.record import changed_versions, fold, header
-from robustbo.settings import DEFAULT_SURROGATE, Settings, default_num_initial, options_text
+from robustbo.settings import DEFAULT_REMEASURE, DEFAULT_SURROGATE, Settings, default_num_initial, options_text
 from robustbo.space import Space
 from robustbo.suggest import Incumbent, incumbent, raw_incumbent, step
 from robustbo.surrogates.registry import check_options, name_of
@@ -39,6 +39,10 @@ class Optimizer:
         surrogate_options: Keyword options of the surrogate; JSON values.
         acquisition: "auto" (noisy expected improvement in closed form, else qLogNEI), "qLogNEI", "qLogEI" or "LogEI".
         num_initial: How many Sobol points come first; 2 (d + 1), at least 5, unless said.
+        remeasure: Which values may be measured again, where knowing is worth more than a new point promises:
+            "promising" (flagged ones), "suspicious" (any) or "never"; see `robustbo.remeasure`.
+        max_repeats: How many measurements more one point may get, failed ones included.
+        set_aside: Whether a robust surrogate leaves out, for now, a value that disappoints beyond belief.
         seed: Root of all randomness; drawn, logged and kept in the journal unless said.
         journal: A file that does not exist yet; each event is on the disk there before the call that caused it returns.
 
@@ -64,6 +68,9 @@ class Optimizer:
         surrogate_options: Mapping[str, Any] | None = None,
         acquisition: str = "auto",
         num_initial: int | None = None,
+        remeasure: str = DEFAULT_REMEASURE,
+        max_repeats: int = 2,
+        set_aside: bool = True,
         seed: int | None = None,
         journal: str | PathLike[str] | None = None,
     ) -> None:
@@ -81,6 +88,9 @@ class Optimizer:
             options=options_text(surrogate_options),
             acquisition=acquisition,
             num_initial=default_num_initial(space) if num_initial is None else num_initial,
+            remeasure=remeasure,
+            max_repeats=max_repeats,
+            set_aside=set_aside,
             seed=seed,
         )
         file = None if journal is None else Journal.create(Path(journal), header(settings))
@@ -143,16 +153,15 @@ class Optimizer:
     def ask(self, n: int | None = None) -> Trial | list[Trial]:
         """The next point to measure, or a list of the next ``n``; pending ones are accounted for.
 
+        A trial with `Trial.repeats` is at the point of an earlier one whose value is in doubt: measure it again.
+
         Raises:
             FitError: If the surrogate cannot be fitted to the values so far.
         """
         history, events = self._history, []
         for _ in range(1 if n is None else whole("n", n, 1)):
-            made = step(self._settings, history, len(history))
-            events.append(
-                {"event": "ask", "trial": len(history), "params": made.params, "origin": made.origin}
-                | {"fit_s": round(made.fit_s, 4), "acquisition_s": round(made.acquisition_s, 4)}
-            )
+            number = len(history)
+            events.append({"event": "ask", "trial": number, **step(self._settings, history, number).event})
             history = history.apply(events[-1])
         asked = [self._record(event) for event in events]
         return asked[0] if n is None else asked
@@ -228,9 +237,7 @@ class Optimizer:
     def _end(self, kind: str, trial: TrialLike, **content: Any) -> Trial:
         number = trial.number if isinstance(trial, Trial) else index(trial)
         if isinstance(trial, Trial) and trial.params != self._history[number].params:
-            raise ValueError(
-                f"trial {number} must be one of this optimization, got one at another point: {trial.params}"
-            )
+            raise ValueError(f"trial {number} must be of this optimization, got one at another point: {trial.params}")
         return self._record({"event": kind, "trial": number, **content})
 
     def _record(self, event: Event) -> Trial:

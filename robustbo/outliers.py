@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass
 
-from robustbo.fitting import fit
+from robustbo.doubt import surprise
+from robustbo.fitting import Fitted, fit
 from robustbo.history import History, Trial
 from robustbo.isolation import isolated
 from robustbo.settings import Settings
 from robustbo.surrogates.base import diagnose, quiet
+
+Row = tuple[float, float, float, bool]  # expected, sd, evidence, whether flagged
 
 
 @dataclass(frozen=True)
@@ -19,7 +22,8 @@ class Outlier:
         expected: What the other measurements predict for it.
         sd: Standard deviation of that prediction, noise included.
         evidence: Nats by which the data are likelier if this value has an error of its own (5 nats: 150 times).
-        flagged: Whether the surrogate treats it as an outlier.
+        flagged: Whether it is treated as an outlier: by the surrogate, or by being left out (`robustbo.doubt`).
+        remeasured: What another measurement at its point said of it: "confirmed", "refuted", or "not yet".
     """
 
     trial: Trial
@@ -28,24 +32,34 @@ class Outlier:
     sd: float
     evidence: float
     flagged: bool
+    remeasured: str
 
 
 def outliers(settings: Settings, history: History) -> list[Outlier]:
-    """Every value that the surrogate was fitted to, the most suspicious first: flagged before not, then by evidence."""
+    """Every told value, the most suspicious first: flagged before not, then by evidence."""
     fitted = fit(settings, history)
     with isolated(0), quiet():
         diagnosis = diagnose(fitted.model)
     expected, sd = fitted.in_units(diagnosis.expected, diagnosis.sd)
-    report = [
-        Outlier(history[number], *row)
-        for number, *row in zip(
-            fitted.observations.numbers,
-            fitted.observations.values,
-            expected,
-            sd,
-            diagnosis.evidence.tolist(),
-            diagnosis.is_outlier.tolist(),
-            strict=True,
-        )
-    ]
+    columns = (expected, sd, diagnosis.evidence.tolist(), diagnosis.is_outlier.tolist())
+    found = dict(zip(fitted.observations.numbers, zip(*columns, strict=True), strict=True))
+    found |= {number: _left_out(settings, fitted, history[number]) for number in fitted.aside}
+    report = [Outlier(history[n], history[n].measured, *row, _remeasured(history, n, row)) for n, row in found.items()]
     return sorted(report, key=lambda o: (not o.flagged, -o.evidence, o.trial.number))
+
+
+def _left_out(settings: Settings, fitted: Fitted, trial: Trial) -> Row:
+    expected, sd = fitted.at(settings.space, trial.params, is_noisy=True)
+    return expected, sd, surprise(trial.measured, expected, sd), True
+
+
+def _remeasured(history: History, number: int, row: Row) -> str:
+    """A flagged value is confirmed by another at its point that is nearer to it than half way to what was expected;
+    one that is believed, by being believed still.
+    """
+    (expected, _, _, is_flagged), trial = row, history[number]
+    others = [t for t in history.having("told") if t.params == trial.params and t.number != number]
+    if not others:
+        return "not yet"
+    nearest = min(abs(t.measured - trial.measured) for t in others)
+    return "confirmed" if not is_flagged or nearest < abs(trial.measured - expected) / 2 else "refuted"

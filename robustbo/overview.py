@@ -25,7 +25,7 @@ def overview(settings: Settings, history: History) -> dict[str, Any]:
         "best_raw_value": _point(raw_incumbent(settings, history)) if told else None,
         "outliers": [
             {"trial": o.trial.number, "value": o.value, "expected": o.expected, "sd": o.sd}
-            | {"evidence_nats": o.evidence, "flagged": o.flagged}
+            | {"evidence_nats": o.evidence, "flagged": o.flagged, "remeasured": o.remeasured}
             for o in suspects
         ],
     }

@@ -9,9 +9,12 @@ from robustbo.arguments import whole
 from robustbo.space import Space
 
 DIRECTIONS = ("minimize", "maximize")
+Remeasure = Literal["promising", "suspicious", "never"]
+REMEASURES: tuple[str, ...] = get_args(Remeasure)
 Acquisition = Literal["auto", "qLogNEI", "qLogEI", "LogEI", "sobol"]
 ACQUISITIONS: tuple[str, ...] = get_args(Acquisition)
 DEFAULT_SURROGATE = "relevance-pursuit"
+DEFAULT_REMEASURE: Remeasure = "promising"
 
 
 def default_num_initial(space: Space) -> int:
@@ -30,6 +33,9 @@ class Settings:
         options: The surrogate's own options, as JSON text (hashable).
         acquisition: One of `ACQUISITIONS`; "sobol" never leaves the Sobol sequence.
         num_initial: How many Sobol points come first.
+        remeasure: Which values may be measured again: one of `REMEASURES`; see `robustbo.remeasure`.
+        max_repeats: How many measurements more one point may get.
+        set_aside: Whether a value that disappoints beyond belief is left out for now; see `robustbo.doubt`.
         seed: Root of all randomness.
     """
 
@@ -40,6 +46,9 @@ class Settings:
     acquisition: str = "auto"
     num_initial: int = 5
     seed: int = 0
+    remeasure: str = DEFAULT_REMEASURE
+    max_repeats: int = 2
+    set_aside: bool = True
     sign: float = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -47,7 +56,9 @@ class Settings:
             raise ValueError(f"direction must be 'minimize' or 'maximize', got {self.direction!r}")
         if self.acquisition not in ACQUISITIONS:
             raise ValueError(f"acquisition must be one of {list(ACQUISITIONS)}, got {self.acquisition!r}")
-        for name, least in (("num_initial", 1), ("seed", 0)):
+        if self.remeasure not in REMEASURES:
+            raise ValueError(f"remeasure must be one of {list(REMEASURES)}, got {self.remeasure!r}")
+        for name, least in (("num_initial", 1), ("max_repeats", 1), ("seed", 0)):
             object.__setattr__(self, name, whole(name, getattr(self, name), least))
         object.__setattr__(self, "sign", 1.0 if self.direction == "maximize" else -1.0)
 
@@ -65,13 +76,18 @@ class Settings:
             "surrogate_options": self.surrogate_options,
             "acquisition": self.acquisition,
             "num_initial": self.num_initial,
+            "remeasure": self.remeasure,
+            "max_repeats": self.max_repeats,
+            "set_aside": self.set_aside,
             "seed": self.seed,
         }
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> "Settings":
-        """The settings from their `to_dict` form."""
-        rest = {key: value for key, value in given.items() if key not in ("space", "surrogate_options")}
+        """The settings from their `to_dict` form; one from before there were doubts has none."""
+        rest: dict[str, Any] = {"remeasure": "never", "set_aside": False} | {
+            key: value for key, value in given.items() if key not in ("space", "surrogate_options")
+        }
         space = Space.from_dict(given["space"])
         return cls(space=space, options=options_text(given["surrogate_options"]), **rest)
 

@@ -2,13 +2,15 @@
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from robustbo import seeds
 from robustbo.acquisition import next_point
-from robustbo.fitting import decode, encode, fit
-from robustbo.history import History, Trial
+from robustbo.fitting import decode, fit, is_robust
+from robustbo.history import REMEASURE, History, Trial
 from robustbo.parameters import Value
+from robustbo.remeasure import repeat
 from robustbo.settings import Settings
 
 NOTHING_TOLD = "the best needs at least one told value, got none; tell one first"
@@ -16,12 +18,36 @@ NOTHING_TOLD = "the best needs at least one told value, got none; tell one first
 
 @dataclass(frozen=True)
 class Suggestion:
-    """The next point, where it came from ("sobol" or "model"), and the seconds that fit and acquisition took."""
+    """The next point, or one to measure again.
+
+    Attributes:
+        params: The point.
+        origin: "sobol" or "model".
+        expected: What a robust model expects to be told there, and the standard deviation of that, noise included.
+        repeats: The trial that it measures again, if it does.
+        fit_s: Seconds that the fit took.
+        acquisition_s: Seconds that the rest took.
+    """
 
     params: dict[str, Value]
     origin: str
+    expected: tuple[float, float] | None = None
+    repeats: int | None = None
     fit_s: float = 0.0
     acquisition_s: float = 0.0
+
+    @property
+    def decision(self) -> dict[str, Any]:
+        """All but the times: what is the same whenever it is computed again."""
+        made: dict[str, Any] = {"params": self.params, "origin": self.origin}
+        if self.expected is not None:
+            made |= dict(zip(("expected", "expected_sd"), self.expected, strict=True))
+        return made if self.repeats is None else made | {"repeats": self.repeats, "reason": REMEASURE}
+
+    @property
+    def event(self) -> dict[str, Any]:
+        """The decision and how long it took, as a journal keeps it."""
+        return self.decision | {"fit_s": round(self.fit_s, 4), "acquisition_s": round(self.acquisition_s, 4)}
 
 
 @dataclass(frozen=True)
@@ -63,7 +89,11 @@ def step(settings: Settings, history: History, trial: int) -> Suggestion:
     seed = seeds.derive(settings.seed, trial, "acquisition")
     x = next_point(settings.acquisition, fitted, settings.space, rows, seed)
     params = settings.space.from_unit(decode(settings.space, x.unsqueeze(0))[0])
-    return Suggestion(params, "model", fitted.seconds, time.perf_counter() - started)
+    made = Suggestion(params, "model", fit_s=fitted.seconds, acquisition_s=time.perf_counter() - started)
+    if (again := repeat(settings, history, fitted, fitted.at(settings.space, params))) is not None:
+        params, expected, number = again.trial.params, (again.expected, again.sd), again.trial.number
+        return replace(made, params=params, expected=expected, repeats=number)
+    return replace(made, expected=fitted.at(settings.space, params, is_noisy=True)) if is_robust(settings) else made
 
 
 def incumbent(settings: Settings, history: History) -> Incumbent:
@@ -76,11 +106,10 @@ def incumbent(settings: Settings, history: History) -> Incumbent:
     if not history.having("told"):
         raise ValueError(NOTHING_TOLD)
     fitted = fit(settings, history)
-    rows = sorted(set(fitted.observations.X), key=fitted.observations.X.index)
-    means, sds = fitted.predict(encode(settings.space, [list(row) for row in rows]))
-    best = max(range(len(rows)), key=lambda i: settings.sign * means[i])
-    number = fitted.observations.numbers[fitted.observations.X.index(rows[best])]
-    return Incumbent(history[number], means[best], sds[best])
+    points = fitted.at_points(settings.space)
+    row = max(points, key=lambda row: settings.sign * points[row][0])
+    number = fitted.observations.numbers[fitted.observations.X.index(row)]
+    return Incumbent(history[number], *points[row])
 
 
 def raw_incumbent(settings: Settings, history: History) -> Incumbent:

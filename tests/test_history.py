@@ -21,7 +21,7 @@ OUTCOMES = {  # (state, event): state, value, sd, reason
     ("excluded", "amend"): ("excluded", -2.0, None, None),
     ("failed", "amend"): ("told", -2.0, None, None),
 }
-COLUMNS = ["value", "sd", "state", "origin", "reason"]
+COLUMNS = ["value", "sd", "state", "origin", "reason", "repeats"]
 
 
 def ask(number=0, **params):

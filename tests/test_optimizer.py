@@ -383,7 +383,7 @@ def test_frame_has_one_row_a_trial():
     opt = go_on(optimizer(), 3)
     opt.ask()
     frame = opt.frame()
-    assert list(frame.columns) == ["x", "y", "value", "sd", "state", "origin", "reason"]
+    assert list(frame.columns) == ["x", "y", "value", "sd", "state", "origin", "reason", "repeats"]
     assert frame["state"].tolist() == ["told"] * 3 + ["pending"]
     assert pd.isna(frame["value"][3])
 

@@ -64,6 +64,8 @@ class Cell:
             options=options_text(method.options),
             acquisition=method.acquisition,
             num_initial=self.spec.num_initial,
+            remeasure=method.remeasure,
+            set_aside=method.set_aside,
             seed=self.root,
         )
 

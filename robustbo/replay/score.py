@@ -20,9 +20,10 @@ RESAMPLES = 9999
 def rows(cells: Sequence[Cell]) -> pd.DataFrame:
     """One row per method, replication and trial.
 
-    Columns: method, replication, trial, origin, clean (true value), value (as told), corrupted (whether that was),
-    flagged (after the last trial), recommended (a trial), inference (true value at the recommended point), oracle (best
-    true value measured so far), fit_s and acquisition_s (of the ask).
+    Columns: method, replication, trial, origin, repeats (the trial measured again, if it is one), clean (true value),
+    value (as told), corrupted (whether that was), flagged (after the last trial), recommended (a trial), inference
+    (true value at the recommended point), oracle (best true value measured so far), fit_s and acquisition_s (of the
+    ask).
     """
     frames = [_cell_rows(cell) for cell in cells]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
@@ -42,6 +43,7 @@ def _cell_rows(cell: Cell) -> pd.DataFrame:
             "replication": cell.replication,
             "trial": [entry["trial"] for entry in entries],
             "origin": [ask["origin"] for ask in asks],
+            "repeats": pd.array([ask.get("repeats") for ask in asks], dtype="Int64"),
             "clean": clean,
             "value": [told_value(cell, entry["clean"], entry["value"]) for entry in entries],
             "corrupted": [entry["corrupted"] and sees_measured for entry in entries],
@@ -84,9 +86,9 @@ def summary(table: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     """One row a method, in the order given.
 
     Columns: replications, final (mean true value of the incumbent at the last trial) with the ends of its interval
-    (low, high), average (the same, averaged over all trials that have one), flagged, precision and recall (of the
-    values flagged after the last trial, all replications together; NaN where there is nothing to divide by),
-    slowest_fit_s and slowest_acquisition_s.
+    (low, high), average (the same, averaged over all trials that have one), repeats (mean number of trials that
+    measured again), flagged, precision and recall (of the values flagged after the last trial, all replications
+    together; NaN where there is nothing to divide by), slowest_fit_s and slowest_acquisition_s.
     """
     return pd.DataFrame([_summarize(method, table[table["method"] == method]) for method in methods])
 
@@ -103,6 +105,7 @@ def _summarize(method: str, table: pd.DataFrame) -> dict[str, object]:
         "low": float(low),
         "high": float(high),
         "average": table["inference"].mean(),
+        "repeats": table["repeats"].notna().sum() / len(last),
         "flagged": None if flagged is None else int(flagged.sum()),
         "precision": math.nan if flagged is None else _ratio(hits, int(flagged.sum())),
         "recall": math.nan if flagged is None else _ratio(hits, int(table["corrupted"].sum())),
@@ -124,6 +127,7 @@ def readable(row: dict[str, Any]) -> dict[str, Any]:
         "final": row["final"],
         "90 %": f"{row['low']:.2f}..{row['high']:.2f}" if interval_known else None,
         "average": row["average"],
+        "repeats": row["repeats"],
         "flagged": row["flagged"],
         "precision": row["precision"],
         "recall": row["recall"],

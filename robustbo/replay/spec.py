@@ -13,7 +13,7 @@ from robustbo.corruption import Corruption, build
 from robustbo.errors import SpecError
 from robustbo.problem import Problem
 from robustbo.problem import load as load_problem
-from robustbo.settings import DEFAULT_SURROGATE, Acquisition, default_num_initial
+from robustbo.settings import DEFAULT_REMEASURE, DEFAULT_SURROGATE, Acquisition, Remeasure, default_num_initial
 from robustbo.surrogates.registry import check_options, name_of
 
 SPEC_FILE = "spec.toml"
@@ -33,12 +33,16 @@ class Method(Strict):
         surrogate: A registry name.
         options: The surrogate's options.
         acquisition: As for the optimizer.
+        remeasure: As for the optimizer; "never" is the papers' protocol.
+        set_aside: As for the optimizer; false is the papers' protocol.
         sees: "measured" values, or the "clean" ones that only an oracle sees.
     """
 
     surrogate: str
     options: dict[str, Any] = {}
     acquisition: Acquisition = "auto"
+    remeasure: Remeasure = DEFAULT_REMEASURE
+    set_aside: bool = True
     sees: Literal["measured", "clean"] = "measured"
 
     @field_validator("surrogate")

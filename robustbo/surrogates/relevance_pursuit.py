@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from botorch.models.transforms.input import InputTransform
@@ -60,6 +60,8 @@ class RelevancePursuitGP(MapGP):
         >>> fit(RelevancePursuitGP(X, Y)).support
         [4, 11]
     """
+
+    is_robust: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -15,6 +15,7 @@ def table(**columns):
         "replication": [0, 0, 1, 1],
         "trial": [0, 1, 0, 1],
         "inference": [math.nan, 1.0, math.nan, 3.0],
+        "repeats": pd.array([None, 0, None, None], dtype="Int64"),
         "corrupted": [True, False, True, False],
         "flagged": [True, True, False, False],
         "fit_s": [0.0, 1.0, 0.0, 2.0],
@@ -26,6 +27,7 @@ def table(**columns):
 def test_summary_of_a_table_made_by_hand():
     (row,) = summary(table(), ["m"]).to_dict("records")
     assert (row["replications"], row["final"], row["average"], row["flagged"]) == (2, 2.0, 2.0, 2)
+    assert row["repeats"] == 0.5
     assert (row["precision"], row["recall"]) == (0.5, 0.5)
     assert (row["low"], row["high"]) == (1.0, 3.0)
     assert (row["slowest_fit_s"], row["slowest_acquisition_s"]) == (2.0, 0.5)

@@ -1,0 +1,95 @@
+"""Whether to measure a value again: where knowing it is worth more than a new point promises, in the same units.
+
+In optimization the best new point looks like an outlier, and an outlier like the best new point. One more measurement
+at that very point settles it, since sparse corruptions do not strike twice by chance. It costs what a new point costs,
+so the two are compared: the value of knowing (`numerics.repeating`) and the expected improvement of the new point.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from robustbo import doubt
+from robustbo.fitting import Fitted, is_robust
+from robustbo.history import History, Trial
+from robustbo.numerics.repeating import doubt as probability
+from robustbo.numerics.repeating import expected_improvement, value_of_repeating
+from robustbo.outliers import Outlier, outliers
+from robustbo.settings import Settings
+
+IN_A_ROW = 3  # repeats, before a new point has its turn
+WORTH = 0.01  # of the values' scale: what knowing must bring at least
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """A trial to be measured again, and what the others predict for the value."""
+
+    trial: Trial
+    expected: float
+    sd: float
+
+
+def repeat(settings: Settings, history: History, fitted: Fitted, promised: tuple[float, float]) -> Repeat | None:
+    """The trial that is to be measured again in place of a new point, if any.
+
+    Two values at one point that disagree, where the others do not tell which is wrong, come first. Then, with
+    "promising", any value that a robust surrogate flags, with "suspicious" any value at all that was measured once, if
+    knowing it is worth more than the new point promises. While a repeat is pending there is no other.
+
+    Args:
+        settings: What the run was told at its beginning.
+        history: All that happened before.
+        fitted: The surrogate fitted to it.
+        promised: Posterior mean and standard deviation at the new point, in the user's units.
+    """
+    is_off = settings.remeasure == "never" or (settings.remeasure == "promising" and not is_robust(settings))
+    if is_off or _is_busy(history):
+        return None
+    at_points = [trials for trials in history.at_points().values() if len(trials) <= settings.max_repeats]
+    reports = {o.trial.number: o for o in outliers(settings, history)}
+    for trials in at_points:
+        if doubt.is_open([t for t in trials if t.state == "told"]):
+            return _again(reports[trials[0].number])
+    single = [reports[trials[0].number] for trials in at_points if [t.state for t in trials] == ["told"]]
+    candidates = [o for o in single if o.flagged or settings.remeasure == "suspicious"]
+    if not candidates:
+        return None
+    means = {row: settings.sign * mean for row, (mean, _) in fitted.at_points(settings.space).items()}
+    if len(means) < 2:
+        return None
+    worth = _worth(settings, candidates, means)
+    new = expected_improvement(*torch.tensor([settings.sign * promised[0], promised[1], max(means.values())]).double())
+    best = int(worth.argmax())
+    return _again(candidates[best]) if worth[best] > max(new.item(), WORTH * fitted.scale) else None
+
+
+def _worth(settings: Settings, candidates: Sequence[Outlier], means: dict[tuple[float, ...], float]) -> Tensor:
+    """The value of knowing each candidate, given the posterior means at the points measured (larger is better)."""
+    rows = [tuple(settings.space.to_unit(o.trial.params)) for o in candidates]
+    others = [max(m for row, m in means.items() if row != mine) for mine in rows]
+    B = torch.tensor(others, dtype=torch.float64)
+    y, mu, sd, g = torch.tensor(
+        [[settings.sign * o.value, settings.sign * o.expected, o.sd, _surprise(o)] for o in candidates],
+        dtype=torch.float64,
+    ).T
+    return value_of_repeating(y, probability(g), mu, sd, B)
+
+
+def _surprise(report: Outlier) -> float:
+    """Against what was expected when it was asked, or against all the others: whichever is the more."""
+    expected, sd = report.trial.expected, report.trial.expected_sd
+    at_asking = 0.0 if expected is None or sd is None else doubt.surprise(report.value, expected, sd)
+    return max(at_asking, report.evidence)
+
+
+def _is_busy(history: History) -> bool:
+    last = list(history)[-IN_A_ROW:]
+    is_pending = any(t.state == "pending" and t.repeats is not None for t in history)
+    return is_pending or (len(last) == IN_A_ROW and all(t.repeats is not None for t in last))
+
+
+def _again(report: Outlier) -> Repeat:
+    return Repeat(report.trial, report.expected, report.sd)
