@@ -4,8 +4,8 @@ A model fitted to a wrong value adapts to it: with few observations its length-s
 The model that asked for the value has not seen it. So what it expected is kept with the trial, and a value that
 disappoints it beyond belief is set aside, until another measurement, or a later model, bears it out.
 
-Further measurements at the same point settle a value: two that agree clear each other, two that do not are judged by
-what the rest expected there, of three the majority is believed.
+A further measurement at the same point settles it: two that agree clear each other, two that do not are judged by what
+the rest expected there. Three are left to the surrogate, which believes the majority.
 
 References:
     Dawid (1984), Statistical theory: the prequential approach.
@@ -21,7 +21,6 @@ from robustbo.numerics.gains import gain
 ASIDE = 8.0  # nats of surprise at which a disappointing value is set aside
 CREDIBLE = 3.0  # nats of surprise up to which a value is taken as expected
 CLEAR = 4.0  # nats that tell two disagreeing values apart
-MAJORITY = 0.25  # of the range of three or more values: those nearer to each other agree
 TINY, HUGE = 1e-300, 1e100  # bounds of a standard deviation and of how many of them a value is off
 
 
@@ -50,8 +49,6 @@ def aside(history: History, sign: float) -> tuple[set[int], set[int]]:
             doubted |= {t.number for t in told if is_disappointing(t, sign)}
         elif len(told) == 2:
             refuted |= {t.number for t in _worse_of_two(told)}
-        else:
-            refuted |= {t.number for t in _minority(told)}
     return doubted, refuted
 
 
@@ -93,15 +90,3 @@ def _worse_of_two(told: Sequence[Trial]) -> list[Trial]:
     if gains is None or _agree(told) or min(gains) > CREDIBLE or max(gains) < min(gains) + CLEAR:
         return []
     return [told[gains.index(max(gains))]]
-
-
-def _minority(told: Sequence[Trial]) -> list[Trial]:
-    found, values = _expectation(told), [t.measured for t in told]
-    if found is None or len(values) < 3:
-        return []
-    near = MAJORITY * (max(values) - min(values))
-    agreeing = max(([v for v in values if abs(v - center) <= near] for center in values), key=len)
-    if 2 * len(agreeing) <= len(values):
-        return []
-    middle = sum(agreeing) / len(agreeing)
-    return [t for t in told if t.measured not in agreeing and surprise(t.measured, middle, found[1]) > CREDIBLE]

@@ -237,7 +237,7 @@ class Optimizer:
     def _end(self, kind: str, trial: TrialLike, **content: Any) -> Trial:
         number = trial.number if isinstance(trial, Trial) else index(trial)
         if isinstance(trial, Trial) and trial.params != self._history[number].params:
-            raise ValueError(f"trial {number} must be of this optimization, got one at another point: {trial.params}")
+            raise ValueError(f"trial {number} must be one of this optimization, got one elsewhere: {trial.params}")
         return self._record({"event": kind, "trial": number, **content})
 
     def _record(self, event: Event) -> Trial:

@@ -15,7 +15,7 @@ def run(corruption, num, value=CLEAN, seed=0):
 
 
 def test_every_kind_is_tested():
-    assert sorted(CORRUPTIONS) == ["constant", "random-point", "uniform"]
+    assert sorted(CORRUPTIONS) == ["constant", "persistent", "random-point", "uniform"]
 
 
 @every_kind
@@ -100,3 +100,27 @@ def test_a_random_point_gives_a_value_that_the_objective_takes():
 def test_a_spec_that_breaks_a_rule_is_refused(kind, options, match):
     with pytest.raises(ValueError, match=match):
         build(kind, hartmann6, **options)
+
+
+class TestPersistent:
+    def points(self, num):
+        space = hartmann6.space
+        return [space.from_unit(np.random.default_rng(i).random(6).tolist()) for i in range(num)]
+
+    def test_a_point_is_always_wrong_or_never(self):
+        corruption = build("persistent", hartmann6, probability=0.3)
+        for x in self.points(50):
+            found = {corruption.apply(CLEAN, x, seeds.generator(0, trial, "corruption")) for trial in range(5)}
+            assert found in ({(CLEAN, False)}, {(100.0, True)})
+
+    @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 1.0])
+    def test_the_region_has_its_share_of_the_space(self, share):
+        corruption = build("persistent", hartmann6, probability=share)
+        inside = sum(corruption.apply(CLEAN, x, np.random.default_rng(0))[1] for x in self.points(2000))
+        assert abs(inside - 2000 * share) <= 4 * np.sqrt(2000 * share * (1 - share))
+
+    def test_value_and_place_are_options(self):
+        corruptions = [build("persistent", hartmann6, probability=0.3, value=-7.0, place=place) for place in (0, 1)]
+        masks = [[c.apply(CLEAN, x, np.random.default_rng(0)) for x in self.points(100)] for c in corruptions]
+        assert {value for value, _ in masks[0]} == {CLEAN, -7.0}
+        assert masks[0] != masks[1]

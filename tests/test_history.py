@@ -115,6 +115,40 @@ def test_trials_are_found_by_state():
     ]
 
 
+class TestRepeats:
+    REPEAT = ask(1) | {"repeats": 0, "reason": "re-measure", "expected": 1.5, "expected_sd": 0.5}
+
+    def test_a_repeat_says_what_it_repeats_and_why(self):
+        found = history(ask(), TELL, self.REPEAT)[1]
+        assert (found.repeats, found.reason, found.state) == (0, "re-measure", "pending")
+        assert (found.expected, found.expected_sd) == (1.5, 0.5)
+
+    def test_a_failed_repeat_gives_its_own_reason_until_it_is_amended(self):
+        failed = history(ask(), TELL, self.REPEAT, FAIL | {"trial": 1})
+        assert failed[1].reason == "broke"
+        assert failed.apply({"event": "amend", "trial": 1, "value": 2.0, "sd": None})[1].reason == "re-measure"
+
+    def test_it_must_be_at_the_point_of_a_trial_that_is_there(self):
+        with pytest.raises(ValueError, match="trial 1 must be at the point of trial 0"):
+            history(ask(), TELL, self.REPEAT | {"params": {"x": 0.25}})
+        with pytest.raises(ValueError, match="trial must be one of"):
+            history(ask(), TELL, self.REPEAT | {"repeats": 7})
+
+    def test_points_hold_their_trials_in_order(self):
+        found = history(ask(), TELL, ask(1, x=0.25), self.REPEAT | {"trial": 2}).at_points()
+        assert [[t.number for t in trials] for trials in found.values()] == [[0, 2], [1]]
+
+    def test_the_frame_has_a_column(self):
+        frame = history(ask(), TELL, self.REPEAT).to_frame()
+        assert frame["repeats"].isna().tolist() == [True, False]
+        assert frame["repeats"][1] == 0
+
+    def test_only_a_trial_with_a_value_has_been_measured(self):
+        assert history(ask(), TELL)[0].measured == 1.5
+        with pytest.raises(ValueError, match="trial 0 must have a value, it is pending"):
+            _ = history(ask())[0].measured
+
+
 def test_a_frame_has_one_row_a_trial():
     frame = history(ask(x=0.5, n=3), TELL, ask(1, x=0.25, n=4), FAIL | {"trial": 1}, ask(2, x=1.0, n=5)).to_frame()
     assert list(frame.columns) == ["x", "n", *COLUMNS]
@@ -135,7 +169,7 @@ def test_a_frame_has_one_row_a_trial():
 @pytest.mark.parametrize("events", [(), (ask(),)], ids=["empty", "pending"])
 def test_a_frame_without_values_has_the_same_columns_and_types(events):
     frame = history(*events).to_frame()
-    assert list(frame.columns)[-5:] == COLUMNS
+    assert list(frame.columns)[-6:] == COLUMNS
     assert len(frame) == len(events)
     assert (str(frame.index.dtype), frame.index.name) == ("int64", "trial")
     assert [str(frame[name].dtype) for name in ("value", "sd")] == ["float64", "float64"]

@@ -1,3 +1,5 @@
+import dataclasses
+
 import pytest
 import torch
 
@@ -60,3 +62,72 @@ def test_an_overview_names_the_suspects_and_the_incumbent(settings):
 def test_an_overview_of_nothing_has_neither():
     found = overview(Settings(SPACE), History())
     assert (found["incumbent"], found["best_raw_value"], found["outliers"]) == (None, None, [])
+
+
+def again(history, of, value, **expected):
+    number = len(history)
+    ask = {"event": "ask", "trial": number, "params": history[of].params, "origin": "model", "repeats": of, **expected}
+    return history.apply(ask).apply({"event": "tell", "trial": number, "value": value, "sd": None})
+
+
+def remeasured(settings, history):
+    return {o.trial.number: (o.flagged, o.remeasured) for o in outliers(settings, history)}
+
+
+class TestMeasuredAgain:
+    def test_not_yet(self, settings):
+        found = remeasured(settings, told(WRONG))
+        assert found[7] == (True, "not yet")
+        assert found[0] == (False, "not yet")
+
+    def test_a_flagged_value_is_refuted_by_one_that_the_others_expect(self, settings):
+        found = remeasured(settings, again(told(WRONG), 7, VALUES[7]))
+        assert (found[7], found[12]) == ((True, "refuted"), (False, "confirmed"))
+
+    def test_a_flagged_value_is_confirmed_by_one_like_it(self, settings):
+        """Whether it is flagged still is the surrogate's to say; all agree here that the two belong together."""
+        found = remeasured(settings, again(told(WRONG), 7, 30.0))
+        assert found[7][1] == found[12][1] == "confirmed"
+
+    def test_a_believed_value_is_confirmed_by_being_believed_still(self, settings):
+        assert remeasured(settings, again(told(WRONG), 3, VALUES[3]))[3] == (False, "confirmed")
+
+
+class TestLeftOut:
+    def history(self, settings, value):
+        """A value that the model that asked for it expected to be 0, give or take 0.1."""
+        ask = {"event": "ask", "trial": 12, "params": {"x": 0.95}, "origin": "model"}
+        made = told(VALUES).apply(ask | {"expected": 0.3, "expected_sd": 0.05})
+        return made.apply({"event": "tell", "trial": 12, "value": settings.sign * value, "sd": None})
+
+    def test_a_value_that_disappoints_beyond_belief_is_flagged_with_its_evidence(self, settings):
+        made = self.history(settings, -5.0)
+        assert fitting.fit(settings, made).aside == (12,)
+        first, *_ = outliers(settings, made)
+        assert (first.trial.number, first.flagged, first.remeasured) == (12, True, "not yet")
+        assert first.expected == pytest.approx(0.55**2, abs=0.05)
+        assert first.evidence > 8
+
+    def test_one_that_pleases_is_left_to_the_surrogate(self, settings):
+        assert fitting.fit(settings, self.history(settings, 5.0)).aside == ()
+
+    def test_one_that_a_later_model_finds_credible_comes_back(self, settings):
+        made = told(VALUES)
+        ask = {"event": "ask", "trial": 12, "params": {"x": 0.95}, "origin": "model"}
+        off = 0.55**2 + settings.sign * 1.0  # the model that asked was wrong
+        made = made.apply(ask | {"expected": off, "expected_sd": 0.05})
+        made = made.apply({"event": "tell", "trial": 12, "value": 0.55**2, "sd": None})
+        fitted = fitting.fit(settings, made)
+        assert fitted.aside == ()
+        assert fitted.observations.numbers[-1] == 12
+
+    def test_none_is_left_out_where_that_is_off_or_the_surrogate_doubts_nothing(self, settings):
+        made = self.history(settings, -5.0)
+        assert fitting.fit(dataclasses.replace(settings, set_aside=False), made).aside == ()
+        assert fitting.fit(dataclasses.replace(settings, surrogate="standard"), made).aside == ()
+
+    def test_what_would_leave_nothing_is_not_left_out(self, settings):
+        ask = {"event": "ask", "trial": 0, "params": {"x": 0.95}, "origin": "model"}
+        made = History().apply(ask | {"expected": 0.3, "expected_sd": 0.05})
+        made = made.apply({"event": "tell", "trial": 0, "value": settings.sign * -5.0, "sd": None})
+        assert fitting.fit(settings, made).observations.numbers == (0,)

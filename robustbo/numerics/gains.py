@@ -53,7 +53,10 @@ def gain(e: Tensor, v: Tensor) -> Tensor:
 
 
 def errors(model: Model, theta: Tensor, rho: Tensor) -> tuple[Tensor, Tensor]:
-    """Leave-one-out errors and variances (own added variance removed), ``n`` each; the mean is that of all."""
+    """Leave-one-out errors and variances (own added variance removed), ``n`` each; the mean is that of all.
+
+    The error of a cleared observation is not held against it: it is zero.
+    """
     return errors_at(model, log_posterior(model, theta, rho), rho)
 
 
@@ -62,4 +65,5 @@ def errors_at(model: Model, value: Value, rho: Tensor) -> tuple[Tensor, Tensor]:
     r = model.y - value.evidence.m
     P = value.evidence.P if value.evidence.converged else None
     left_out = leave_one_out(r, value.covariance.K + torch.diag(value.s2), rho, P)
-    return r - left_out.mean, left_out.variance
+    e = r - left_out.mean
+    return e if model.cleared is None else e.masked_fill(model.cleared, 0.0), left_out.variance

@@ -32,12 +32,14 @@ class Model(NamedTuple):
         covariance: Of the latent values.
         s2_prior: Prior of the noise variance.
         s2_known: ``n`` known noise variances; the noise is not searched then.
+        cleared: ``n`` booleans: the observations that need no variance of their own, whatever they would gain by it.
     """
 
     y: Tensor
     covariance: CovarianceFunction
     s2_prior: LogNormal
     s2_known: Tensor | None = None
+    cleared: Tensor | None = None
 
     @property
     def starts(self) -> list[Tensor]:

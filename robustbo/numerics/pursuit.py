@@ -69,10 +69,14 @@ def empty(model: Model, *, start_ftol: float = 1e-4, **options: Any) -> Level:
 def suspicious(model: Model, **options: Any) -> list[Level]:
     """Levels in which every observation is an outlier to begin with, climbed to from every start of the model.
 
-    Each begins with a variance of `SUSPICION`, or its square where that is more. Most lose it on the way.
+    Each begins with a variance of `SUSPICION`, or its square where that is more. Most lose it on the way. Those that
+    are cleared have none.
     """
     rho = model.y.square().clamp_min(SUSPICION)
     everyone = tuple(range(len(model.y)))
+    if model.cleared is not None:
+        rho = rho.masked_fill(model.cleared, 0.0)
+        everyone = tuple(rho.nonzero().flatten().tolist())
     return [
         _climbed(model, everyone, theta, rho, errors(model, theta, torch.zeros_like(rho))[1], **options)
         for theta in model.starts

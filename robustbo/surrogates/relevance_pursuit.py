@@ -13,6 +13,7 @@ from gpytorch.means import Mean
 from gpytorch.module import Module
 from torch import Tensor
 
+from robustbo.numerics.copies import agreeing
 from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.pursuit import Level, score, screen, support_posterior
 from robustbo.numerics.search import Fit
@@ -20,6 +21,8 @@ from robustbo.surrogates.map_gp import MapGP
 from robustbo.surrogates.pursuit_options import LEVELS, PursuitOptions
 from robustbo.surrogates.robust_standardize import RobustStandardize
 
+AGREE = 0.1  # of the outcomes' scale: values at one point that are no farther apart clear each other
+NOISE_SDS = 4.0  # standard deviations of a known noise, likewise: three of a difference
 RESCALE = 2.0  # outcomes are standardized anew where the inliers' scale differs by more than this factor
 
 
@@ -123,6 +126,13 @@ class RelevancePursuitGP(MapGP):
         if self._standardize_on_inliers(level):
             level = self._pursue(self.search_model())
         return level.fit
+
+    def search_model(self) -> Model:
+        """The model as the search sees it: values that agree at a point clear each other."""
+        model = super().search_model()
+        noise = torch.zeros_like(model.y) if model.s2_known is None else model.s2_known
+        tolerance = torch.clamp_min(NOISE_SDS * noise.sqrt(), AGREE)
+        return model._replace(cleared=agreeing(self.train_inputs[0], model.y, tolerance))
 
     def added_variances(self, model: Model, theta: Tensor) -> Tensor:
         """Those of the observations that gain more than an outlier's price."""

@@ -11,9 +11,11 @@ from botorch.utils.datasets import SupervisedDataset
 from gpytorch.mlls import ExactMarginalLogLikelihood
 
 from robustbo.surrogates.base import BOTORCH_ARGUMENTS, diagnose, quiet
+from robustbo.surrogates.botorch_relevance_pursuit import BoTorchRelevancePursuitGP
 from robustbo.surrogates.registry import SURROGATES
 
 ROBUST = {"relevance-pursuit", "botorch-relevance-pursuit"}
+ROBUST_CLASSES = {SURROGATES[name] for name in ROBUST}
 
 
 def truth(X):
@@ -94,8 +96,7 @@ class TestContract:
         assert rmse(clean, grid) < 1.5 * rmse(fitted(SingleTaskGP, X, Y), grid)
 
     def test_gross_outliers_are_shrugged_off_where_robustness_is_claimed(self, surrogate):
-        names = {name for name, cls in SURROGATES.items() if cls is surrogate}
-        if not names & ROBUST:
+        if surrogate not in ROBUST_CLASSES:
             pytest.skip("claims no robustness")
         X, Y = data(outliers=0.2)
         grid = torch.rand(50, 2, generator=torch.Generator().manual_seed(1))
@@ -124,10 +125,49 @@ class TestContract:
             assert posterior.mean.isfinite().all()
             assert (posterior.variance >= 0).all()
 
+    @pytest.mark.parametrize("value", [0.2, 3.0])
+    def test_the_evidence_of_one_copy_sees_the_other(self, surrogate, value):
+        """A copy with the same value clears it: alone it was far more suspicious."""
+        alone, copied = (diagnose(fitted(surrogate, *with_copies(*values))) for values in ((value,), (value, value)))
+        assert copied.evidence[-1] <= alone.evidence[-1] + 0.1
+        assert (copied.expected[-1] - value).abs() < (alone.expected[-1] - value).abs() + 0.05
+
+    @pytest.mark.parametrize("value", [2.0, 4.0])
+    def test_two_that_agree_clear_each_other(self, surrogate, value):
+        if surrogate is BoTorchRelevancePursuitGP:
+            pytest.skip("the peer is measured as it is: it flags both")
+        assert flagged_copies(surrogate, value, value) == []
+
+    def test_two_that_disagree_are_judged_with_the_neighbours(self, surrogate):
+        if surrogate not in ROBUST_CLASSES:
+            pytest.skip("claims no robustness")
+        assert flagged_copies(surrogate, 20.0, None) == [0]
+        assert flagged_copies(surrogate, None, 20.0) == [1]
+
+    @pytest.mark.parametrize("place", [0, 1, 2])
+    def test_of_three_the_majority_is_believed(self, surrogate, place):
+        if surrogate not in ROBUST_CLASSES - {BoTorchRelevancePursuitGP}:
+            pytest.skip("claims no robustness, or is the peer, which flags all three")
+        values = [3.0, 3.02]
+        values.insert(place, -20.0)
+        assert flagged_copies(surrogate, *values) == [place]
+
     def test_known_noise_is_honoured(self, surrogate):
         X, Y = data(12)
         trusting, doubting = (fitted(surrogate, X, Y, torch.full_like(Y, v)) for v in (1e-4, 1.0))
         assert rmse_at_data(trusting, X, Y) < 0.5 * rmse_at_data(doubting, X, Y)
+
+
+def with_copies(*values):
+    """30 clean observations, and these values (None for a clean one) measured at one point."""
+    X, Y = data()
+    point = torch.tensor([[0.5, 0.5]]).to(X)
+    wanted = [truth(point).item() if value is None else value for value in values]
+    return torch.cat([X, point.repeat(len(values), 1)]), torch.cat([Y, torch.tensor(wanted).to(Y).unsqueeze(-1)])
+
+
+def flagged_copies(surrogate, *values):
+    return diagnose(fitted(surrogate, *with_copies(*values))).is_outlier[30:].nonzero().flatten().tolist()
 
 
 def rmse_at_data(model, X, Y):

@@ -1,0 +1,31 @@
+"""Several observations of one point: those that agree clear each other.
+
+Sparse errors do not strike twice in the same way by chance, while a smooth process may find even the truth unlikely. So
+where most of the values at a point agree, that counts for more than what the process thinks of them.
+"""
+
+from torch import Tensor
+
+
+def agreeing(X: Tensor, y: Tensor, tolerance: Tensor) -> Tensor:
+    """Which observations agree with the majority at their point.
+
+    Args:
+        X: ``n x d`` inputs.
+        y: ``n`` outcomes.
+        tolerance: ``n`` distances within which another value at the same point agrees.
+
+    Returns:
+        ``n`` booleans, False where a point was observed once, or where no majority agrees.
+
+    Example:
+        >>> import torch
+        >>> X = torch.tensor([[0.0], [0.0], [0.0], [1.0], [1.0], [2.0]])
+        >>> agreeing(X, torch.tensor([3.0, 3.1, 9.0, 1.0, 5.0, 2.0]), torch.full((6,), 0.2)).tolist()
+        [True, True, False, False, False, False]
+    """
+    place = X.unique(dim=0, return_inverse=True)[1]
+    is_copy = place.unsqueeze(0) == place.unsqueeze(1)
+    is_near = is_copy & ((y.unsqueeze(0) - y.unsqueeze(1)).abs() <= tolerance.unsqueeze(1))
+    near, copies = is_near.sum(-1), is_copy.sum(-1)
+    return (copies > 1) & (2 * near > copies)

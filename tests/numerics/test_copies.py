@@ -1,0 +1,37 @@
+import pytest
+import torch
+
+from robustbo.numerics.copies import agreeing
+
+
+def mask(values, tolerance=0.1, places=None):
+    y = torch.tensor(values, dtype=torch.float64)
+    X = torch.zeros(len(y), 2) if places is None else torch.tensor(places).unsqueeze(-1)
+    return agreeing(X, y, torch.full_like(y, tolerance)).tolist()
+
+
+@pytest.mark.parametrize(
+    ("values", "agree"),
+    [
+        ([1.0], [False]),
+        ([1.0, 1.0], [True, True]),
+        ([1.0, 1.05], [True, True]),
+        ([1.0, 2.0], [False, False]),
+        ([1.0, 2.0, 1.05], [True, False, True]),
+        ([1.0, 2.0, 3.0], [False, False, False]),
+        ([1.0, 1.0, 2.0, 2.0], [False] * 4),
+        ([1.0, 1.0, 1.0, 2.0, 2.0], [True, True, True, False, False]),
+        ([1e300, 1e300], [True, True]),
+    ],
+)
+def test_the_majority_at_a_point_agrees(values, agree):
+    assert mask(values) == agree
+
+
+def test_equal_values_at_different_points_do_not():
+    assert mask([1.0, 1.0, 1.0], places=[0.0, 0.5, 0.0]) == [True, False, True]
+
+
+def test_each_has_a_tolerance_of_its_own():
+    y = torch.tensor([1.0, 1.5])
+    assert agreeing(torch.zeros(2, 1), y, torch.tensor([1.0, 0.1])).tolist() == [True, False]

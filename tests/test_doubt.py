@@ -1,0 +1,101 @@
+import math
+
+import pytest
+
+from robustbo.doubt import ASIDE, aside, is_open, surprise
+from robustbo.history import History
+
+GOOD, BAD = 1.0, -9.0  # the first is what was expected, the second is not
+
+
+def at(*values, expected=(1.0, 1.0), repeats=True):
+    """A history of one point with these values, the first asked by a model, the rest (by default) repeats."""
+    history = History()
+    for number, value in enumerate(values):
+        ask = {"event": "ask", "trial": number, "params": {"x": 0.5}, "origin": "model"}
+        if expected is not None:
+            ask |= {"expected": expected[0], "expected_sd": expected[1]}
+        if number and repeats:
+            ask |= {"repeats": 0, "reason": "re-measure"}
+        history = history.apply(ask)
+        if value is not None:
+            history = history.apply({"event": "tell", "trial": number, "value": value, "sd": None})
+    return history
+
+
+def left_out(history, sign=1.0):
+    doubted, refuted = aside(history, sign)
+    return sorted(doubted), sorted(refuted)
+
+
+class TestSurprise:
+    def test_it_is_the_gain_of_a_variance_of_its_own(self):
+        assert surprise(5.0, 1.0, 2.0) == pytest.approx((4 - 1 - math.log(4)) / 2)
+        assert surprise(2.0, 1.0, 2.0) == 0
+
+    @pytest.mark.parametrize(("value", "sd"), [(1e300, 1e-300), (-1e300, 1.0), (1.0, 0.0), (2.0, 0.0)])
+    def test_it_is_finite_for_any_numbers(self, value, sd):
+        assert math.isfinite(surprise(value, 1.0, sd))
+
+
+class TestOneValue:
+    def test_a_disappointment_beyond_belief_is_doubted(self):
+        assert left_out(at(BAD)) == ([0], [])
+        assert left_out(at(GOOD)) == ([], [])
+
+    def test_what_disappoints_depends_on_the_direction(self):
+        assert left_out(at(BAD), sign=-1.0) == ([], [])
+        assert left_out(at(11.0), sign=-1.0) == ([0], [])
+
+    def test_the_threshold_is_where_it_is_said(self):
+        deviations = [d / 100 for d in range(300, 700)]
+        first = next(d for d in deviations if left_out(at(1.0 - d)) == ([0], []))
+        assert surprise(1.0 - first, 1.0, 1.0) >= ASIDE > surprise(1.01 - first, 1.0, 1.0)
+
+    def test_nothing_was_expected_of_a_first_point_or_a_users(self):
+        assert left_out(at(BAD, expected=None)) == ([], [])
+
+    def test_a_verdict_of_the_user_is_his_own(self):
+        assert left_out(at(BAD).apply({"event": "exclude", "trial": 0})) == ([], [])
+
+
+class TestTwoValues:
+    def test_two_that_agree_clear_each_other(self):
+        assert left_out(at(BAD, BAD + 0.5)) == ([], [])
+
+    def test_of_two_that_do_not_the_unexpected_is_refuted(self):
+        assert left_out(at(BAD, GOOD)) == ([], [0])
+        assert left_out(at(GOOD, BAD)) == ([], [1])
+        assert left_out(at(11.0, GOOD)) == ([], [0])
+
+    def test_two_that_disagree_and_are_both_unexpected_stay_open(self):
+        history = at(BAD, 8.0)
+        assert left_out(history) == ([], [])
+        assert is_open(list(history))
+
+    @pytest.mark.parametrize("values", [(BAD, GOOD), (BAD, BAD), (GOOD, 1.5), (BAD,), (BAD, 8.0, 8.0)])
+    def test_all_else_is_settled(self, values):
+        assert not is_open(list(at(*values)))
+
+    def test_nothing_is_said_where_nothing_was_expected(self):
+        history = at(BAD, 8.0, expected=None)
+        assert left_out(history) == ([], [])
+        assert not is_open(list(history))
+
+    def test_a_second_that_is_no_repeat_saw_the_first_and_does_not_judge_it(self):
+        """In a discrete space the same point comes again by itself, asked by a model that knows its first value."""
+        history = at(BAD).apply(
+            {"event": "ask", "trial": 1, "params": {"x": 0.5}, "origin": "model", "expected": BAD, "expected_sd": 0.1}
+        )
+        history = history.apply({"event": "tell", "trial": 1, "value": GOOD, "sd": None})
+        assert left_out(history) == ([], [0])
+
+
+@pytest.mark.parametrize("values", [(-8.0, -8.1, 8.0), (8.0, 1.0, 1.0), (BAD, BAD, BAD)])
+def test_three_values_are_left_to_the_surrogate(values):
+    assert left_out(at(*values)) == ([], [])
+
+
+def test_a_pending_or_failed_repeat_changes_nothing():
+    assert left_out(at(BAD, None)) == ([0], [])
+    assert left_out(at(BAD, None).apply({"event": "fail", "trial": 1, "reason": "broke"})) == ([0], [])
