@@ -48,22 +48,25 @@ def repeat(settings: Settings, history: History, fitted: Fitted, promised: tuple
     is_off = settings.remeasure == "never" or (settings.remeasure == "promising" and not is_robust(settings))
     if is_off or _is_busy(history):
         return None
-    at_points = [trials for trials in history.at_points().values() if len(trials) <= settings.max_repeats]
     reports = {o.trial.number: o for o in outliers(settings, history)}
-    for trials in at_points:
-        if doubt.is_open([t for t in trials if t.state == "told"]):
-            return _again(reports[trials[0].number])
-    single = [reports[trials[0].number] for trials in at_points if [t.state for t in trials] == ["told"]]
-    candidates = [o for o in single if o.flagged or settings.remeasure == "suspicious"]
-    if not candidates:
-        return None
+    candidates = []
+    for trials in history.at_points().values():
+        told = [t for t in trials if t.state == "told"]
+        if not told or len(trials) > settings.max_repeats or any(t.state == "pending" for t in trials):
+            continue
+        first = reports[told[0].number]
+        if doubt.is_open(told):
+            return _again(first)
+        if len(told) == 1 and (first.flagged or settings.remeasure == "suspicious"):
+            candidates.append(first)
     means = {row: settings.sign * mean for row, (mean, _) in fitted.at_points(settings.space).items()}
-    if len(means) < 2:
+    if not candidates or len(means) < 2:
         return None
     worth = _worth(settings, candidates, means)
-    new = expected_improvement(*torch.tensor([settings.sign * promised[0], promised[1], max(means.values())]).double())
+    new = (settings.sign * promised[0], promised[1], max(means.values()))
+    least = max(expected_improvement(*torch.tensor(new, dtype=torch.float64)).item(), WORTH * fitted.scale)
     best = int(worth.argmax())
-    return _again(candidates[best]) if worth[best] > max(new.item(), WORTH * fitted.scale) else None
+    return _again(candidates[best]) if worth[best] > least else None
 
 
 def _worth(settings: Settings, candidates: Sequence[Outlier], means: dict[tuple[float, ...], float]) -> Tensor:

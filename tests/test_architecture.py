@@ -21,13 +21,13 @@ LAYERS = (
     ("outliers", "acquisition"),
     ("remeasure",),
     ("suggest", "journal", "record"),
-    ("optimizer", "overview", "tables"),
+    ("optimizer", "overview", "tables", "ax"),
     ("replay",),
     ("cli",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
-# The command line imports late so that --help is instant, the package itself is lazy, matplotlib is optional.
-LATE = {"cli.py", "__init__.py", "figure.py"}
+# The command line imports late so that --help is instant, the package itself is lazy, matplotlib and Ax are optional.
+LATE = {"cli.py", "__init__.py", "figure.py", "ax.py"}
 
 
 def module(path):

@@ -8,7 +8,11 @@ import torch
 from botorch.models import SingleTaskGP
 
 import robustbo as rb
+from robustbo import fitting
+from robustbo.corruption import build
 from robustbo.journal import read
+from robustbo.problem import Problem
+from robustbo.settings import Settings
 from robustbo.suggest import step
 
 SPACE = rb.Space(x=rb.Float(-5.0, 10.0), y=rb.Float(0.0, 15.0))
@@ -316,7 +320,95 @@ class TestBest:
         assert ask(2.0**-40, 0.0) == ask(1.0, 0.0) == ask(2.0**40, 2.0**40)
 
 
+class TestMeasuringAgain:
+    """16 values of a sine, the eleventh too good by 1.2: flagged, and the best if it were true."""
+
+    def optimizer(self, **options):
+        opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), **{"direction": "maximize", "seed": 1, **options})
+        for i in range(16):
+            value = math.sin(3 * i / 15) + 0.1 * math.sin(40 * i) + (1.2 if i == 10 else 0.0)
+            opt.tell({"x": i / 15}, value)
+        return opt
+
+    def test_it_is_asked_again_and_the_journal_says_why(self, tmp_path):
+        opt = self.optimizer(journal=tmp_path / "j")
+        trial = opt.ask()
+        assert (trial.repeats, trial.reason, trial.origin) == (10, "re-measure", "model")
+        assert trial.params == opt.history[10].params
+        event = read(tmp_path / "j").events[-1]
+        assert (event["repeats"], event["reason"]) == (10, "re-measure")
+        assert rb.Optimizer.resume(tmp_path / "j").history == opt.history
+
+    def test_what_came_out_is_reported(self):
+        opt = self.optimizer()
+        assert opt.outliers()[0].remeasured == "not yet"
+        opt.tell(opt.ask(), 0.9)
+        found = {o.trial.number: (o.flagged, o.remeasured) for o in opt.outliers()}
+        assert (found[10], found[16]) == ((True, "refuted"), (False, "confirmed"))
+        assert opt.ask().repeats is None
+
+    def test_a_confirmed_value_is_believed_and_recommended(self):
+        opt = self.optimizer()
+        opt.tell(opt.ask(), opt.history[10].value)
+        found = {o.trial.number: (o.flagged, o.remeasured) for o in opt.outliers()}
+        assert found[10] == found[16] == (False, "confirmed")
+        assert opt.best().trial.number == 10
+
+    def test_a_repeat_takes_one_place_of_a_batch(self):
+        batch = self.optimizer().ask(4)
+        assert [trial.repeats for trial in batch] == [10, None, None, None]
+
+    def test_a_pending_repeat_is_not_asked_twice(self):
+        opt = self.optimizer()
+        assert [opt.ask().repeats for _ in range(2)] == [10, None]
+
+    def test_it_can_be_switched_off(self):
+        assert self.optimizer(remeasure="never").ask().repeats is None
+
+    @pytest.mark.parametrize(
+        ("option", "message"),
+        [({"remeasure": "always"}, "remeasure must be one of"), ({"max_repeats": 0}, "max_repeats must be")],
+    )
+    def test_a_bad_option_is_refused(self, option, message):
+        with pytest.raises(ValueError, match=message):
+            optimizer(**option)
+
+    def test_resuming_half_way_is_never_having_stopped(self, tmp_path):
+        def go(opt, trials):
+            while len(opt.history) < trials:
+                trial = opt.ask()
+                wrong = trial.number % 5 == 3
+                opt.tell(trial, -2.0 if wrong else math.sin(3 * trial.params["x"]))
+            return opt
+
+        whole = go(self.optimizer(journal=tmp_path / "whole"), 30)
+        go(self.optimizer(journal=tmp_path / "half"), 22)
+        fitting._fit.cache_clear()
+        assert go(rb.Optimizer.resume(tmp_path / "half"), 30).history == whole.history
+        assert any(trial.repeats is not None for trial in whole.history)
+
+    @pytest.mark.parametrize("value", [0.0, -400.0])
+    def test_a_region_where_every_value_is_wrong_does_not_trap_the_loop(self, value):
+        problem = Problem("branin", SPACE, "minimize", lambda p: branin(**p))
+        corruption = build("persistent", problem, probability=0.1, value=value)
+        opt = rb.Optimizer(SPACE, seed=1, remeasure="suspicious")
+        for _ in range(30):
+            trial = opt.ask()
+            told, _ = corruption.apply(branin(**trial.params), trial.params, np.random.default_rng(0))
+            opt.tell(trial, told)
+        counts = [len(trials) for trials in opt.history.at_points().values()]
+        assert max(counts) <= 3
+        assert len(counts) >= 20
+
+
 class TestJournal:
+    def test_a_journal_from_before_there_were_doubts_has_none(self):
+        given = optimizer().settings.to_dict()
+        older = {key: value for key, value in given.items() if key not in ("remeasure", "max_repeats", "set_aside")}
+        settings = Settings.from_dict(older)
+        assert (settings.remeasure, settings.set_aside) == ("never", False)
+        assert Settings.from_dict(given) == optimizer().settings
+
     def test_resuming_half_way_is_never_having_stopped(self, tmp_path):
         whole = go_on(optimizer(journal=tmp_path / "whole.jsonl"), 50)
         go_on(optimizer(journal=tmp_path / "half.jsonl"), 25)

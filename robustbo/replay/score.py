@@ -127,8 +127,7 @@ def readable(row: dict[str, Any]) -> dict[str, Any]:
         "final": row["final"],
         "90 %": f"{row['low']:.2f}..{row['high']:.2f}" if interval_known else None,
         "average": row["average"],
-        "repeats": row["repeats"],
-        "flagged": row["flagged"],
+        "again": row["repeats"],
         "precision": row["precision"],
         "recall": row["recall"],
     }
