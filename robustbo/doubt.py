@@ -4,13 +4,14 @@ A model fitted to a wrong value adapts to it: with few observations its length-s
 The model that asked for the value has not seen it. So what it expected is kept with the trial, and a value that
 disappoints it beyond belief is set aside, until another measurement, or a later model, bears it out.
 
-A further measurement at the same point settles it: two that agree clear each other, two that do not are judged by what
-the rest expected there. Three are left to the surrogate, which believes the majority.
+Further measurements at the point settle it: a credible one refutes what is beyond belief, two that agree clear each
+other, but where both disappoint beyond belief a third is wanted. What is then not settled is left to the surrogate.
 
 References:
     Dawid (1984), Statistical theory: the prequential approach.
 """
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -35,43 +36,40 @@ def surprise(value: float, expected: float, sd: float) -> float:
     return gain(torch.tensor(deviation, dtype=torch.float64), torch.tensor(1.0, dtype=torch.float64)).item()
 
 
-def aside(history: History, sign: float) -> tuple[set[int], set[int]]:
-    """The told trials that are not to be modelled: those that only a doubt speaks against, and those refuted.
+def aside(history: History, sign: float, max_repeats: int) -> tuple[set[int], set[int]]:
+    """The told trials that are not to be modelled: those in doubt, and those refuted by another at their point.
 
     Args:
         history: All trials.
         sign: 1 where larger values are better, else -1.
+        max_repeats: How many measurements more one point may get; after them nothing is in doubt any more.
     """
     doubted, refuted = set[int](), set[int]()
     for trials in history.at_points().values():
         told = [t for t in trials if t.state == "told"]
-        if len(told) == 1:
-            doubted |= {t.number for t in told if is_disappointing(t, sign)}
-        elif len(told) == 2:
-            refuted |= {t.number for t in _worse_of_two(told)}
+        refuted |= {t.number for t in _refuted(told)}
+        if len(told) <= max_repeats and _is_disappointing(told, sign):
+            doubted |= {t.number for t in told}
     return doubted, refuted
 
 
-def is_disappointing(trial: Trial, sign: float) -> bool:
-    """Whether a value is worse than what was expected of it, beyond belief."""
-    if trial.expected is None or trial.expected_sd is None:
-        return False
-    is_worse = sign * trial.measured < sign * trial.expected
-    return is_worse and surprise(trial.measured, trial.expected, trial.expected_sd) >= ASIDE
+def is_open(told: Sequence[Trial], sign: float) -> bool:
+    """Whether two values at a point want a third: they disagree and nothing tells which is wrong, or both disappoint.
 
-
-def is_open(told: Sequence[Trial]) -> bool:
-    """Whether two values at one point disagree, and what was expected there does not tell which of them is wrong."""
-    if len(told) != 2 or (gains := _surprises(told)) is None:
+    Failures look alike: two values that both disappoint beyond belief may agree by chance.
+    """
+    gains = _surprises(told)
+    if len(told) != 2 or gains is None or max(gains) <= CREDIBLE or _refuted(told):
         return False
-    return max(gains) > CREDIBLE and not _agree(told) and not _worse_of_two(told)
+    return _is_disappointing(told, sign) or not _agree(told)
 
 
 def _expectation(told: Sequence[Trial]) -> tuple[float, float] | None:
-    """What was expected at a point by the latest who had not seen a value there, or who judged one by the others."""
-    unbiased = [t for t in told if t is told[0] or t.repeats is not None]
-    said = [(t.expected, t.expected_sd) for t in unbiased if t.expected is not None and t.expected_sd is not None]
-    return said[-1] if said else None
+    """What the others let expect at a point: said with its first repeat, or else when it was first asked."""
+    for trial in [*(t for t in told if t.repeats is not None), *told[:1]]:
+        if trial.expected is not None and trial.expected_sd is not None:
+            return trial.expected, trial.expected_sd
+    return None
 
 
 def _surprises(told: Sequence[Trial]) -> list[float] | None:
@@ -79,14 +77,24 @@ def _surprises(told: Sequence[Trial]) -> list[float] | None:
     return None if found is None else [surprise(t.measured, *found) for t in told]
 
 
+def _is_disappointing(told: Sequence[Trial], sign: float) -> bool:
+    """Whether all the values at a point are worse than what was expected, beyond belief."""
+    found, gains = _expectation(told), _surprises(told)
+    if found is None or gains is None:
+        return False
+    return min(gains) >= ASIDE and all(sign * t.measured < sign * found[0] for t in told)
+
+
+def _refuted(told: Sequence[Trial]) -> list[Trial]:
+    """The values that are beyond belief beside a credible one at the same point."""
+    gains = _surprises(told) or [math.inf]
+    least = min(gains)
+    if least > CREDIBLE:
+        return []
+    return [t for t, g in zip(told, gains, strict=True) if g > max(CREDIBLE, least + CLEAR)]
+
+
 def _agree(told: Sequence[Trial]) -> bool:
     """Whether two values are nearer to each other than half as far as the farther is from what was expected."""
     found, (a, b) = _expectation(told), (t.measured for t in told)
     return found is not None and abs(a - b) <= max(abs(a - found[0]), abs(b - found[0])) / 2
-
-
-def _worse_of_two(told: Sequence[Trial]) -> list[Trial]:
-    gains = _surprises(told)
-    if gains is None or _agree(told) or min(gains) > CREDIBLE or max(gains) < min(gains) + CLEAR:
-        return []
-    return [told[gains.index(max(gains))]]

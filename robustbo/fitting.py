@@ -154,7 +154,7 @@ def fit(settings: Settings, history: History) -> Fitted:
         raise ValueError("a surrogate needs at least one told value, got none; tell one first")
     if not (settings.set_aside and is_robust(settings)):
         return _fit(settings, observations(settings, history))
-    doubted, refuted = doubt.aside(history, settings.sign)
+    doubted, refuted = doubt.aside(history, settings.sign, settings.max_repeats)
     if not (doubted | refuted) or len(doubted | refuted) == len(history.having("told")):
         return _fit(settings, observations(settings, history))
     fitted = _fit(settings, observations(settings, history, doubted | refuted))

@@ -55,7 +55,7 @@ def repeat(settings: Settings, history: History, fitted: Fitted, promised: tuple
         if not told or len(trials) > settings.max_repeats or any(t.state == "pending" for t in trials):
             continue
         first = reports[told[0].number]
-        if doubt.is_open(told):
+        if doubt.is_open(told, settings.sign):
             return _again(first)
         if len(told) == 1 and (first.flagged or settings.remeasure == "suspicious"):
             candidates.append(first)

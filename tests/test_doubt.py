@@ -23,8 +23,8 @@ def at(*values, expected=(1.0, 1.0), repeats=True):
     return history
 
 
-def left_out(history, sign=1.0):
-    doubted, refuted = aside(history, sign)
+def left_out(history, sign=1.0, max_repeats=2):
+    doubted, refuted = aside(history, sign, max_repeats)
     return sorted(doubted), sorted(refuted)
 
 
@@ -60,8 +60,18 @@ class TestOneValue:
 
 
 class TestTwoValues:
-    def test_two_that_agree_clear_each_other(self):
-        assert left_out(at(BAD, BAD + 0.5)) == ([], [])
+    def test_two_that_agree_and_please_clear_each_other(self):
+        history = at(11.0, 11.5)
+        assert left_out(history) == ([], [])
+        assert not is_open(list(history), 1.0)
+
+    def test_two_that_both_disappoint_want_a_third(self):
+        history = at(BAD, BAD + 0.5)
+        assert left_out(history) == ([0, 1], [])
+        assert is_open(list(history), 1.0)
+
+    def test_but_not_beyond_the_last_repeat(self):
+        assert left_out(at(BAD, BAD + 0.5), max_repeats=1) == ([], [])
 
     def test_of_two_that_do_not_the_unexpected_is_refuted(self):
         assert left_out(at(BAD, GOOD)) == ([], [0])
@@ -71,16 +81,16 @@ class TestTwoValues:
     def test_two_that_disagree_and_are_both_unexpected_stay_open(self):
         history = at(BAD, 8.0)
         assert left_out(history) == ([], [])
-        assert is_open(list(history))
+        assert is_open(list(history), 1.0)
 
-    @pytest.mark.parametrize("values", [(BAD, GOOD), (BAD, BAD), (GOOD, 1.5), (BAD,), (BAD, 8.0, 8.0)])
+    @pytest.mark.parametrize("values", [(BAD, GOOD), (12.0, 12.0), (GOOD, 1.5), (BAD,), (BAD, 8.0, 8.0)])
     def test_all_else_is_settled(self, values):
-        assert not is_open(list(at(*values)))
+        assert not is_open(list(at(*values)), 1.0)
 
     def test_nothing_is_said_where_nothing_was_expected(self):
         history = at(BAD, 8.0, expected=None)
         assert left_out(history) == ([], [])
-        assert not is_open(list(history))
+        assert not is_open(list(history), 1.0)
 
     def test_a_second_that_is_no_repeat_saw_the_first_and_does_not_judge_it(self):
         """In a discrete space the same point comes again by itself, asked by a model that knows its first value."""
@@ -91,9 +101,14 @@ class TestTwoValues:
         assert left_out(history) == ([], [0])
 
 
-@pytest.mark.parametrize("values", [(-8.0, -8.1, 8.0), (8.0, 1.0, 1.0), (BAD, BAD, BAD)])
-def test_three_values_are_left_to_the_surrogate(values):
-    assert left_out(at(*values)) == ([], [])
+class TestThreeValues:
+    def test_a_credible_one_refutes_the_rest(self):
+        assert left_out(at(BAD, BAD, GOOD)) == ([], [0, 1])
+
+    @pytest.mark.parametrize("values", [(-8.0, -8.1, 12.0), (BAD, BAD, BAD), (12.0, 12.0, -8.0)])
+    def test_all_else_is_left_to_the_surrogate(self, values):
+        assert left_out(at(*values)) == ([], [])
+        assert not is_open(list(at(*values)), 1.0)
 
 
 def test_a_pending_or_failed_repeat_changes_nothing():

@@ -40,7 +40,7 @@ def decide(given, made, promises=NOTHING):
 def again(made, value=None, of=10, state="tell"):
     number = len(made)
     ask = {"event": "ask", "trial": number, "params": made[of].params, "origin": "model", "repeats": of}
-    made = made.apply(ask | {"expected": 0.9, "expected_sd": 0.1})
+    made = made.apply(ask | {"expected": 0.9 if of == 10 else value, "expected_sd": 0.1})
     if state == "pending":
         return made
     if state == "fail":
