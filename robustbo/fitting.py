@@ -13,7 +13,7 @@ import math
 import statistics
 import time
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -29,7 +29,7 @@ from robustbo import doubt, seeds
 from robustbo.errors import FitError, NumericsWarning
 from robustbo.history import History, Trial
 from robustbo.isolation import isolated
-from robustbo.parameters import Choice, Value
+from robustbo.parameters import Choice
 from robustbo.settings import Settings
 from robustbo.space import Space
 from robustbo.surrogates import base
@@ -67,8 +67,8 @@ class Fitted:
         sign: 1 where larger is better, else -1.
         center: Value that the model sees as 0; that of an earlier fit, where the search began there.
         scale: Units of the value that the model sees as 1; likewise.
-        aside: The told trials that are left out; see `robustbo.doubt`.
         seconds: How long the fit took, without those that it began from.
+        aside: The told trials that are left out; see `robustbo.doubt`.
     """
 
     model: GPyTorchModel
@@ -96,10 +96,12 @@ class Fitted:
         means, sds = self.predict(encode(space, [list(row) for row in rows]))
         return dict(zip(rows, zip(means, sds, strict=True), strict=True))
 
-    def at(self, space: Space, params: Mapping[str, Value], *, is_noisy: bool = False) -> tuple[float, float]:
-        """Posterior mean and standard deviation at one point: of the objective, or of a value there."""
-        (mean,), (sd,) = self.predict(encode(space, [space.to_unit(params)]), is_noisy=is_noisy)
-        return mean, sd
+    def expect(self, space: Space, trials: Sequence[Trial]) -> list[tuple[float, float]]:
+        """What it expects to be told at each trial's point, and the standard deviation of that, noise included."""
+        if not trials:
+            return []
+        X = encode(space, [space.to_unit(trial.params) for trial in trials])
+        return list(zip(*self.predict(X, is_noisy=True), strict=True))
 
 
 def observations(settings: Settings, history: History, without: Collection[int] = ()) -> Observations:
@@ -155,17 +157,15 @@ def fit(settings: Settings, history: History) -> Fitted:
     if not (settings.set_aside and is_robust(settings)):
         return _fit(settings, observations(settings, history))
     doubted, refuted = doubt.aside(history, settings.sign, settings.max_repeats)
-    if not (doubted | refuted) or len(doubted | refuted) == len(history.having("told")):
+    if not (left_out := doubted | refuted) or len(left_out) == len(history.having("told")):
         return _fit(settings, observations(settings, history))
-    fitted = _fit(settings, observations(settings, history, doubted | refuted))
-    credible = {t.number for t in history.having("told") if t.number in doubted and _is_credible(settings, fitted, t)}
-    if credible:
-        fitted = _fit(settings, observations(settings, history, (doubted | refuted) - credible))
-    return replace(fitted, aside=tuple(sorted((doubted | refuted) - credible)))
-
-
-def _is_credible(settings: Settings, fitted: Fitted, trial: Trial) -> bool:
-    return doubt.surprise(trial.measured, *fitted.at(settings.space, trial.params, is_noisy=True)) <= doubt.CREDIBLE
+    fitted = _fit(settings, observations(settings, history, left_out))
+    trials = [history[number] for number in sorted(doubted)]
+    against = zip(trials, fitted.expect(settings.space, trials), strict=True)
+    if credible := {t.number for t, said in against if doubt.surprise(t.measured, *said) <= doubt.CREDIBLE}:
+        left_out -= credible
+        fitted = _fit(settings, observations(settings, history, left_out))
+    return replace(fitted, aside=tuple(sorted(left_out)))
 
 
 def is_robust(settings: Settings) -> bool:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from robustbo.doubt import surprise
-from robustbo.fitting import Fitted, fit
+from robustbo.fitting import fit
 from robustbo.history import History, Trial
 from robustbo.isolation import isolated
 from robustbo.settings import Settings
@@ -43,14 +43,11 @@ def outliers(settings: Settings, history: History) -> list[Outlier]:
     expected, sd = fitted.in_units(diagnosis.expected, diagnosis.sd)
     columns = (expected, sd, diagnosis.evidence.tolist(), diagnosis.is_outlier.tolist())
     found = dict(zip(fitted.observations.numbers, zip(*columns, strict=True), strict=True))
-    found |= {number: _left_out(settings, fitted, history[number]) for number in fitted.aside}
+    left_out = [history[number] for number in fitted.aside]
+    for trial, said in zip(left_out, fitted.expect(settings.space, left_out), strict=True):
+        found[trial.number] = (*said, surprise(trial.measured, *said), True)
     report = [Outlier(history[n], history[n].measured, *row, _remeasured(history, n, row)) for n, row in found.items()]
     return sorted(report, key=lambda o: (not o.flagged, -o.evidence, o.trial.number))
-
-
-def _left_out(settings: Settings, fitted: Fitted, trial: Trial) -> Row:
-    expected, sd = fitted.at(settings.space, trial.params, is_noisy=True)
-    return expected, sd, surprise(trial.measured, expected, sd), True
 
 
 def _remeasured(history: History, number: int, row: Row) -> str:

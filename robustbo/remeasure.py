@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from robustbo import doubt
-from robustbo.fitting import Fitted, is_robust
+from robustbo.fitting import Fitted, encode, is_robust
 from robustbo.history import History, Trial
 from robustbo.numerics.repeating import doubt as probability
 from robustbo.numerics.repeating import expected_improvement, value_of_repeating
@@ -32,7 +32,7 @@ class Repeat:
     sd: float
 
 
-def repeat(settings: Settings, history: History, fitted: Fitted, promised: tuple[float, float]) -> Repeat | None:
+def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> Repeat | None:
     """The trial that is to be measured again in place of a new point, if any.
 
     Two values at one point that disagree, where the others do not tell which is wrong, come first. Then, with
@@ -43,7 +43,7 @@ def repeat(settings: Settings, history: History, fitted: Fitted, promised: tuple
         settings: What the run was told at its beginning.
         history: All that happened before.
         fitted: The surrogate fitted to it.
-        promised: Posterior mean and standard deviation at the new point, in the user's units.
+        new: The trial in whose place it would be.
     """
     is_off = settings.remeasure == "never" or (settings.remeasure == "promising" and not is_robust(settings))
     if is_off or _is_busy(history):
@@ -63,8 +63,9 @@ def repeat(settings: Settings, history: History, fitted: Fitted, promised: tuple
     if not candidates or len(means) < 2:
         return None
     worth = _worth(settings, candidates, means)
-    new = (settings.sign * promised[0], promised[1], max(means.values()))
-    least = max(expected_improvement(*torch.tensor(new, dtype=torch.float64)).item(), WORTH * fitted.scale)
+    (mean,), (sd,) = fitted.predict(encode(settings.space, [settings.space.to_unit(new.params)]))
+    promised = torch.tensor([settings.sign * mean, sd, max(means.values())], dtype=torch.float64)
+    least = max(expected_improvement(*promised).item(), WORTH * fitted.scale)
     best = int(worth.argmax())
     return _again(candidates[best]) if worth[best] > least else None
 
@@ -89,7 +90,7 @@ def _surprise(report: Outlier) -> float:
 
 
 def _is_busy(history: History) -> bool:
-    last = list(history)[-IN_A_ROW:]
+    last = history.trials[-IN_A_ROW:]
     is_pending = any(t.state == "pending" and t.repeats is not None for t in history)
     return is_pending or (len(last) == IN_A_ROW and all(t.repeats is not None for t in last))
 

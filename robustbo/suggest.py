@@ -7,7 +7,7 @@ from typing import Any
 
 from robustbo import seeds
 from robustbo.acquisition import next_point
-from robustbo.fitting import decode, fit, is_robust
+from robustbo.fitting import Fitted, decode, fit, is_robust
 from robustbo.history import REMEASURE, History, Trial
 from robustbo.parameters import Value
 from robustbo.remeasure import repeat
@@ -88,12 +88,22 @@ def step(settings: Settings, history: History, trial: int) -> Suggestion:
     rows = [settings.space.to_unit(t.params) for t in pending]
     seed = seeds.derive(settings.seed, trial, "acquisition")
     x = next_point(settings.acquisition, fitted, settings.space, rows, seed)
-    params = settings.space.from_unit(decode(settings.space, x.unsqueeze(0))[0])
-    made = Suggestion(params, "model", fit_s=fitted.seconds, acquisition_s=time.perf_counter() - started)
-    if (again := repeat(settings, history, fitted, fitted.at(settings.space, params))) is not None:
-        params, expected, number = again.trial.params, (again.expected, again.sd), again.trial.number
-        return replace(made, params=params, expected=expected, repeats=number)
-    return replace(made, expected=fitted.at(settings.space, params, is_noisy=True)) if is_robust(settings) else made
+    made = Suggestion(settings.space.from_unit(decode(settings.space, x.unsqueeze(0))[0]), "model")
+    if is_robust(settings) or settings.remeasure == "suspicious":
+        made = _doubting(settings, history, fitted, Trial(trial, made.params))
+    return replace(made, fit_s=fitted.seconds, acquisition_s=time.perf_counter() - started)
+
+
+def _doubting(settings: Settings, history: History, fitted: Fitted, new: Trial) -> Suggestion:
+    """A new trial with what is expected of it, or one that repeats another in its place."""
+    repeats, expected = repeat(settings, history, fitted, new), None
+    if repeats is not None:
+        new, expected = repeats.trial, (repeats.expected, repeats.sd)
+    elif is_robust(settings):
+        (expected,) = fitted.expect(settings.space, [new])
+    is_finite = expected is not None and all(map(math.isfinite, expected))
+    number = None if repeats is None else new.number
+    return Suggestion(new.params, "model", expected if is_finite else None, number)
 
 
 def incumbent(settings: Settings, history: History) -> Incumbent:
