@@ -1,8 +1,10 @@
 """Inside Ax: which completed trial to measure again, by the policy of our own loop."""
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from robustbo.errors import SpaceError
 from robustbo.history import History
 from robustbo.parameters import Choice, Float, Int, Parameter
 from robustbo.settings import DEFAULT_REMEASURE, DEFAULT_SURROGATE, Settings, default_num_initial
@@ -38,7 +40,7 @@ def next_repeat(
 
     Args:
         client: An Ax client with one objective; it is only read.
-        surrogate: A registry name.
+        surrogate: A registry name; with "promising" it must be one that flags outliers, or nothing is ever repeated.
         remeasure: "promising", "suspicious" or "never".
         max_repeats: How many measurements more one point may get.
         seed: Of the comparison with a new point.
@@ -66,7 +68,7 @@ def next_repeat(
         remeasure=remeasure,
         max_repeats=max_repeats,
     )
-    runs = list(_runs(experiment, objective.metric_names[0]))
+    runs = [run for run in _runs(experiment, objective.metric_names[0]) if _is_inside(space, run)]
     history = _history(space, runs)
     if not history.having("told"):
         return None
@@ -93,8 +95,22 @@ def _runs(experiment: Any, metric: str) -> Iterator[_Run]:
     for index, trial in sorted(experiment.trials.items()):
         for arm in trial.arms:
             value, sd = found.get((index, arm.name), (None, None))
-            is_known = sd is not None and sd > 0
-            yield _Run(dict(arm.parameters), value, sd if is_known else None, trial.status.is_terminal)
+            is_number, is_known = value is not None and math.isfinite(value), sd is not None and sd > 0
+            yield _Run(
+                dict(arm.parameters),
+                value if is_number else None,
+                sd if is_known else None,
+                trial.status.is_terminal,
+            )
+
+
+def _is_inside(space: Space, run: _Run) -> bool:
+    """Whether a run is within the space; Ax lets arms outside be attached."""
+    try:
+        space.validate({name: run.params[name] for name in space.names})
+    except SpaceError:
+        return False
+    return True
 
 
 def _history(space: Space, runs: list[_Run]) -> History:

@@ -4,8 +4,8 @@ A model fitted to a wrong value adapts to it: with few observations its length-s
 The model that asked for the value has not seen it. So what it expected is kept with the trial, and a value that
 disappoints it beyond belief is set aside, until another measurement, or a later model, bears it out.
 
-Further measurements at the point settle it: a credible one refutes what is beyond belief, two that agree clear each
-other, but where both disappoint beyond belief a third is wanted. What is then not settled is left to the surrogate.
+Repeats settle it: a credible one refutes what is beyond belief, two that agree clear each other, but where both
+disappoint beyond belief a third is wanted. What is then not settled is left to the surrogate.
 
 References:
     Dawid (1984), Statistical theory: the prequential approach.
@@ -22,6 +22,7 @@ from robustbo.numerics.gains import gain
 ASIDE = 8.0  # nats of surprise at which a disappointing value is set aside
 CREDIBLE = 3.0  # nats of surprise up to which a value is taken as expected
 CLEAR = 4.0  # nats that tell two disagreeing values apart
+SPARSE = 0.3  # of the told values: where more are in doubt, it is the model that is wrong
 TINY, HUGE = 1e-300, 1e100  # bounds of a standard deviation and of how many of them a value is off
 
 
@@ -42,15 +43,28 @@ def aside(history: History, sign: float, max_repeats: int) -> tuple[set[int], se
     Args:
         history: All trials.
         sign: 1 where larger values are better, else -1.
-        max_repeats: How many measurements more one point may get; after them nothing is in doubt any more.
+        max_repeats: How many measurements more one point may get; after them, or two, nothing is in doubt any more.
     """
     doubted, refuted = set[int](), set[int]()
     for trials in history.at_points().values():
-        told = [t for t in trials if t.state == "told"]
+        told = judged(trials)
         refuted |= {t.number for t in _refuted(told)}
-        if len(told) <= max_repeats and _is_disappointing(told, sign):
+        ended = sum(t.state in ("told", "failed") for t in trials)
+        if ended <= min(max_repeats, 2) and _is_disappointing(told, sign):
             doubted |= {t.number for t in told}
-    return doubted, refuted
+    is_sparse = len(doubted) <= SPARSE * len(history.having("told"))
+    return doubted if is_sparse else set(), refuted
+
+
+def judged(trials: Sequence[Trial]) -> list[Trial]:
+    """The values at a point that are judged here: one that was asked, and its repeats.
+
+    Other values at the same point (a discrete space comes back to its points, users tell their own) were expected by
+    models that knew the first, and are left to the surrogate; so is a point where the user has excluded a value.
+    """
+    told = [t for t in trials if t.state == "told"]
+    are_repeats = all(t.repeats is not None for t in told[1:])
+    return told if are_repeats and not any(t.state == "excluded" for t in trials) else []
 
 
 def is_open(told: Sequence[Trial], sign: float) -> bool:
@@ -79,16 +93,15 @@ def _surprises(told: Sequence[Trial]) -> list[float] | None:
 
 def _is_disappointing(told: Sequence[Trial], sign: float) -> bool:
     """Whether all the values at a point are worse than what was expected, beyond belief."""
-    found, gains = _expectation(told), _surprises(told)
-    if found is None or gains is None:
+    if not told or (found := _expectation(told)) is None:
         return False
-    return min(gains) >= ASIDE and all(sign * t.measured < sign * found[0] for t in told)
+    return all(sign * t.measured < sign * found[0] and surprise(t.measured, *found) >= ASIDE for t in told)
 
 
 def _refuted(told: Sequence[Trial]) -> list[Trial]:
     """The values that are beyond belief beside a credible one at the same point."""
-    gains = _surprises(told) or [math.inf]
-    least = min(gains)
+    gains = _surprises(told) or [math.inf] * len(told)
+    least = min(gains, default=math.inf)
     if least > CREDIBLE:
         return []
     return [t for t, g in zip(told, gains, strict=True) if g > max(CREDIBLE, least + CLEAR)]

@@ -45,7 +45,8 @@ class Trial:
         origin: "sobol", "model" or "user" (told without having been asked).
         reason: Why it failed, or why it was asked: "re-measure".
         repeats: The number of the trial that it measures again, if it was asked for that.
-        expected: What the model that asked for it expected to be told.
+        expected: What the model that asked for it expected to be told; None again once the user has vouched for a value
+            (`include`, `amend`).
         expected_sd: Standard deviation of that expectation, noise included.
     """
 
@@ -167,11 +168,12 @@ class History:
             case "exclude":
                 new = replace(trial, state="excluded")
             case "include":
-                new = replace(trial, state="told")
+                new = replace(trial, state="told", expected=None, expected_sd=None)
             case "amend":
                 state = "excluded" if trial.state == "excluded" else "told"
                 reason = None if trial.repeats is None else REMEASURE
                 new = replace(trial, state=state, value=event["value"], sd=event["sd"], reason=reason)
+                new = replace(new, expected=None, expected_sd=None)
         return History((*self.trials[: trial.number], new, *self.trials[trial.number + 1 :]))
 
     def to_frame(self) -> pd.DataFrame:

@@ -40,7 +40,7 @@ class Optimizer:
         acquisition: "auto" (noisy expected improvement in closed form, else qLogNEI), "qLogNEI", "qLogEI" or "LogEI".
         num_initial: How many Sobol points come first; 2 (d + 1), at least 5, unless said.
         remeasure: Which values may be measured again, where knowing is worth more than a new point promises:
-            "promising" (flagged ones), "suspicious" (any) or "never"; see `robustbo.remeasure`.
+            "promising" (those that a robust surrogate flags), "suspicious" (any) or "never"; see `robustbo.remeasure`.
         max_repeats: How many measurements more one point may get, failed ones included.
         set_aside: Whether a robust surrogate leaves out, for now, a value that disappoints beyond belief.
         seed: Root of all randomness; drawn, logged and kept in the journal unless said.
@@ -153,7 +153,8 @@ class Optimizer:
     def ask(self, n: int | None = None) -> Trial | list[Trial]:
         """The next point to measure, or a list of the next ``n``; pending ones are accounted for.
 
-        A trial with `Trial.repeats` is at the point of an earlier one whose value is in doubt: measure it again.
+        A trial with `Trial.repeats` is at the point of an earlier one whose value is in doubt: measure it again. If you
+        give a trial up, `fail` it: while a repeat is pending there is no other.
 
         Raises:
             FitError: If the surrogate cannot be fitted to the values so far.
@@ -199,7 +200,7 @@ class Optimizer:
         return self._end("exclude", trial)
 
     def include(self, trial: TrialLike) -> Trial:
-        """Take an exclusion back."""
+        """Take an exclusion back: the value has your word, and what was expected of it counts no more."""
         return self._end("include", trial)
 
     def amend(self, trial: TrialLike, value: float, *, sd: float | None = None) -> Trial:
@@ -223,7 +224,7 @@ class Optimizer:
         return (raw_incumbent if raw else incumbent)(self._settings, self._history)
 
     def outliers(self) -> list[Outlier]:
-        """Every modelled value with its evidence, the most suspicious first; see `Outlier.flagged`.
+        """Every told value with its evidence, the most suspicious first; see `Outlier.flagged`.
 
         Raises:
             FitError: If the surrogate cannot be fitted.

@@ -1,5 +1,6 @@
 """One report form for every surrogate: which values are suspicious, and the evidence."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from robustbo.doubt import surprise
@@ -46,17 +47,29 @@ def outliers(settings: Settings, history: History) -> list[Outlier]:
     left_out = [history[number] for number in fitted.aside]
     for trial, said in zip(left_out, fitted.expect(settings.space, left_out), strict=True):
         found[trial.number] = (*said, surprise(trial.measured, *said), True)
-    report = [Outlier(history[n], history[n].measured, *row, _remeasured(history, n, row)) for n, row in found.items()]
+    flagged = {number for number, row in found.items() if row[3]}
+    report = [
+        Outlier(history[n], history[n].measured, *row, _remeasured(history, n, row, flagged, fitted.aside))
+        for n, row in found.items()
+    ]
     return sorted(report, key=lambda o: (not o.flagged, -o.evidence, o.trial.number))
 
 
-def _remeasured(history: History, number: int, row: Row) -> str:
-    """A flagged value is confirmed by another at its point that is nearer to it than half way to what was expected;
-    one that is believed, by being believed still.
+def _remeasured(history: History, number: int, row: Row, flagged: Collection[int], aside: Collection[int]) -> str:
+    """What the other values at a trial's point say of its own.
+
+    A believed value is confirmed by being believed still, unless another that is believed too is more than three
+    standard deviations off. A flagged one is confirmed by one that is nearer than half way to what is expected, and
+    refuted otherwise. Two that are left out together wait for a third.
     """
-    (expected, _, _, is_flagged), trial = row, history[number]
+    (expected, sd, _, is_flagged), trial = row, history[number]
     others = [t for t in history.having("told") if t.params == trial.params and t.number != number]
     if not others:
         return "not yet"
-    nearest = min(abs(t.measured - trial.measured) for t in others)
-    return "confirmed" if not is_flagged or nearest < abs(trial.measured - expected) / 2 else "refuted"
+    if not is_flagged:
+        believed = [abs(t.measured - trial.measured) for t in others if t.number not in flagged]
+        return "confirmed" if min(believed, default=0.0) <= 3 * sd else "not yet"
+    is_near = min(abs(t.measured - trial.measured) for t in others) < abs(trial.measured - expected) / 2
+    if number in aside and is_near:
+        return "not yet" if len(others) == 1 else "refuted"
+    return "confirmed" if is_near else "refuted"

@@ -5,6 +5,7 @@ at that very point settles it, since sparse corruptions do not strike twice by c
 so the two are compared: the value of knowing (`numerics.repeating`) and the expected improvement of the new point.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,8 +15,7 @@ from torch import Tensor
 from robustbo import doubt
 from robustbo.fitting import Fitted, encode, is_robust
 from robustbo.history import History, Trial
-from robustbo.numerics.repeating import doubt as probability
-from robustbo.numerics.repeating import expected_improvement, value_of_repeating
+from robustbo.numerics.repeating import chance_of_error, expected_improvement, value_of_repeating
 from robustbo.outliers import Outlier, outliers
 from robustbo.settings import Settings
 
@@ -35,7 +35,7 @@ class Repeat:
 def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> Repeat | None:
     """The trial that is to be measured again in place of a new point, if any.
 
-    Two values at one point that disagree, where the others do not tell which is wrong, come first. Then, with
+    A value and its repeat that disagree, where the others do not tell which is wrong, come first. Then, with
     "promising", any value that a robust surrogate flags, with "suspicious" any value at all that was measured once, if
     knowing it is worth more than the new point promises. While a repeat is pending there is no other.
 
@@ -55,12 +55,12 @@ def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> 
         if not told or len(trials) > settings.max_repeats or any(t.state == "pending" for t in trials):
             continue
         first = reports[told[0].number]
-        if doubt.is_open(told, settings.sign):
+        if doubt.is_open(doubt.judged(trials), settings.sign):
             return _again(first)
         if len(told) == 1 and (first.flagged or settings.remeasure == "suspicious"):
             candidates.append(first)
     means = {row: settings.sign * mean for row, (mean, _) in fitted.at_points(settings.space).items()}
-    if not candidates or len(means) < 2:
+    if not candidates:
         return None
     worth = _worth(settings, candidates, means)
     (mean,), (sd,) = fitted.predict(encode(settings.space, [settings.space.to_unit(new.params)]))
@@ -73,13 +73,13 @@ def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> 
 def _worth(settings: Settings, candidates: Sequence[Outlier], means: dict[tuple[float, ...], float]) -> Tensor:
     """The value of knowing each candidate, given the posterior means at the points measured (larger is better)."""
     rows = [tuple(settings.space.to_unit(o.trial.params)) for o in candidates]
-    others = [max(m for row, m in means.items() if row != mine) for mine in rows]
+    others = [max((m for row, m in means.items() if row != mine), default=-math.inf) for mine in rows]
     B = torch.tensor(others, dtype=torch.float64)
     y, mu, sd, g = torch.tensor(
         [[settings.sign * o.value, settings.sign * o.expected, o.sd, _surprise(o)] for o in candidates],
         dtype=torch.float64,
     ).T
-    return value_of_repeating(y, probability(g), mu, sd, B)
+    return value_of_repeating(y, chance_of_error(g), mu, sd, B).nan_to_num(0.0)  # NaN: nothing to compare it with
 
 
 def _surprise(report: Outlier) -> float:

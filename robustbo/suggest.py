@@ -85,7 +85,8 @@ def step(settings: Settings, history: History, trial: int) -> Suggestion:
         return Suggestion(settings.space.sobol(seeds.derive(settings.seed, 0, "sobol"), trial), "sobol")
     fitted = fit(settings, history)
     started = time.perf_counter()
-    rows = [settings.space.to_unit(t.params) for t in pending]
+    waiting = [*pending, *(history[number] for number in fitted.aside)]  # values that the model does not know
+    rows = [settings.space.to_unit(t.params) for t in waiting]
     seed = seeds.derive(settings.seed, trial, "acquisition")
     x = next_point(settings.acquisition, fitted, settings.space, rows, seed)
     made = Suggestion(settings.space.from_unit(decode(settings.space, x.unsqueeze(0))[0]), "model")

@@ -67,6 +67,13 @@ def test_other_parameters_are_understood():
     assert next_repeat(made) is None
 
 
+def test_what_is_no_number_or_outside_is_left_out():
+    made = measured()
+    made.complete_trial(made.attach_trial({"x": 0.42}), {"f": math.nan})
+    made.complete_trial(made.attach_trial({"x": 1.2}), {"f": 0.0})
+    assert next_repeat(made) == {"x": 10 / 15}
+
+
 def test_several_objectives_are_refused():
     with pytest.raises(ValueError, match="must have one objective"):
         next_repeat(client("f, g"))

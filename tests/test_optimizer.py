@@ -387,7 +387,7 @@ class TestMeasuringAgain:
         assert go(rb.Optimizer.resume(tmp_path / "half"), 30).history == whole.history
         assert any(trial.repeats is not None for trial in whole.history)
 
-    @pytest.mark.parametrize("value", [0.0, -400.0])
+    @pytest.mark.parametrize("value", [0.0, -400.0, 1000.0])
     def test_a_region_where_every_value_is_wrong_does_not_trap_the_loop(self, value):
         problem = Problem("branin", SPACE, "minimize", lambda p: branin(**p))
         corruption = build("persistent", problem, probability=0.1, value=value)
@@ -398,7 +398,30 @@ class TestMeasuringAgain:
             opt.tell(trial, told)
         counts = [len(trials) for trials in opt.history.at_points().values()]
         assert max(counts) <= 3
-        assert len(counts) >= 20
+        assert len({tuple(round(u, 1) for u in SPACE.to_unit(trial.params)) for trial in opt.history}) >= 12
+
+    def test_what_is_set_aside_does_not_draw_the_next_points(self):
+        """On clean Branin, seed 1, a model once set aside every value of a corner that it went on to ask for."""
+        opt = go_on(optimizer(surrogate="relevance-pursuit"), 30)
+        assert len(fitting.fit(opt.settings, opt.history).aside) <= 2
+        assert branin(**opt.best().trial.params) < 0.6
+
+    @pytest.mark.parametrize("seed", [1, 2, 3])
+    def test_a_cliff_is_no_corruption(self, seed):
+        opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="maximize", seed=seed)
+        for _ in range(25):
+            trial = opt.ask()
+            opt.tell(trial, -5.0 if trial.params["x"] > 0.7 else 2 * trial.params["x"])
+        assert opt.best().trial.params["x"] > 0.6
+        assert len(fitting.fit(opt.settings, opt.history).aside) <= 0.3 * 25
+
+    def test_noise_in_a_discrete_space_is_no_corruption(self):
+        space = rb.Space(n=rb.Int(1, 4), c=rb.Choice("a", "b"))
+        opt, noise = rb.Optimizer(space, direction="maximize", seed=2), np.random.default_rng(2)
+        for _ in range(24):
+            trial = opt.ask()
+            opt.tell(trial, trial.params["n"] + (trial.params["c"] == "b") + noise.normal())
+        assert fitting.fit(opt.settings, opt.history).aside == ()
 
 
 class TestJournal:

@@ -25,7 +25,7 @@ from robustbo.numerics.improvement import log_ei
 LOG_ODDS, SLOPE = -2.6, 0.19
 
 
-def doubt(g: Tensor) -> Tensor:
+def chance_of_error(g: Tensor) -> Tensor:
     """The probability that a value is wrong, given the nats it gains by a variance of its own."""
     return torch.sigmoid(LOG_ODDS + SLOPE * g)
 

@@ -178,6 +178,8 @@ def cells_in(folder: Path) -> list[Cell]:
 
 def _recorded_cell(folder: Path, description: Mapping[str, Any]) -> Cell:
     rest = dict(description)
+    if missing := [key for key in Method.model_fields if key not in rest]:
+        raise SpecError(f"{folder}: recorded before methods had {', '.join(missing)}; record it again")
     name, replication = rest.pop("method"), rest.pop("replication")
     method = {key: rest.pop(key) for key in Method.model_fields}
     spec = RunSpec.model_validate({**rest, "methods": {name: method}, "trials": 1, "replications": 1})

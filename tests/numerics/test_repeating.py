@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from robustbo.numerics.repeating import doubt, expected_improvement, value_of_repeating
+from robustbo.numerics.repeating import chance_of_error, expected_improvement, value_of_repeating
 
 
 def value(*arguments):
@@ -36,7 +36,7 @@ def test_a_value_of_any_size_gives_a_finite_answer(y):
 
 
 def test_doubt_rises_from_a_low_rate_to_certainty():
-    p = doubt(torch.tensor([0.0, 8.0, 14.0, 1e6, math.inf], dtype=torch.float64))
+    p = chance_of_error(torch.tensor([0.0, 8.0, 14.0, 1e6, math.inf], dtype=torch.float64))
     assert (p.diff() >= 0).all()
     assert 0.05 < p[0] < 0.1
     assert p[-1] == 1
