@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from robustbo.errors import SpaceError
 from robustbo.history import History
 from robustbo.parameters import Choice, Float, Int, Parameter
-from robustbo.settings import DEFAULT_REMEASURE, DEFAULT_SURROGATE, Settings, default_num_initial
+from robustbo.settings import DEFAULT_SURROGATE, Settings, default_num_initial
 from robustbo.space import Space
 from robustbo.suggest import step
 
@@ -28,7 +28,7 @@ def next_repeat(
     client: "Client",
     *,
     surrogate: str = DEFAULT_SURROGATE,
-    remeasure: str = DEFAULT_REMEASURE,
+    remeasure: str = "promising",
     max_repeats: int = 2,
     seed: int = 0,
 ) -> dict[str, Any] | None:
