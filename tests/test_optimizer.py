@@ -324,7 +324,9 @@ class TestMeasuringAgain:
     """16 values of a sine, the eleventh too good by 1.2: flagged, and the best if it were true."""
 
     def optimizer(self, **options):
-        opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), **{"direction": "maximize", "seed": 1, "remeasure": "promising", **options})
+        opt = rb.Optimizer(
+            rb.Space(x=rb.Float(0, 1)), **{"direction": "maximize", "seed": 1, "remeasure": "promising", **options}
+        )
         for i in range(16):
             value = math.sin(3 * i / 15) + 0.1 * math.sin(40 * i) + (1.2 if i == 10 else 0.0)
             opt.tell({"x": i / 15}, value)
@@ -402,7 +404,7 @@ class TestMeasuringAgain:
 
     def test_what_is_set_aside_does_not_draw_the_next_points(self):
         """On clean Branin, seed 1, a model once set aside every value of a corner that it went on to ask for."""
-        opt = go_on(optimizer(surrogate="relevance-pursuit"), 30)
+        opt = go_on(optimizer(surrogate="relevance-pursuit", remeasure="promising"), 30)
         assert len(fitting.fit(opt.settings, opt.history).aside) <= 2
         assert branin(**opt.best().trial.params) < 0.6
 
