@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from robustbo.errors import SpaceError
 from robustbo.history import History
-from robustbo.parameters import Choice, Float, Int, Parameter
+from robustbo.parameters import Choice, Float, Int, Parameter, Value
 from robustbo.settings import DEFAULT_SURROGATE, Settings, default_num_initial
 from robustbo.space import Space
 from robustbo.suggest import step
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 
 class _Run(NamedTuple):
-    """One arm of one trial of an experiment; the value is None where it has none yet."""
+    """One arm of one trial of an experiment, and its point in our space; the value is None where it has none yet."""
 
     params: dict[str, Any]
+    point: dict[str, Value]
     value: float | None
     sd: float | None
     is_failed: bool
@@ -68,8 +69,8 @@ def next_repeat(
         remeasure=remeasure,
         max_repeats=max_repeats,
     )
-    runs = [run for run in _runs(experiment, objective.metric_names[0]) if _is_inside(space, run)]
-    history = _history(space, runs)
+    runs = list(_runs(experiment, space, objective.metric_names[0]))
+    history = _history(runs)
     if not history.having("told"):
         return None
     repeats = step(settings, history, len(history)).repeats
@@ -88,38 +89,34 @@ def _parameters(search_space: Any) -> Iterator[tuple[str, Parameter]]:
             raise ValueError(f"{name} must be a range, a choice or fixed, got {parameter!r}")
 
 
-def _runs(experiment: Any, metric: str) -> Iterator[_Run]:
+def _runs(experiment: Any, space: Space, metric: str) -> Iterator[_Run]:
+    """All arms within the space; Ax lets others be attached."""
     data = experiment.lookup_data().df
     rows = data[data["metric_name"] == metric] if len(data) else data
     found = {(row.trial_index, row.arm_name): (row.mean, row.sem) for row in rows.itertuples()}
     for index, trial in sorted(experiment.trials.items()):
         for arm in trial.arms:
-            value, sd = found.get((index, arm.name), (None, None))
-            is_number, is_known = value is not None and math.isfinite(value), sd is not None and sd > 0
+            try:
+                point = space.validate({name: arm.parameters[name] for name in space.names})
+            except SpaceError:
+                continue
+            value, sd = found.get((index, arm.name), (math.nan, math.nan))
+            is_known = sd is not None and sd > 0
             yield _Run(
                 dict(arm.parameters),
-                value if is_number else None,
+                point,
+                value if math.isfinite(value) else None,
                 sd if is_known else None,
                 trial.status.is_terminal,
             )
 
 
-def _is_inside(space: Space, run: _Run) -> bool:
-    """Whether a run is within the space; Ax lets arms outside be attached."""
-    try:
-        space.validate({name: run.params[name] for name in space.names})
-    except SpaceError:
-        return False
-    return True
-
-
-def _history(space: Space, runs: list[_Run]) -> History:
+def _history(runs: list[_Run]) -> History:
     """The runs as trials; one at the point of an earlier one repeats it."""
     history, first = History(), dict[tuple[Any, ...], int]()
     for number, run in enumerate(runs):
-        params = space.validate({name: run.params[name] for name in space.names})
-        event: dict[str, Any] = {"event": "ask", "trial": number, "params": params, "origin": "user"}
-        earlier = first.setdefault(tuple(params.values()), number)
+        event: dict[str, Any] = {"event": "ask", "trial": number, "params": run.point, "origin": "user"}
+        earlier = first.setdefault(tuple(run.point.values()), number)
         history = history.apply(event if earlier == number else event | {"repeats": earlier})
         if run.value is not None:
             history = history.apply({"event": "tell", "trial": number, "value": float(run.value), "sd": run.sd})

@@ -117,8 +117,8 @@ def build(kind: str, problem: Problem, **options: Any) -> Corruption:
         raise ValueError(f"probability must lie in [0, 1], got {probability!r}")
     if wrong := [key for key, value in options.items() if not isinstance(value, int | float)]:
         raise ValueError(f"{wrong[0]} must be a number, got {options[wrong[0]]!r}")
-    known = [field.name for field in fields(CORRUPTIONS[kind]) if field.name != "problem"]
+    names = [field.name for field in fields(CORRUPTIONS[kind])]
+    known = [name for name in names if name != "problem"]
     if unknown := [key for key in options if key not in known]:
         raise ValueError(f"{kind} has the options {known}, got {unknown[0]!r}")
-    needs_problem = any(field.name == "problem" for field in fields(CORRUPTIONS[kind]))
-    return CORRUPTIONS[kind](**{"problem": problem} if needs_problem else {}, **options)
+    return CORRUPTIONS[kind](**{"problem": problem} if "problem" in names else {}, **options)

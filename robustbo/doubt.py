@@ -80,10 +80,8 @@ def is_open(told: Sequence[Trial], sign: float) -> bool:
 
 def _expectation(told: Sequence[Trial]) -> tuple[float, float] | None:
     """What the others let expect at a point: said with its first repeat, or else when it was first asked."""
-    for trial in [*(t for t in told if t.repeats is not None), *told[:1]]:
-        if trial.expected is not None and trial.expected_sd is not None:
-            return trial.expected, trial.expected_sd
-    return None
+    said = [t.expectation for t in [*(t for t in told if t.repeats is not None), *told[:1]]]
+    return next((found for found in said if found is not None), None)
 
 
 def _surprises(told: Sequence[Trial]) -> list[float] | None:

@@ -62,6 +62,16 @@ class Trial:
     expected_sd: float | None = None
 
     @property
+    def point(self) -> tuple[Value, ...]:
+        """The parameters' values, hashable."""
+        return tuple(self.params.values())
+
+    @property
+    def expectation(self) -> tuple[float, float] | None:
+        """What was expected and its standard deviation; None where nothing was."""
+        return None if self.expected is None or self.expected_sd is None else (self.expected, self.expected_sd)
+
+    @property
     def measured(self) -> float:
         """The value, of a trial that has one.
 
@@ -113,7 +123,7 @@ class History:
         """The trials at each point, in order, whatever their state."""
         found: dict[tuple[Value, ...], list[Trial]] = {}
         for trial in self:
-            found.setdefault(tuple(trial.params.values()), []).append(trial)
+            found.setdefault(trial.point, []).append(trial)
         return found
 
     def apply(self, event: Event) -> "History":

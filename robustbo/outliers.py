@@ -1,10 +1,10 @@
 """One report form for every surrogate: which values are suspicious, and the evidence."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from robustbo.doubt import surprise
-from robustbo.fitting import fit
+from robustbo.fitting import Fitted, fit
 from robustbo.history import History, Trial
 from robustbo.isolation import isolated
 from robustbo.settings import Settings
@@ -38,7 +38,11 @@ class Outlier:
 
 def outliers(settings: Settings, history: History) -> list[Outlier]:
     """Every told value, the most suspicious first: flagged before not, then by evidence."""
-    fitted = fit(settings, history)
+    return reported(settings, history, fit(settings, history))
+
+
+def reported(settings: Settings, history: History, fitted: Fitted) -> list[Outlier]:
+    """The same, by a surrogate that has been fitted to the history."""
     with isolated(0), quiet():
         diagnosis = diagnose(fitted.model)
     expected, sd = fitted.in_units(diagnosis.expected, diagnosis.sd)
@@ -47,29 +51,31 @@ def outliers(settings: Settings, history: History) -> list[Outlier]:
     left_out = [history[number] for number in fitted.aside]
     for trial, said in zip(left_out, fitted.expect(settings.space, left_out), strict=True):
         found[trial.number] = (*said, surprise(trial.measured, *said), True)
-    flagged = {number for number, row in found.items() if row[3]}
-    report = [
-        Outlier(history[n], history[n].measured, *row, _remeasured(history, n, row, flagged, fitted.aside))
-        for n, row in found.items()
-    ]
+    flagged, at_points = {number for number, row in found.items() if row[3]}, history.at_points()
+    report = []
+    for number, row in found.items():
+        trial = history[number]
+        copies = [t for t in at_points[trial.point] if t.state == "told" and t is not trial]
+        report.append(Outlier(trial, trial.measured, *row, _remeasured(trial, copies, row, flagged, fitted.aside)))
     return sorted(report, key=lambda o: (not o.flagged, -o.evidence, o.trial.number))
 
 
-def _remeasured(history: History, number: int, row: Row, flagged: Collection[int], aside: Collection[int]) -> str:
+def _remeasured(
+    trial: Trial, others: Sequence[Trial], row: Row, flagged: Collection[int], aside: Collection[int]
+) -> str:
     """What the other values at a trial's point say of its own.
 
     A believed value is confirmed by being believed still, unless another that is believed too is more than three
     standard deviations off. A flagged one is confirmed by one that is nearer than half way to what is expected, and
     refuted otherwise. Two that are left out together wait for a third.
     """
-    (expected, sd, _, is_flagged), trial = row, history[number]
-    others = [t for t in history.having("told") if t.params == trial.params and t.number != number]
+    expected, sd, _, is_flagged = row
     if not others:
         return "not yet"
     if not is_flagged:
         believed = [abs(t.measured - trial.measured) for t in others if t.number not in flagged]
         return "confirmed" if min(believed, default=0.0) <= 3 * sd else "not yet"
     is_near = min(abs(t.measured - trial.measured) for t in others) < abs(trial.measured - expected) / 2
-    if number in aside and is_near:
+    if trial.number in aside and is_near:
         return "not yet" if len(others) == 1 else "refuted"
     return "confirmed" if is_near else "refuted"

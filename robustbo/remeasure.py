@@ -7,7 +7,6 @@ so the two are compared: the value of knowing (`numerics.repeating`) and the exp
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -16,24 +15,15 @@ from robustbo import doubt
 from robustbo.fitting import Fitted, encode, is_robust
 from robustbo.history import History, Trial
 from robustbo.numerics.repeating import chance_of_error, expected_improvement, value_of_repeating
-from robustbo.outliers import Outlier, outliers
+from robustbo.outliers import Outlier, reported
 from robustbo.settings import Settings
 
 IN_A_ROW = 3  # repeats, before a new point has its turn
 WORTH = 0.01  # of the values' scale: what knowing must bring at least
 
 
-@dataclass(frozen=True)
-class Repeat:
-    """A trial to be measured again, and what the others predict for the value."""
-
-    trial: Trial
-    expected: float
-    sd: float
-
-
-def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> Repeat | None:
-    """The trial that is to be measured again in place of a new point, if any.
+def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> Outlier | None:
+    """The value that is to be measured again in place of a new point, if any.
 
     A value and its repeat that disagree, where the others do not tell which is wrong, come first. Then, with
     "promising", any value that a robust surrogate flags, with "suspicious" any value at all that was measured once, if
@@ -48,7 +38,7 @@ def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> 
     is_off = settings.remeasure == "never" or (settings.remeasure == "promising" and not is_robust(settings))
     if is_off or _is_busy(history):
         return None
-    reports = {o.trial.number: o for o in outliers(settings, history)}
+    reports = {o.trial.number: o for o in reported(settings, history, fitted)}
     candidates = []
     for trials in history.at_points().values():
         told = [t for t in trials if t.state == "told"]
@@ -56,7 +46,7 @@ def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> 
             continue
         first = reports[told[0].number]
         if doubt.is_open(doubt.judged(trials), settings.sign):
-            return _again(first)
+            return first
         if len(told) == 1 and (first.flagged or settings.remeasure == "suspicious"):
             candidates.append(first)
     means = {row: settings.sign * mean for row, (mean, _) in fitted.at_points(settings.space).items()}
@@ -67,7 +57,7 @@ def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> 
     promised = torch.tensor([settings.sign * mean, sd, max(means.values())], dtype=torch.float64)
     least = max(expected_improvement(*promised).item(), WORTH * fitted.scale)
     best = int(worth.argmax())
-    return _again(candidates[best]) if worth[best] > least else None
+    return candidates[best] if worth[best] > least else None
 
 
 def _worth(settings: Settings, candidates: Sequence[Outlier], means: dict[tuple[float, ...], float]) -> Tensor:
@@ -84,16 +74,11 @@ def _worth(settings: Settings, candidates: Sequence[Outlier], means: dict[tuple[
 
 def _surprise(report: Outlier) -> float:
     """Against what was expected when it was asked, or against all the others: whichever is the more."""
-    expected, sd = report.trial.expected, report.trial.expected_sd
-    at_asking = 0.0 if expected is None or sd is None else doubt.surprise(report.value, expected, sd)
-    return max(at_asking, report.evidence)
+    said = report.trial.expectation
+    return report.evidence if said is None else max(doubt.surprise(report.value, *said), report.evidence)
 
 
 def _is_busy(history: History) -> bool:
     last = history.trials[-IN_A_ROW:]
     is_pending = any(t.state == "pending" and t.repeats is not None for t in history)
     return is_pending or (len(last) == IN_A_ROW and all(t.repeats is not None for t in last))
-
-
-def _again(report: Outlier) -> Repeat:
-    return Repeat(report.trial, report.expected, report.sd)
