@@ -1,24 +1,19 @@
-"""Ask and tell: ids, pending trials and the journal; the mathematics is elsewhere."""
+"""Ask and tell: arguments into events; what is kept of them, and the mathematics, is elsewhere."""
 
 import logging
 import math
 import secrets
-import warnings
 from collections.abc import Mapping
-from dataclasses import replace
 from os import PathLike
-from pathlib import Path
 from typing import Any, overload
 
 import pandas as pd
 from botorch.models.gpytorch import GPyTorchModel
 
 from robustbo.arguments import index, noise_sd, real, whole
-from robustbo.errors import JournalWarning
-from robustbo.history import Event, History, Trial
-from robustbo.journal import Journal
+from robustbo.history import History, Trial
+from robustbo.ledger import Ledger
 from robustbo.outliers import Outlier, outliers
-from robustbo.record import changed_versions, fold, header
 from robustbo.settings import DEFAULT_REMEASURE, DEFAULT_SURROGATE, Settings, default_num_initial, options_text
 from robustbo.space import Space
 from robustbo.suggest import Incumbent, incumbent, raw_incumbent, step
@@ -93,17 +88,13 @@ class Optimizer:
             set_aside=set_aside,
             seed=seed,
         )
-        file = None if journal is None else Journal.create(Path(journal), header(settings))
-        self._begin(settings, History(), file)
-
-    def _begin(self, settings: Settings, history: History, journal: Journal | None) -> None:
-        self._settings, self._history, self._journal = settings, history, journal
+        self._ledger = Ledger.create(settings, journal)
 
     @classmethod
     def begin(cls, settings: Settings, journal: str | PathLike[str]) -> "Optimizer":
         """An optimization of given settings, with a new journal."""
         optimizer = cls.__new__(cls)
-        optimizer._begin(settings, History(), Journal.create(Path(journal), header(settings)))
+        optimizer._ledger = Ledger.create(settings, journal)
         return optimizer
 
     @classmethod
@@ -113,36 +104,29 @@ class Optimizer:
         Raises:
             JournalError: If the journal cannot be read; the message has the line.
         """
-        file, contents = Journal.resume(Path(journal))
         optimizer = cls.__new__(cls)
-        optimizer._begin(*fold(file.path, contents), file)
-        if changed := changed_versions(contents):
-            warnings.warn(
-                f"{journal}: begun with other libraries, so further points may differ in the last digits: {changed}",
-                JournalWarning,
-                stacklevel=2,
-            )
+        optimizer._ledger = Ledger.resume(journal)
         return optimizer
 
     def __repr__(self) -> str:
-        s = self._settings
-        counts = ", ".join(f"{count} {state}" for state, count in self._history.counts().items() if count)
+        s = self.settings
+        counts = ", ".join(f"{count} {state}" for state, count in self.history.counts().items() if count)
         return f"Optimizer({s.direction}, {s.surrogate}, seed={s.seed}: {counts or 'no trials yet'})"
 
     @property
     def settings(self) -> Settings:
         """What the optimization was told at its beginning."""
-        return self._settings
+        return self._ledger.settings
 
     @property
     def seed(self) -> int:
         """The root seed, given or drawn."""
-        return self._settings.seed
+        return self.settings.seed
 
     @property
     def history(self) -> History:
         """Everything so far; frozen."""
-        return self._history
+        return self._ledger.history
 
     @overload
     def ask(self) -> Trial: ...
@@ -159,12 +143,12 @@ class Optimizer:
         Raises:
             FitError: If the surrogate cannot be fitted to the values so far.
         """
-        history, events = self._history, []
+        history, events = self.history, []
         for _ in range(1 if n is None else whole("n", n, 1)):
             number = len(history)
-            events.append({"event": "ask", "trial": number, **step(self._settings, history, number).event})
+            events.append({"event": "ask", "trial": number, **step(self.settings, history, number).event})
             history = history.apply(events[-1])
-        asked = [self._record(event) for event in events]
+        asked = [self._ledger.record(event) for event in events]
         return asked[0] if n is None else asked
 
     def tell(self, trial: TrialLike | Mapping[str, Any], value: float, *, sd: float | None = None) -> Trial:
@@ -185,8 +169,8 @@ class Optimizer:
         number, sd = real("value", value), noise_sd(sd)
         new: dict[str, Any] = {}
         if isinstance(trial, Mapping):
-            new = {"params": self._settings.space.validate(trial)}
-            trial = len(self._history)
+            new = {"params": self.settings.space.validate(trial)}
+            trial = len(self.history)
         if math.isfinite(number):
             return self._end("tell", trial, value=number, sd=sd, **new)
         return self._end("fail", trial, reason=f"the value told was not finite: {number}", **new)
@@ -221,7 +205,7 @@ class Optimizer:
             ValueError: If no value has been told.
             FitError: If the surrogate cannot be fitted.
         """
-        return (raw_incumbent if raw else incumbent)(self._settings, self._history)
+        return (raw_incumbent if raw else incumbent)(self.settings, self.history)
 
     def outliers(self) -> list[Outlier]:
         """Every told value with its evidence, the most suspicious first; see `Outlier.flagged`.
@@ -229,22 +213,14 @@ class Optimizer:
         Raises:
             FitError: If the surrogate cannot be fitted.
         """
-        return outliers(self._settings, self._history) if self._history.having("told") else []
+        return outliers(self.settings, self.history) if self.history.having("told") else []
 
     def frame(self) -> pd.DataFrame:
         """One row a trial."""
-        return self._history.to_frame()
+        return self.history.to_frame()
 
     def _end(self, kind: str, trial: TrialLike, **content: Any) -> Trial:
         number = trial.number if isinstance(trial, Trial) else index(trial)
-        if isinstance(trial, Trial) and trial.params != self._history[number].params:
+        if isinstance(trial, Trial) and trial.params != self.history[number].params:
             raise ValueError(f"trial {number} must be one of this optimization, got one elsewhere: {trial.params}")
-        return self._record({"event": kind, "trial": number, **content})
-
-    def _record(self, event: Event) -> Trial:
-        history = self._history.apply(event)
-        if self._journal is not None:
-            self._journal.append(event)
-        self._history = history
-        recorded = history[event["trial"]]
-        return replace(recorded, params=dict(recorded.params))
+        return self._ledger.record({"event": kind, "trial": number, **content})

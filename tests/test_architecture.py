@@ -21,7 +21,8 @@ LAYERS = (
     ("outliers", "acquisition"),
     ("remeasure",),
     ("suggest", "journal", "record"),
-    ("optimizer", "overview", "tables", "ax"),
+    ("ledger", "overview", "tables", "ax"),
+    ("optimizer",),
     ("replay",),
     ("cli",),
 )

@@ -1,0 +1,60 @@
+"""What an optimization was told and what has happened in it: in the journal before it is in the history."""
+
+import warnings
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+
+from robustbo.errors import JournalWarning
+from robustbo.history import Event, History, Trial
+from robustbo.journal import Journal
+from robustbo.record import changed_versions, fold, header
+from robustbo.settings import Settings
+
+
+class Ledger:
+    """Settings, a history that grows by events, and the journal (None without one) that each event reaches first."""
+
+    def __init__(self, settings: Settings, history: History, journal: Journal | None) -> None:
+        self.settings = settings
+        self.history = history
+        self._journal = journal
+
+    @classmethod
+    def create(cls, settings: Settings, journal: str | PathLike[str] | None) -> "Ledger":
+        """An empty one.
+
+        Raises:
+            JournalError: If the journal exists.
+        """
+        return cls(settings, History(), None if journal is None else Journal.create(Path(journal), header(settings)))
+
+    @classmethod
+    def resume(cls, journal: str | PathLike[str]) -> "Ledger":
+        """That of a journal, to go on with.
+
+        Raises:
+            JournalError: If the journal cannot be read; the message has the line.
+        """
+        file, contents = Journal.resume(Path(journal))
+        ledger = cls(*fold(file.path, contents), file)
+        if changed := changed_versions(contents):
+            warnings.warn(
+                f"{journal}: begun with other libraries, so further points may differ in the last digits: {changed}",
+                JournalWarning,
+                stacklevel=3,
+            )
+        return ledger
+
+    def record(self, event: Event) -> Trial:
+        """Write an event down; the trial as it is then.
+
+        Raises:
+            ValueError: If the trial's state does not allow the event, which is not written then.
+        """
+        history = self.history.apply(event)
+        if self._journal is not None:
+            self._journal.append(event)
+        self.history = history
+        recorded = history[event["trial"]]
+        return replace(recorded, params=dict(recorded.params))
