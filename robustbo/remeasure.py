@@ -27,7 +27,8 @@ def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> 
 
     A value and its repeat that disagree, where the others do not tell which is wrong, come first. Then, with
     "promising", any value that a robust surrogate flags, with "suspicious" any value at all that was measured once, if
-    knowing it is worth more than the new point promises. While a repeat is pending there is no other.
+    knowing it is worth more than the new point promises. A flagged value that has been refuted at another point is a
+    failure's signature, and not asked about twice. While a repeat is pending there is no other.
 
     Args:
         settings: What the run was told at its beginning.
@@ -39,15 +40,17 @@ def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> 
     if is_off or _is_busy(history):
         return None
     reports = {o.trial.number: o for o in reported(settings, history, fitted)}
+    signatures = {o.value for o in reports.values() if o.flagged and o.remeasured == "refuted"}
     candidates = []
     for trials in history.at_points().values():
         told = [t for t in trials if t.state == "told"]
         if not told or len(trials) > settings.max_repeats or any(t.state == "pending" for t in trials):
             continue
         first = reports[told[0].number]
-        if doubt.is_open(doubt.judged(trials), settings.sign):
+        if doubt.is_open(doubt.judged(trials)):
             return first
-        if len(told) == 1 and (first.flagged or settings.remeasure == "suspicious"):
+        is_asked = first.value not in signatures if first.flagged else settings.remeasure == "suspicious"
+        if len(told) == 1 and is_asked:
             candidates.append(first)
     means = {row: settings.sign * mean for row, (mean, _) in fitted.at_points(settings.space).items()}
     if not candidates:

@@ -14,7 +14,7 @@ REMEASURES: tuple[str, ...] = get_args(Remeasure)
 Acquisition = Literal["auto", "qLogNEI", "qLogEI", "LogEI", "sobol"]
 ACQUISITIONS: tuple[str, ...] = get_args(Acquisition)
 DEFAULT_SURROGATE = "relevance-pursuit"
-DEFAULT_REMEASURE: Remeasure = "never"  # by its figures: see the README, runs/loop-constant-20
+DEFAULT_REMEASURE: Remeasure = "promising"  # by its figures: see the README, runs/loop-*
 
 
 def default_num_initial(space: Space) -> int:

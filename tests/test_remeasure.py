@@ -78,6 +78,15 @@ class TestPromising:
     def test_never_is_never(self):
         assert decide(settings("never"), history()) is None
 
+    def test_a_failures_signature_is_not_asked_about_twice(self):
+        """The same value was refuted at another point."""
+        made = history()
+        value = made[10].value
+        made = again(made, 0.9).apply({"event": "exclude", "trial": 4})
+        twin = {"event": "tell", "trial": 17, "params": {"x": 4 / 15}, "sd": None}
+        assert decide(settings(), made.apply(twin | {"value": value + 0.01})) == 17
+        assert decide(settings(), made.apply(twin | {"value": value})) is None
+
     def test_what_the_others_expect_is_kept_with_it(self):
         given, made = settings(), history()
         found = repeat(given, made, fit(given, made), Trial(16, POOR))
@@ -98,7 +107,11 @@ class TestSuspicious:
 class TestLimits:
     def test_a_settled_value_is_not_measured_again(self):
         assert decide(settings(), again(history(), 0.9)) is None
-        assert decide(settings(), again(history(), 2.1)) is None
+
+    def test_two_that_agree_beyond_belief_want_a_third_which_settles_it(self):
+        made = again(history(), 2.1)
+        assert decide(settings(), made) == 10
+        assert decide(settings(), again(made, 2.1)) is None
 
     @pytest.mark.usefixtures("much")
     def test_two_that_disagree_are_followed_by_a_third_whatever_a_new_point_promises(self):

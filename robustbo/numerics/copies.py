@@ -1,7 +1,8 @@
 """Several observations of one point: those that agree clear each other.
 
 Sparse errors do not strike twice in the same way by chance, while a smooth process may find even the truth unlikely. So
-where most of the values at a point agree, that counts for more than what the process thinks of them.
+where most of the values at a point agree, that counts for more than what the process thinks of them. But failures may
+all look alike: a value that stands at another point too, to the last digit, is cleared by nothing.
 """
 
 from torch import Tensor
@@ -16,7 +17,8 @@ def agreeing(X: Tensor, y: Tensor, tolerance: Tensor) -> Tensor:
         tolerance: ``n`` distances within which another value at the same point agrees.
 
     Returns:
-        ``n`` booleans, False where a point was observed once, or where no majority agrees.
+        ``n`` booleans, False where a point was observed once, where no majority agrees, and for a value that stands at
+        another point too.
 
     Example:
         >>> import torch
@@ -28,4 +30,5 @@ def agreeing(X: Tensor, y: Tensor, tolerance: Tensor) -> Tensor:
     is_copy = place.unsqueeze(0) == place.unsqueeze(1)
     is_near = is_copy & ((y.unsqueeze(0) - y.unsqueeze(1)).abs() <= tolerance.unsqueeze(1))
     near, copies = is_near.sum(-1), is_copy.sum(-1)
-    return (copies > 1) & (2 * near > copies)
+    stands_elsewhere = (~is_copy & (y.unsqueeze(0) == y.unsqueeze(1))).any(-1)
+    return (copies > 1) & (2 * near > copies) & ~stands_elsewhere

@@ -28,8 +28,13 @@ def test_the_majority_at_a_point_agrees(values, agree):
     assert mask(values) == agree
 
 
-def test_equal_values_at_different_points_do_not():
-    assert mask([1.0, 1.0, 1.0], places=[0.0, 0.5, 0.0]) == [True, False, True]
+def test_near_values_at_different_points_do_not():
+    assert mask([1.0, 1.01, 1.02], places=[0.0, 0.5, 0.0]) == [True, False, True]
+
+
+def test_a_failures_value_which_stands_elsewhere_too_is_cleared_by_nothing():
+    assert mask([100.0, 100.0, 100.0], places=[0.0, 0.5, 0.0]) == [False] * 3
+    assert mask([100.0, 100.0, 100.01], places=[0.0, 0.5, 0.0]) == [False, False, True]
 
 
 def test_each_has_a_tolerance_of_its_own():
