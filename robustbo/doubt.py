@@ -4,8 +4,8 @@ A model fitted to a wrong value adapts to it: with few observations its length-s
 The model that asked for the value has not seen it. So what it expected is kept with the trial, and a value that
 disappoints it beyond belief is set aside, until another measurement, or a later model, bears it out.
 
-Repeats settle it: a credible one refutes what is beyond belief, two that agree clear each other, but where both are
-beyond belief a third is wanted. What is then not settled is left to the surrogate.
+Repeats settle it: a credible one refutes what is beyond belief, two that agree clear each other, but where both
+disappoint beyond belief a third is wanted. What is then not settled is left to the surrogate.
 
 References:
     Dawid (1984), Statistical theory: the prequential approach.
@@ -67,15 +67,15 @@ def judged(trials: Sequence[Trial]) -> list[Trial]:
     return told if are_repeats and not any(t.state == "excluded" for t in trials) else []
 
 
-def is_open(told: Sequence[Trial]) -> bool:
-    """Whether two values at a point want a third: they disagree and nothing tells which is wrong, or both are unlikely.
+def is_open(told: Sequence[Trial], sign: float) -> bool:
+    """Whether two values at a point want a third: they disagree and nothing tells which is wrong, or both disappoint.
 
-    Failures look alike: two values that are both beyond belief may agree because both have failed.
+    Failures look alike: two values that both disappoint beyond belief may agree by chance.
     """
     gains = _surprises(told)
     if len(told) != 2 or gains is None or max(gains) <= CREDIBLE or _refuted(told):
         return False
-    return min(gains) >= ASIDE or not _agree(told)
+    return _is_disappointing(told, sign) or not _agree(told)
 
 
 def _expectation(told: Sequence[Trial]) -> tuple[float, float] | None:

@@ -47,7 +47,7 @@ def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> 
         if not told or len(trials) > settings.max_repeats or any(t.state == "pending" for t in trials):
             continue
         first = reports[told[0].number]
-        if doubt.is_open(doubt.judged(trials)):
+        if doubt.is_open(doubt.judged(trials), settings.sign):
             return first
         is_asked = first.value not in signatures if first.flagged else settings.remeasure == "suspicious"
         if len(told) == 1 and is_asked:
