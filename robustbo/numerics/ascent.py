@@ -18,7 +18,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
+from scipy.optimize import minimize
 from torch import Tensor
 
 DAMPING = 1e-3  # added to the information, which may be singular
@@ -26,6 +28,8 @@ LONGEST = 4.0  # logarithmic units that a coordinate moves at once
 ROUNDING = 1e-12  # of the information itself, so that it can be factored whatever its size
 CLOSE = 1e-12  # to a bound
 MEMORY = 2  # secant corrections
+HISTORY = 20  # corrections of L-BFGS-B, which has no other information
+INFEASIBLE = 1e300  # told to its line search where the function may not be visited
 ARMIJO = 1e-4  # share of the rise along the gradient that a step must bring
 CURVED = 1e-3  # share of the curvature below which a secant is noise, or the search is where the surface bends upward
 
@@ -99,6 +103,30 @@ def ascend(
         here, (g, A) = there, there.derivatives()
         secants = [*secants, Secant(share * step, before - g)][-MEMORY:]
     return Ascent(x, here, evaluations, False)
+
+
+def ascend_by_gradient(
+    at: Callable[[Tensor], Point], x: Tensor, low: Tensor, high: Tensor, *, ftol: float = 1e-9, maxiter: int = 200
+) -> Ascent:
+    """The same by L-BFGS-B, for functions whose information is not known: their points give the gradient alone."""
+    visited: dict[bytes, Point] = {}
+
+    def negative(array: np.ndarray) -> tuple[float, np.ndarray]:
+        point = visited[array.tobytes()] = at(torch.from_numpy(array.copy()))
+        if not math.isfinite(point.F):
+            return INFEASIBLE, np.zeros_like(array)
+        return -point.F, -point.derivatives()[0].numpy()
+
+    found = minimize(
+        negative,
+        x.clamp(low, high).numpy(),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=torch.stack([low, high], dim=-1).tolist(),
+        options={"maxiter": maxiter, "ftol": ftol, "gtol": 1e-5, "maxcor": HISTORY},
+    )
+    last = visited.get(found.x.tobytes()) or at(torch.from_numpy(found.x))
+    return Ascent(torch.from_numpy(found.x), last, found.nfev, bool(found.success))
 
 
 def corrected(A: Tensor, secants: Sequence[Secant]) -> Tensor:

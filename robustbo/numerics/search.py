@@ -19,16 +19,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
-from scipy.optimize import minimize
 from torch import Tensor
 
-from robustbo.numerics.ascent import Point, ascend
+from robustbo.numerics.ascent import Point, ascend, ascend_by_gradient
 from robustbo.numerics.hyperparameters import Model, Value, gradient, information, log_posterior
-
-INFEASIBLE = 1e300  # returned to the line search where the covariance is not positive definite
-MEMORY = 20  # L-BFGS corrections
 
 
 class Parameterization(NamedTuple):
@@ -99,22 +94,11 @@ def climb(
     objective = _Objective(model, support, v[support], PARAMETERIZATIONS[parameterization])
     bounds = theta.new_tensor(model.bounds + [(0.0, objective.of.high)] * len(support))
     begin = torch.cat([theta, objective.of.inverse(rho[support], v[support])]).clamp(bounds[:, 0], bounds[:, 1])
-    precision = model.prior_precision
-    if parameterization == "log" and precision is not None:
-        point = partial(objective.point, precision)
-        x, last, evaluations, converged = ascend(point, begin, *bounds.T, ftol=ftol, maxiter=maxiter)
-        value = last.value
-    else:
-        found = minimize(
-            objective.negative,
-            begin.numpy(),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=bounds.tolist(),
-            options={"maxiter": maxiter, "ftol": ftol, "gtol": 1e-5, "maxcor": MEMORY},
-        )
-        x, evaluations, converged = torch.from_numpy(found.x), found.nfev, bool(found.success)
-        value = objective.at(x)
+    precision = model.prior_precision if parameterization == "log" else None
+    climb = ascend_by_gradient if precision is None else ascend
+    point = partial(objective.point, precision)
+    x, last, evaluations, converged = climb(point, begin, *bounds.T, ftol=ftol, maxiter=maxiter)
+    value: Value = last.value
     return Fit(x[: len(theta)], objective.rho(x), value.F, value.evidence.L.item(), evaluations, converged), value
 
 
@@ -139,19 +123,14 @@ class _Objective(NamedTuple):
         F_theta, F_rho = gradient(self.model, value)
         return torch.cat([F_theta, F_rho[self.support] * self.of.slope(self.z(x), self.scale)])
 
-    def point(self, precision: Tensor, x: Tensor) -> Point:
+    def point(self, precision: Tensor | None, x: Tensor) -> Point:
         value = self.at(x)
 
         def derivatives() -> tuple[Tensor, Tensor]:
+            if precision is None:
+                return self.slopes(x, value), x[:0]
             A = information(self.model, value, self.support, self.of.slope(self.z(x), self.scale))
             A.diagonal()[: len(precision)].add_(precision)
             return self.slopes(x, value), A
 
         return Point(value.F, derivatives, value)
-
-    def negative(self, array: np.ndarray) -> tuple[float, np.ndarray]:
-        x = torch.from_numpy(array)
-        value = self.at(x)
-        if not math.isfinite(value.F):
-            return INFEASIBLE, np.zeros_like(array)
-        return -value.F, -self.slopes(x, value).numpy()

@@ -1,0 +1,203 @@
+"""Maximum a posteriori hyperparameters of a Gaussian process with a Student-t likelihood, by Laplace's approximation.
+
+What is climbed is the evidence with clamped curvatures. With their signs it has poles: it rises without bound towards
+hyperparameters at which the mode ceases to be one, and a search ends there. The clamp costs a fraction of a nat.
+
+The climb follows one mode of the latent values from step to step, since the evidence jumps between modes. Where it
+ends, the modes are looked for anew, and a higher one is climbed from in turn.
+
+Notation (no batch dimensions: a search is one search), beside that of `laplace`:
+    x    theta, then log nu where it is learned, then m
+    theta p  logarithms of the kernel's hyperparameters, then log s2 unless the noise is known
+    V    n   EM variances: with them as noise variances the process has the same mean
+    F        log posterior density: L plus log prior densities
+
+References:
+    equations.md section 2.
+"""
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from robustbo.numerics import student_t_likelihood as likelihood
+from robustbo.numerics.ascent import Point, ascend, ascend_by_gradient
+from robustbo.numerics.covariance import Covariance, LogNormal
+from robustbo.numerics.hyperparameters import Model
+from robustbo.numerics.laplace import Laplace, Noise, approximate, gradient
+from robustbo.numerics.laplace_mode import cold_starts, find_mode
+
+DOF_PRIOR = LogNormal(2.5, 1.0)  # weak: its median is 12 degrees of freedom, its mode 4.5
+LOG_DOF = (math.log(2.0), math.log(1e4))
+ROUNDS = 3  # of climbs, each from a higher mode
+WARM_STEPS = 3  # of expectation maximization, from the mode of the last place
+HIGHER = 1e-6  # nats
+ROUGH = 1e-4  # relative rise of F at which the first climbs stop
+
+
+class HeavyModel(NamedTuple):
+    """What stays fixed in a search.
+
+    Attributes:
+        base: Observations, covariance, noise prior or known noise (as squared scales).
+        dof: Degrees of freedom; None where they are learned.
+    """
+
+    base: Model
+    dof: float | None = 4.0
+
+    @property
+    def bounds(self) -> list[tuple[float, float]]:
+        """Of x."""
+        y = self.base.y
+        return [*self.base.bounds, *([LOG_DOF] if self.dof is None else []), (y.min().item(), y.max().item())]
+
+    @property
+    def starts(self) -> list[Tensor]:
+        """Where cold searches begin, the most plausible first."""
+        y = self.base.y
+        tail = [*([math.log(4.0)] if self.dof is None else []), y.median().item()]
+        return [torch.cat([theta, y.new_tensor(tail)]) for theta in self.base.starts]
+
+    def noise(self, x: Tensor) -> Noise:
+        """The likelihood's parameters at x."""
+        p = len(self.base.covariance.bounds)
+        s2 = x[p].exp() if self.base.s2_known is None else self.base.s2_known
+        return Noise(s2, x[-2].exp() if self.dof is None else x.new_tensor(self.dof))
+
+
+class HeavyFit(NamedTuple):
+    """Where a search ended: the place, the approximation there, its log posterior density, evaluations made."""
+
+    x: Tensor
+    laplace: Laplace
+    F: float
+    num_evaluations: int
+    converged: bool
+
+
+class Value(NamedTuple):
+    """The log posterior density at some x, and what its derivatives need."""
+
+    F: float
+    x: Tensor
+    covariance: Covariance
+    laplace: Laplace
+
+
+def evaluate(model: HeavyModel, x: Tensor, latent: Tensor | None = None) -> Value:
+    """The log posterior density at x, with clamped curvatures; -inf where no strict maximum is found.
+
+    Args:
+        model: What stays fixed.
+        x: Where.
+        latent: ``n`` latent values, the mean included, from which the mode is looked for; from nothing unless given.
+    """
+    base, noise, m = model.base, model.noise(x), x[-1]
+    covariance = base.covariance.at(x[: len(base.covariance.bounds)])
+    K, y = covariance.K, base.y - m
+    if latent is None:
+        mode = find_mode(K, y, noise, cold_starts(K, y, noise))
+    else:
+        mode = find_mode(K, y, noise, [latent - m], em_steps=WARM_STEPS)
+    found = approximate(K, base.y, m, noise, mode.a, is_clamped=True)
+    F = found.L.item() + covariance.log_prior + sum(prior.log_density(at) for prior, at in _likelihood_priors(model, x))
+    is_mode = mode.converged and found.signed.is_maximum
+    return Value(F if is_mode and math.isfinite(F) else -math.inf, x, covariance, found)
+
+
+def slopes(model: HeavyModel, value: Value) -> Tensor:
+    """The gradient of F in x."""
+    by = gradient(value.laplace)
+    parts = [value.covariance.pullback(by.K)]
+    of_likelihood = ([by.log_s2.sum()] if model.base.s2_known is None else []) + (
+        [by.log_nu] if model.dof is None else []
+    )
+    priors = _likelihood_priors(model, value.x)
+    parts += [(slope + prior.slope(at)).reshape(1) for slope, (prior, at) in zip(of_likelihood, priors, strict=True)]
+    return torch.cat([*parts, by.m.reshape(1)])
+
+
+def information(model: HeavyModel, value: Value) -> Tensor:
+    """An approximate information matrix: that of the Gaussian process which has V as its noise variances.
+
+    References:
+        `hyperparameters.information`; here the mean is one of the coordinates.
+    """
+    at, base = value.laplace, model.base
+    s2, nu = at.noise
+    V = likelihood.em_variance(at.r, s2, nu)
+    C, _ = torch.linalg.cholesky_ex(value.covariance.K + torch.diag(V))
+    assert value.covariance.tangents is not None
+    rows = [value.covariance.tangents(at.a)]
+    if base.s2_known is None:
+        rows.append((nu * s2 / (nu + 1) * at.a).unsqueeze(0))
+    if model.dof is None:
+        rows.append((nu * (s2 - at.r.square()) / (nu + 1).square() * at.a).unsqueeze(0))
+    W = torch.cat([*rows, torch.full_like(at.a, math.sqrt(2)).unsqueeze(0)])
+    A = 0.5 * W @ torch.cholesky_solve(W.mT, C)
+    A[-1, :-1] *= math.sqrt(0.5)
+    A[:-1, -1] *= math.sqrt(0.5)
+    precision = [prior.scale**-2 for prior, _ in _likelihood_priors(model, value.x)]
+    assert base.covariance.prior_precision is not None
+    A.diagonal()[:-1].add_(torch.cat([base.covariance.prior_precision, A.new_tensor(precision)]))
+    return A
+
+
+def search(model: HeavyModel, starts: list[Tensor] | None = None, *, ftol: float = 1e-9) -> HeavyFit:
+    """The highest of the maxima that the starts lead to.
+
+    Args:
+        model: What stays fixed.
+        starts: Values of x; `HeavyModel.starts` unless given.
+        ftol: Relative rise of F at which a climb stops.
+    """
+    rough = [_climb(model, x, ROUGH) for x in starts or model.starts]
+    best = max(rough, key=lambda fit: fit.F)
+    return _climb(model, best.x, ftol)._replace(num_evaluations=sum(fit.num_evaluations for fit in rough))
+
+
+def _climb(model: HeavyModel, x: Tensor, ftol: float) -> HeavyFit:
+    """Climb from the modes that are found at x, and again from where others are found to be higher."""
+    best, evaluations = evaluate(model, x), 1
+    for _ in range(ROUNDS):
+        path, bounds = _Path(model, _latent(best)), x.new_tensor(model.bounds)
+        climb = ascend if model.base.covariance.prior_precision is not None else ascend_by_gradient
+        found = climb(path.at, best.x, *bounds.T, ftol=ftol)
+        best, evaluations = found.point.value, evaluations + found.num_evaluations + 1
+        anew = evaluate(model, best.x)
+        if not anew.F > best.F + HIGHER:
+            break
+        best = anew
+    return HeavyFit(best.x, best.laplace, best.F, evaluations, found.converged)
+
+
+class _Path:
+    """The log posterior density along a climb, which each evaluation enters from the mode where it last stood."""
+
+    def __init__(self, model: HeavyModel, latent: Tensor) -> None:
+        self._model, self._latent = model, latent
+
+    def at(self, x: Tensor) -> Point:
+        value = evaluate(self._model, x, self._latent)
+
+        def derivatives() -> tuple[Tensor, Tensor]:
+            self._latent = _latent(value)
+            slope = slopes(self._model, value)
+            knows_more = self._model.base.covariance.prior_precision is not None
+            return slope, information(self._model, value) if knows_more else slope[:0]
+
+        return Point(value.F, derivatives, value)
+
+
+def _latent(value: Value) -> Tensor:
+    return value.x[-1] + value.laplace.f
+
+
+def _likelihood_priors(model: HeavyModel, x: Tensor) -> list[tuple[LogNormal, float]]:
+    """The priors of the likelihood's parameters that are free, and the logarithms of these."""
+    p = len(model.base.covariance.bounds)
+    free = [(model.base.s2_prior, x[p].item())] if model.base.s2_known is None else []
+    return free + ([(DOF_PRIOR, x[-2].item())] if model.dof is None else [])

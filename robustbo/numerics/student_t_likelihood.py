@@ -1,0 +1,110 @@
+"""The Student-t likelihood of single observations, and its derivatives.
+
+Notation (all ``... x n``, or what broadcasts to it):
+    r    residual y - f
+    s2   squared scale sigma^2 (not the variance, which is s2 nu / (nu - 2) for nu > 2)
+    nu   degrees of freedom
+    q    nu s2 + r^2
+    g    d log p / df
+    W    -d^2 log p / df^2; negative where |r| > sqrt(nu) sigma
+    V    EM variance q / (nu + 1), so that g = r / V
+
+References:
+    equations.md section 1.
+"""
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from robustbo.numerics.evidence import LOG_2PI
+
+MANY = 200.0  # degrees of freedom beyond which a difference of log gamma functions loses digits: a series then
+HUGE = 1e150  # a residual whose square is still finite
+FAR = 1e8  # scales beyond which 1 + x^2 is x^2
+
+
+class Slopes(NamedTuple):
+    """Derivatives of log p, g and W with respect to one number."""
+
+    log_p: Tensor
+    g: Tensor
+    W: Tensor
+
+
+def log_density(r: Tensor, s2: Tensor, nu: Tensor) -> Tensor:
+    """log p(y | f); finite for any residual that is."""
+    return _log_normalizer(nu) - 0.5 * s2.log() + log_kernel(r, s2, nu)
+
+
+def log_kernel(r: Tensor, s2: Tensor, nu: Tensor) -> Tensor:
+    """The part of it that depends on f: -(nu + 1) / 2 log(1 + r^2 / (nu s2))."""
+    return -0.5 * (nu + 1) * _log_tail(r, s2, nu)
+
+
+def gradient(r: Tensor, s2: Tensor, nu: Tensor) -> Tensor:
+    """g = (nu + 1) r / q."""
+    return r / em_variance(r, s2, nu)
+
+
+def curvature(r: Tensor, s2: Tensor, nu: Tensor) -> Tensor:
+    """W = (nu + 1)(nu s2 - r^2) / q^2."""
+    x2 = _square(r) / (nu * s2)
+    return (nu + 1) / (nu * s2) * (1 - x2) / (1 + x2) / (1 + x2)
+
+
+def curvature_slope(r: Tensor, s2: Tensor, nu: Tensor) -> Tensor:
+    """dW / df = 2 (nu + 1) r (3 nu s2 - r^2) / q^3."""
+    q = nu * s2 + _square(r)
+    return 2 * (nu + 1) * (r / q) * ((3 * nu * s2 - _square(r)) / q) / q
+
+
+def em_variance(r: Tensor, s2: Tensor, nu: Tensor) -> Tensor:
+    """V = q / (nu + 1): the variance of a normal error that has the same g."""
+    return (nu * s2 + _square(r)) / (nu + 1)
+
+
+def by_log_s2(r: Tensor, s2: Tensor, nu: Tensor) -> Slopes:
+    """Derivatives with respect to log s2."""
+    q = nu * s2 + _square(r)
+    share, lean = s2 / q, _square(r) / q
+    return Slopes(
+        0.5 * nu * (lean - share),
+        -nu * (nu + 1) * share * r / q,
+        nu * (nu + 1) * share * (3 * lean - nu * share) / q,
+    )
+
+
+def by_log_nu(r: Tensor, s2: Tensor, nu: Tensor) -> Slopes:
+    """Derivatives with respect to log nu."""
+    q = nu * s2 + _square(r)
+    share, lean = s2 / q, _square(r) / q
+    tail = _log_normalizer_slope(nu) - 0.5 * _log_tail(r, s2, nu) + 0.5 * (nu + 1) / nu * lean
+    on_W = 2 * nu * share + share - lean - 2 * share * (nu + 1) * (nu * share - lean)
+    return Slopes(nu * tail, nu * (lean - share) * r / q, nu * on_W / q)
+
+
+def _square(r: Tensor) -> Tensor:
+    return r.clamp(-HUGE, HUGE).square()
+
+
+def _log_tail(r: Tensor, s2: Tensor, nu: Tensor) -> Tensor:
+    """log(1 + r^2 / (nu s2)), without the square of a large number."""
+    x = (r / (nu * s2).sqrt()).abs()
+    return torch.where(x < FAR, torch.log1p(x.clamp(max=FAR).square()), 2 * x.clamp(min=FAR).log())
+
+
+def _log_normalizer(nu: Tensor) -> Tensor:
+    """log Gamma((nu + 1)/2) - log Gamma(nu / 2) - log(nu pi) / 2."""
+    few, many = nu.clamp(max=MANY), nu.clamp(min=MANY)
+    exact = torch.lgamma((few + 1) / 2) - torch.lgamma(few / 2) - 0.5 * (few.log() + math.log(math.pi))
+    series = -0.5 * LOG_2PI - 1 / (4 * many) + 1 / (24 * many**3) - 1 / (20 * many**5)
+    return torch.where(nu < MANY, exact, series)
+
+
+def _log_normalizer_slope(nu: Tensor) -> Tensor:
+    few, many = nu.clamp(max=MANY), nu.clamp(min=MANY)
+    exact = 0.5 * (torch.digamma((few + 1) / 2) - torch.digamma(few / 2) - 1 / few)
+    return torch.where(nu < MANY, exact, 1 / (4 * many**2) - 1 / (8 * many**4) + 1 / (4 * many**6))
