@@ -154,7 +154,7 @@ def fit(settings: Settings, history: History) -> Fitted:
     """
     if not history.having("told"):
         raise ValueError("a surrogate needs at least one told value, got none; tell one first")
-    if not (settings.set_aside and is_robust(settings)):
+    if not (settings.set_aside and is_robust(settings)) or _judges_alone(settings):
         return _fit(settings, observations(settings, history))
     doubted, refuted = doubt.aside(history, settings.sign, settings.max_repeats)
     if not (left_out := doubted | refuted) or len(left_out) == len(history.having("told")):
@@ -171,6 +171,11 @@ def fit(settings: Settings, history: History) -> Fitted:
 def is_robust(settings: Settings) -> bool:
     """Whether the surrogate says of itself that single values may be wrong."""
     return getattr(model_class(settings.surrogate), "is_robust", False)
+
+
+def _judges_alone(settings: Settings) -> bool:
+    """Whether the surrogate is to see all values, since it leaves some out itself."""
+    return getattr(model_class(settings.surrogate), "judges_alone", False)
 
 
 @lru_cache(maxsize=COLD_EVERY + 1)

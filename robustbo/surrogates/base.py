@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import gpytorch
 import torch
 from botorch.exceptions import ModelFittingError
 from botorch.exceptions.warnings import BotorchWarning
@@ -121,6 +122,28 @@ def diagnose(model: GPyTorchModel) -> Diagnosis:
     return diagnose_by_leave_one_out(model, rho)
 
 
+def log_tails(model: GPyTorchModel, *, leave_one_out: bool = True) -> Tensor:
+    """``n`` logarithms of the chance of a measurement beyond each observation, on its side, by a fitted surrogate.
+
+    Args:
+        model: One that has ``tails`` of its own, or any other, whose predictions are taken for normal.
+        leave_one_out: Whether each observation is predicted by the others, or by all.
+    """
+    if hasattr(model, "tails"):
+        return model.tails(leave_one_out=leave_one_out)
+    found = diagnose(model)
+    X, y = model.train_inputs[0], model.train_targets
+    transform = getattr(model, "outcome_transform", None)
+    value = y if transform is None else transform.untransform(y.unsqueeze(-1))[0].squeeze(-1)
+    expected, sd = found.expected, found.sd
+    if not leave_one_out:
+        with torch.no_grad(), gpytorch.settings.debug(False):  # it asks whether training was meant
+            latent = model(X)
+            noise = model.likelihood.noise  # an outlier's own variance would excuse it
+            expected, sd = in_outcome_units(model, latent.mean, (latent.variance + noise).sqrt())
+    return torch.special.log_ndtr(-((value - expected) / sd).abs())
+
+
 def diagnose_by_leave_one_out(model: GPyTorchModel, rho: Tensor, K0: Tensor | None = None) -> Diagnosis:
     """Leave-one-out expectations and evidence of an exact GP; the outliers are where rho is positive.
 
@@ -136,11 +159,12 @@ def diagnose_by_leave_one_out(model: GPyTorchModel, rho: Tensor, K0: Tensor | No
         K0 = prior.covariance_matrix - torch.diag(rho) if K0 is None else K0
         left_out = leave_one_out(y - prior.mean, K0, rho)
         evidence = gain(y - prior.mean - left_out.mean, left_out.variance)
-        expected, sd = _in_outcome_units(model, left_out.mean + prior.mean, left_out.variance.sqrt())
+        expected, sd = in_outcome_units(model, left_out.mean + prior.mean, left_out.variance.sqrt())
     return Diagnosis(expected, sd, evidence, rho > 0)
 
 
-def _in_outcome_units(model: GPyTorchModel, mean: Tensor, sd: Tensor) -> tuple[Tensor, Tensor]:
+def in_outcome_units(model: GPyTorchModel, mean: Tensor, sd: Tensor) -> tuple[Tensor, Tensor]:
+    """Means and standard deviations in the model's own (transformed) units, in those of the outcome."""
     transform = getattr(model, "outcome_transform", None)
     if transform is None:
         return mean, sd

@@ -2,6 +2,7 @@
 
 import math
 from functools import partial
+from typing import Any
 
 import torch
 from gpytorch.constraints import GreaterThan
@@ -9,13 +10,17 @@ from gpytorch.kernels import Kernel, MaternKernel, RBFKernel, ScaleKernel
 from gpytorch.priors import LogNormalPrior
 from torch import Tensor
 
+from robustbo.numerics.copies import agreeing
 from robustbo.numerics.covariance import CovarianceFunction, LogNormal, stationary
+from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.kernels import squared_differences
 from robustbo.surrogates.outlier_likelihood import OutlierGaussianLikelihood
 
 NOISE_PRIOR = LogNormal(-4.0, 1.0)  # BoTorch's, on standardized outcomes
 SIGNAL_PRIOR = LogNormal(2.0, 2.0)  # weak: the neighbourhood of an optimum lies many robust sd from the median
 MIN_L, MIN_S2, MIN_S2F = 2.5e-2, 1e-4, 1e-3  # the first two are BoTorch's
+AGREE = 0.1  # of the outcomes' scale: values at one point that are no farther apart clear each other
+NOISE_SDS = 4.0  # standard deviations of a known noise, likewise: three of a difference
 KERNELS = {"matern52": partial(MaternKernel, nu=2.5), "rbf": RBFKernel}
 
 
@@ -49,17 +54,28 @@ def kernel_module(name: str, d: int, is_signal_free: bool) -> Kernel:
 
 def likelihood_module() -> OutlierGaussianLikelihood:
     """Gaussian noise to be learned."""
+    return OutlierGaussianLikelihood(**noise_arguments())
+
+
+def noise_arguments() -> dict[str, Any]:
+    """Prior, bound and initial value of a noise to be learned."""
     mode = math.exp(NOISE_PRIOR.log_mode)
-    return OutlierGaussianLikelihood(
-        noise_prior=LogNormalPrior(*NOISE_PRIOR),
-        noise_constraint=GreaterThan(MIN_S2, transform=None, initial_value=mode),
-    )
+    return {
+        "noise_prior": LogNormalPrior(*NOISE_PRIOR),
+        "noise_constraint": GreaterThan(MIN_S2, transform=None, initial_value=mode),
+    }
 
 
 def covariance_function(X: Tensor, kernel: str, is_signal_free: bool) -> CovarianceFunction:
     """The same kernel with the same priors, with explicit gradients, on ``n x d`` inputs."""
     D = squared_differences(X, X)
     return stationary(D, kernel, length_scale_prior(X.shape[-1]), SIGNAL_PRIOR if is_signal_free else None)
+
+
+def cleared(X: Tensor, model: Model) -> Tensor:
+    """``n`` booleans: the observations that agree with most of those at their point; see `numerics.copies`."""
+    noise = torch.zeros_like(model.y) if model.s2_known is None else model.s2_known
+    return agreeing(X, model.y, torch.clamp_min(NOISE_SDS * noise.sqrt(), AGREE))
 
 
 def set_kernel(module: Kernel, theta: Tensor, is_signal_free: bool) -> None:

@@ -9,7 +9,7 @@ from botorch.models import SingleTaskGP
 from botorch.models.transforms.input import InputTransform
 from botorch.models.transforms.outcome import OutcomeTransform
 from botorch.utils.types import DEFAULT
-from gpytorch.likelihoods import Likelihood
+from gpytorch.likelihoods import FixedNoiseGaussianLikelihood, Likelihood
 from gpytorch.means import ConstantMean, Mean
 from gpytorch.module import Module
 from torch import Tensor
@@ -22,6 +22,10 @@ from robustbo.surrogates import autograd_covariance, base_gp
 from robustbo.surrogates.arcsinh import RobustArcsinh
 from robustbo.surrogates.base import Diagnosis, TakesOptions, diagnose_by_leave_one_out
 from robustbo.surrogates.outlier_likelihood import OutlierFixedNoiseLikelihood
+from robustbo.surrogates.robust_standardize import RobustStandardize
+
+ALL = slice(None)
+RESCALE = 2.0  # outcomes are standardized anew where the inliers' scale differs by more than this factor
 
 
 class MapGP(TakesOptions, SingleTaskGP):
@@ -73,22 +77,26 @@ class MapGP(TakesOptions, SingleTaskGP):
             raise ValueError("likelihood must not be given: this model brings its own; give train_Yvar if it is known")
         if mean_module is not None and not isinstance(mean_module, ConstantMean):
             raise ValueError(f"mean_module must be a ConstantMean, got {type(mean_module).__name__}")
-        self.found: Fit | None = None
+        self.found: Any = None
         transformed = self.transform_inputs(X=train_X, input_transform=input_transform)
         self._named = (kernel, is_signal_free) if covar_module is None else None
         super().__init__(
             train_X,
             train_Y,
             train_Yvar,
-            None if train_Yvar is not None else base_gp.likelihood_module(),
+            None if train_Yvar is not None else self.new_likelihood(None),
             covar_module or base_gp.kernel_module(kernel, transformed.shape[-1], is_signal_free),
             mean_module,
             RobustArcsinh(m=1) if outcome_transform is DEFAULT else outcome_transform,
             input_transform,
         )
         if train_Yvar is not None:
-            self.likelihood: Any = OutlierFixedNoiseLikelihood(noise=self.likelihood.noise)
+            self.likelihood: Any = self.new_likelihood(self.likelihood.noise)
         self.to(train_X)
+
+    def new_likelihood(self, noise: Tensor | None) -> Likelihood:
+        """The likelihood: with ``n`` known noise variances, or one to be learned."""
+        return base_gp.likelihood_module() if noise is None else OutlierFixedNoiseLikelihood(noise=noise)
 
     def search(self, model: Model) -> Fit:
         """Find hyperparameters and added variances; to be written by subclasses."""
@@ -118,6 +126,26 @@ class MapGP(TakesOptions, SingleTaskGP):
     def _rho(self) -> Tensor:
         return getattr(self.likelihood, "rho", torch.zeros_like(self.train_targets))
 
+    def standardize_on(self, inliers: Tensor) -> bool:
+        """Learn center and scale of the outcomes again from ``n`` booleans' worth of them, if it changes much.
+
+        Returns:
+            Whether the scale changed by more than `RESCALE`; nothing has changed if not.
+        """
+        transform = getattr(self, "outcome_transform", None)
+        if not isinstance(transform, RobustStandardize) or inliers.all() or inliers.sum() < 2:
+            return False
+        raw, _ = transform.untransform(self.train_targets.unsqueeze(-1))
+        before = transform.stdvs
+        transform.learn(raw[inliers])
+        if (transform.stdvs / before).log().abs().item() < math.log(RESCALE):
+            transform.learn(raw)
+            return False
+        transform.eval()
+        targets, _ = transform(raw)
+        self.set_train_data(targets=targets.squeeze(-1), strict=False)
+        return True
+
     def custom_fit(self, mll: Any, **_: Any) -> Any:
         """Search and adopt what is found; `fit_gpytorch_mll` calls this.
 
@@ -135,27 +163,30 @@ class MapGP(TakesOptions, SingleTaskGP):
         self.found = found
         return mll.eval()
 
-    def search_model(self) -> Model:
-        """The model as the search sees it; in evaluation mode."""
-        X, y = self.train_inputs[0], self.train_targets
+    def search_model(self, rows: Tensor | slice = ALL) -> Model:
+        """The model as the search sees it, of all observations or some; in evaluation mode."""
+        X, y = self.train_inputs[0][rows], self.train_targets[rows]
         if self._named is not None:
             covariance = base_gp.covariance_function(X, *self._named)
         else:
             covariance = autograd_covariance.covariance_function(self.covar_module, X)
-        is_known = isinstance(self.likelihood, OutlierFixedNoiseLikelihood)
-        return Model(y, covariance, base_gp.NOISE_PRIOR, self.likelihood.noise if is_known else None)
+        is_known = isinstance(self.likelihood, FixedNoiseGaussianLikelihood)
+        return Model(y, covariance, base_gp.NOISE_PRIOR, self.likelihood.noise[rows] if is_known else None)
 
     def _adopt(self, found: Fit) -> None:
         model = self.search_model()
-        p = len(model.covariance.bounds)
-        if self._named is not None:
-            base_gp.set_kernel(self.covar_module, found.theta[:p], self._named[1])
-        else:
-            autograd_covariance.set_kernel(self.covar_module, found.theta[:p])
-        if model.s2_known is None:
-            self.likelihood.noise = found.theta[p].exp().clamp_min(base_gp.MIN_S2)
+        self._set_theta(model, found.theta)
         self.mean_module.constant = log_posterior(model, found.theta, found.rho).evidence.m
         self._set_added_variances(found.rho)
+
+    def _set_theta(self, model: Model, theta: Tensor) -> None:
+        p = len(model.covariance.bounds)
+        if self._named is not None:
+            base_gp.set_kernel(self.covar_module, theta[:p], self._named[1])
+        else:
+            autograd_covariance.set_kernel(self.covar_module, theta[:p])
+        if model.s2_known is None:
+            self.likelihood.noise = theta[p].exp().clamp_min(base_gp.MIN_S2)
 
     def _set_added_variances(self, rho: Tensor) -> None:
         self.likelihood.set_outlier_variances(self.train_inputs[0], rho)
@@ -163,15 +194,18 @@ class MapGP(TakesOptions, SingleTaskGP):
         self.eval()  # drops what predictions had cached
 
     def load_state_dict(self, state_dict: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
-        """Take hyperparameters; the outliers among this model's own rows follow from them in closed form."""
+        """Take hyperparameters; what there is of each of this model's own rows follows from them."""
         result = super().load_state_dict(state_dict, *args, **kwargs)
         is_training = self.training
         self.eval()
         with torch.no_grad():
-            model = self.search_model()
-            self._set_added_variances(self.added_variances(model, self._theta(model)))
+            self._follow(self.search_model())
         self.train(is_training)
         return result
+
+    def _follow(self, model: Model) -> None:
+        """Set what follows from the hyperparameters: here the outliers' variances, in closed form."""
+        self._set_added_variances(self.added_variances(model, self._theta(model)))
 
     def _theta(self, model: Model) -> Tensor:
         if self._named is not None:
@@ -189,14 +223,18 @@ class MapGP(TakesOptions, SingleTaskGP):
 
     def latent(self) -> Latent:
         """The fitted process in numbers, for explicit formulas; the kernel must be a named one."""
+        model = self.search_model()
+        found = log_posterior(model, self._theta(model), self._rho).evidence
+        assert found.converged
+        return self._latent(found.m, found.P, found.al)
+
+    def _latent(self, m: Tensor, P: Tensor, al: Tensor) -> Latent:
         assert self._named is not None
-        model, X = self.search_model(), self.train_inputs[0]
-        theta, (kernel, is_signal_free) = self._theta(model), self._named
+        X, (kernel, is_signal_free) = self.train_inputs[0], self._named
+        theta = base_gp.get_kernel(self.covar_module, is_signal_free)
         d = X.shape[-1]
         s2f = theta[d].exp() if is_signal_free else torch.ones_like(theta[0])
-        found = log_posterior(model, theta, self._rho).evidence
-        assert found.converged
-        return Latent(kernel, theta[:d].exp(), s2f, found.m, X, found.P, found.al)
+        return Latent(kernel, theta[:d].exp(), s2f, m, X, P, al)
 
     def diagnose(self) -> Diagnosis:
         """Leave-one-out expectations and evidence; the outliers are the support."""

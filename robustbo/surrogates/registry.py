@@ -9,16 +9,15 @@ from typing import Any
 from botorch.models.gpytorch import GPyTorchModel
 
 from robustbo.surrogates.base import BOTORCH_ARGUMENTS
-from robustbo.surrogates.botorch_relevance_pursuit import BoTorchRelevancePursuitGP
-from robustbo.surrogates.relevance_pursuit import RelevancePursuitGP
+from robustbo.surrogates.filtered import DETECTORS, FilteredGP
 from robustbo.surrogates.scaled_clip import ScaledClipGP
 from robustbo.surrogates.standard import StandardGP
 
 SURROGATES: dict[str, type[GPyTorchModel]] = {
     "standard": StandardGP,
     "scaled-clip": ScaledClipGP,
-    "relevance-pursuit": RelevancePursuitGP,
-    "botorch-relevance-pursuit": BoTorchRelevancePursuitGP,
+    "filtered": FilteredGP,
+    **DETECTORS,
 }
 
 

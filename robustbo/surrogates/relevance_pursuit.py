@@ -13,17 +13,12 @@ from gpytorch.means import Mean
 from gpytorch.module import Module
 from torch import Tensor
 
-from robustbo.numerics.copies import agreeing
 from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.pursuit import Level, score, screen, support_posterior
 from robustbo.numerics.search import Fit
-from robustbo.surrogates.map_gp import MapGP
+from robustbo.surrogates import base_gp
+from robustbo.surrogates.map_gp import ALL, RESCALE, MapGP
 from robustbo.surrogates.pursuit_options import LEVELS, PursuitOptions
-from robustbo.surrogates.robust_standardize import RobustStandardize
-
-AGREE = 0.1  # of the outcomes' scale: values at one point that are no farther apart clear each other
-NOISE_SDS = 4.0  # standard deviations of a known noise, likewise: three of a difference
-RESCALE = 2.0  # outcomes are standardized anew where the inliers' scale differs by more than this factor
 
 
 class RelevancePursuitGP(MapGP):
@@ -123,16 +118,14 @@ class RelevancePursuitGP(MapGP):
     def search(self, model: Model) -> Fit:
         """Pursue the support; standardize on the inliers and pursue again where that changes the scale."""
         level = self._pursue(model)
-        if self._standardize_on_inliers(level):
+        if self.standardize_on(level.fit.rho == 0):
             level = self._pursue(self.search_model())
         return level.fit
 
-    def search_model(self) -> Model:
+    def search_model(self, rows: Tensor | slice = ALL) -> Model:
         """The model as the search sees it: values that agree at a point clear each other."""
-        model = super().search_model()
-        noise = torch.zeros_like(model.y) if model.s2_known is None else model.s2_known
-        tolerance = torch.clamp_min(NOISE_SDS * noise.sqrt(), AGREE)
-        return model._replace(cleared=agreeing(self.train_inputs[0], model.y, tolerance))
+        model = super().search_model(rows)
+        return model._replace(cleared=base_gp.cleared(self.train_inputs[0][rows], model))
 
     def added_variances(self, model: Model, theta: Tensor) -> Tensor:
         """Those of the observations that gain more than an outlier's price."""
@@ -146,20 +139,3 @@ class RelevancePursuitGP(MapGP):
         self.support_posterior = support_posterior(self.trace, rule)
         best = max(self.trace, key=lambda level: score(level, rule))
         return self._options.improve(model, best, rule)
-
-    def _standardize_on_inliers(self, level: Level) -> bool:
-        """Learn center and scale again from the inliers; whether that changed the scale by more than `RESCALE`."""
-        transform = getattr(self, "outcome_transform", None)
-        inliers = level.fit.rho == 0
-        if not isinstance(transform, RobustStandardize) or inliers.all() or inliers.sum() < 2:
-            return False
-        raw, _ = transform.untransform(self.train_targets.unsqueeze(-1))
-        before = transform.stdvs
-        transform.learn(raw[inliers])
-        if (transform.stdvs / before).log().abs().item() < math.log(RESCALE):
-            transform.learn(raw)
-            return False
-        transform.eval()
-        targets, _ = transform(raw)
-        self.set_train_data(targets=targets.squeeze(-1), strict=False)
-        return True

@@ -14,7 +14,7 @@ from robustbo.surrogates.base import BOTORCH_ARGUMENTS, diagnose, quiet
 from robustbo.surrogates.botorch_relevance_pursuit import BoTorchRelevancePursuitGP
 from robustbo.surrogates.registry import SURROGATES
 
-ROBUST = {"relevance-pursuit", "botorch-relevance-pursuit"}
+ROBUST = {"relevance-pursuit", "student-t", "filtered", "botorch-relevance-pursuit"}
 ROBUST_CLASSES = {SURROGATES[name] for name in ROBUST}
 
 

@@ -1,0 +1,245 @@
+"""A GP with a Student-t likelihood, by Laplace's approximation: no value is left out, but wild ones pull less."""
+
+import math
+from typing import Any, ClassVar, NamedTuple
+
+import torch
+from botorch.models.transforms.input import InputTransform
+from botorch.models.transforms.outcome import OutcomeTransform
+from botorch.utils.types import DEFAULT
+from gpytorch.distributions import MultivariateNormal
+from gpytorch.likelihoods import Likelihood
+from gpytorch.means import Mean
+from gpytorch.module import Module
+from linear_operator import to_linear_operator
+from torch import Tensor
+
+from robustbo.errors import FitError
+from robustbo.numerics import heavy_tail, laplace_search
+from robustbo.numerics import student_t_likelihood as likelihood
+from robustbo.numerics.gains import gain
+from robustbo.numerics.hyperparameters import Model
+from robustbo.numerics.improvement import Latent
+from robustbo.numerics.laplace import Laplace, Noise, unclamped
+from robustbo.numerics.laplace_search import HeavyFit, HeavyModel
+from robustbo.surrogates import base_gp
+from robustbo.surrogates.base import Diagnosis, in_outcome_units
+from robustbo.surrogates.heavy_tailed_likelihood import HeavyTailedFixedLikelihood, HeavyTailedLikelihood
+from robustbo.surrogates.map_gp import MapGP
+
+DOF = 4.0
+TAIL = 0.005  # a value that the others give a smaller chance, on either side, is called an outlier
+
+
+class Predictive(NamedTuple):
+    """The heavy-tailed distribution of a measurement at each of ``...`` points.
+
+    Attributes:
+        mean: Of the latent value, in the model's own (transformed) units.
+        variance: Of the latent value, likewise.
+        noise: The Student-t likelihood's parameters, likewise.
+        transform: The outcome transform, or None.
+    """
+
+    mean: Tensor
+    variance: Tensor
+    noise: Noise
+    transform: OutcomeTransform | None
+
+    def log_density(self, Y: Tensor) -> Tensor:
+        """The logarithm of the density of ``...`` measurements in the outcome's units."""
+        with torch.enable_grad():
+            outcome = Y.detach().requires_grad_()
+            y = self._inside(outcome)
+            (slope,) = torch.autograd.grad(y.sum(), outcome) if self.transform is not None else (torch.ones_like(y),)
+        return heavy_tail.log_density(y.detach(), self.mean, self.variance, self.noise) + slope.abs().log()
+
+    def cdf(self, Y: Tensor) -> Tensor:
+        """The probability of a measurement of at most ``...`` values in the outcome's units."""
+        return heavy_tail.log_cdf(self._inside(Y), self.mean, self.variance, self.noise).exp()
+
+    def _inside(self, Y: Tensor) -> Tensor:
+        return Y if self.transform is None else self.transform(Y.unsqueeze(-1))[0].squeeze(-1)
+
+
+class StudentTGP(MapGP):
+    """A GP whose noise is Student-t; the posterior of its latent values by Laplace's approximation.
+
+    Args:
+        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_Y: ``n x 1`` outcomes.
+        train_Yvar: ``n x 1`` known squared scales of the noise.
+        dof: Degrees of freedom, or None to learn them (2 at least).
+        is_clamped: Whether curvatures below 1e-6 count as 1e-6, as in the distributed robust GP paper; else exact.
+
+    Attributes:
+        laplace: After the fit, the approximation, in the model's own (transformed) units.
+
+    References:
+        Vanhatalo, Jylanki and Vehtari (2009), Gaussian process regression with Student-t likelihood; equations.md
+        sections 1 and 2.
+
+    Example:
+        >>> import torch
+        >>> from robustbo.surrogates.base import diagnose, fit
+        >>> X = torch.linspace(0, 1, 20, dtype=torch.float64).unsqueeze(-1)
+        >>> Y = torch.sin(6 * X)
+        >>> Y[[4, 11]] += 1e6
+        >>> diagnose(fit(StudentTGP(X, Y))).is_outlier.nonzero().flatten().tolist()
+        [4, 11]
+    """
+
+    is_robust: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        train_X: Tensor,
+        train_Y: Tensor,
+        train_Yvar: Tensor | None = None,
+        likelihood: Likelihood | None = None,
+        covar_module: Module | None = None,
+        mean_module: Mean | None = None,
+        outcome_transform: OutcomeTransform | Any = DEFAULT,
+        input_transform: InputTransform | None = None,
+        *,
+        dof: float | None = DOF,
+        is_clamped: bool = False,
+        kernel: str = "matern52",
+        is_signal_free: bool = True,
+    ) -> None:
+        if dof is not None and not 1 <= dof < math.inf:
+            raise ValueError(f"dof must be at least 1, or None to learn it, got {dof!r}")
+        self._dof, self._is_clamped = dof, is_clamped
+        self._before: Tensor | None = None
+        self.laplace: Laplace | None = None
+        super().__init__(
+            train_X,
+            train_Y,
+            train_Yvar,
+            likelihood,
+            covar_module,
+            mean_module,
+            outcome_transform,
+            input_transform,
+            kernel=kernel,
+            is_signal_free=is_signal_free,
+        )
+
+    def new_likelihood(self, noise: Tensor | None) -> Likelihood:
+        """Student-t noise of a scale to be learned, or of ``n`` known squared scales."""
+        new: Any
+        if noise is None:
+            new = HeavyTailedLikelihood(**base_gp.noise_arguments())
+        else:
+            new = HeavyTailedFixedLikelihood(noise=noise)
+        new.set_dof(DOF if self._dof is None else self._dof)
+        return new
+
+    def continue_from(self, before: MapGP) -> None:
+        """Begin the next search where that of another model ended, one fitted to all but the last observation."""
+        found = before.found
+        if isinstance(before, StudentTGP) and isinstance(found, HeavyFit):
+            self._before = found.x
+
+    def custom_fit(self, mll: Any, **_: Any) -> Any:
+        """Search and adopt what is found; `fit_gpytorch_mll` calls this.
+
+        Raises:
+            FitError: If no hyperparameters give a finite evidence.
+        """
+        self.eval()
+        with torch.no_grad():
+            model = HeavyModel(self.search_model(), self._dof)
+            starts = model.starts if self._before is None else [self._before, model.starts[0]]
+            found = laplace_search.search(model, starts)
+            if not math.isfinite(found.F):
+                n = len(model.base.y)
+                raise FitError(f"{n} outcomes must give a finite evidence for some hyperparameters, they do not")
+            self._before = None
+            self._set_theta(model.base, found.x)
+            self.mean_module.constant = found.x[-1]
+            self.likelihood.set_dof(found.laplace.noise.nu.item())
+            self._set_laplace(found.laplace)
+        self.found = found
+        return mll.eval()
+
+    def _set_laplace(self, found: Laplace) -> None:
+        self.laplace = found if self._is_clamped else unclamped(found)
+        V = likelihood.em_variance(found.r, *found.noise)
+        self._set_added_variances(V - found.noise.s2 * self.likelihood.stretch)
+
+    def _follow(self, model: Model) -> None:
+        """Find the mode for this model's own rows."""
+        x = torch.cat([self._theta(model), self.mean_module.constant.detach().reshape(1)])
+        fixed = HeavyModel(model, self.likelihood.dof.item())
+        self._set_laplace(laplace_search.evaluate(fixed, x).laplace)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """In evaluation mode, the posterior of the latent values at transformed points: by Laplace, once fitted."""
+        if self.training or self.laplace is None:
+            return super().__call__(*args, **kwargs)
+        (X,) = args
+        k = self.covar_module(X, self.train_inputs[0]).to_dense()
+        prior = self.covar_module(X).to_dense()
+        covariance = to_linear_operator(prior - k @ self.laplace.R @ k.mT)
+        return MultivariateNormal(self.mean_module(X) + k @ self.laplace.a, covariance)
+
+    def latent(self) -> Latent:
+        """The fitted process in numbers, for explicit formulas; the kernel must be a named one."""
+        assert self.laplace is not None
+        return self._latent(self.mean_module.constant.detach(), self.laplace.R, self.laplace.a)
+
+    def predictive(self, X: Tensor) -> Predictive:
+        """The heavy-tailed distribution of a measurement at each of ``... x d`` points."""
+        self.eval()
+        with torch.no_grad():
+            posterior = self(self.transform_inputs(X))
+        assert self.laplace is not None
+        s2, nu = self.laplace.noise
+        if s2.dim():
+            raise ValueError("predictive needs one scale of the noise, this model was given one a measurement")
+        return Predictive(posterior.mean, posterior.variance, Noise(s2, nu), getattr(self, "outcome_transform", None))
+
+    @property
+    def weights(self) -> Tensor:
+        """``n`` posterior weights (nu + 1) / (nu + r^2 / s2) of the observations: above 1 only for the nearest.
+
+        References:
+            equations.md section 1, E[s2 / V_i | y_i, f_i].
+        """
+        assert self.laplace is not None
+        return self.laplace.noise.s2 / likelihood.em_variance(self.laplace.r, *self.laplace.noise)
+
+    def tails(self, *, leave_one_out: bool = True) -> Tensor:
+        """``n`` logarithms of the chance of a measurement beyond each observation, on its side.
+
+        Args:
+            leave_one_out: Whether each is predicted by the others (by its cavity), or by all.
+        """
+        assert self.laplace is not None
+        at = self.laplace
+        latent, v = heavy_tail.cavity(at) if leave_one_out else (at.f, at.v)
+        e = at.r + at.f - latent
+        return heavy_tail.log_cdf(-e.abs(), torch.zeros_like(e), v, at.noise)
+
+    @property
+    def support(self) -> list[int]:
+        """Sorted indices of the outliers."""
+        return self._is_outlier().nonzero().flatten().tolist()
+
+    def _is_outlier(self) -> Tensor:
+        cleared = base_gp.cleared(self.train_inputs[0], self.search_model())
+        return (self.tails() < math.log(TAIL)) & ~cleared
+
+    def diagnose(self) -> Diagnosis:
+        """What the others predict for each observation (its cavity), and the evidence that it has an error of its own.
+
+        An observation is an outlier where its tail is below `TAIL`, unless most of those at its point agree with it.
+        """
+        assert self.laplace is not None
+        at, m = self.laplace, self.mean_module.constant.detach()
+        latent, v = heavy_tail.cavity(at)
+        variance = v + heavy_tail.variance(at.noise)
+        evidence = gain(at.r + at.f - latent, variance)
+        expected, sd = in_outcome_units(self, m + latent, variance.sqrt())
+        return Diagnosis(expected, sd, evidence, self._is_outlier())
