@@ -16,7 +16,6 @@ import typer
 if TYPE_CHECKING:
     from robustbo.replay.plan import Plan
     from robustbo.replay.pool import Failure
-    from robustbo.replay.spec import RunSpec
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
@@ -81,12 +80,13 @@ def replay(
 
 def _run(planned: "Plan", jobs: int) -> "list[Failure]":
     from robustbo.replay import pool, report
+    from robustbo.replay.bars import Bars
 
     spec, folder = planned.spec, planned.folder
     _log(
         f"{folder}: {len(planned.cells)} cells of {spec.trials} trials, {sum(planned.done.values())} trials done before"
     )
-    with _Bars(spec, planned.done) as bars:
+    with Bars(spec, planned.done) as bars:
         failures = pool.run_cells(planned.cells, jobs, bars.notify)
     for failure in failures:
         _log(f"failed: {failure.method}, replication {failure.replication}: {failure.reason}")
@@ -154,10 +154,39 @@ def show(
                 place = ", ".join(f"{name}={value!r}" for name, value in best["params"].items())
                 sd = "" if best["sd"] is None else f" (sd {best['sd']:.2g})"
                 typer.echo(f"{label.replace('_', ' ')}: trial {best['trial']}, {best['value']:.6g}{sd}, at {place}")
+        if found["diagnoses"]:
+            _show([_verdict_row(d) for d in found["diagnoses"]], format_, title="diagnoses on schedule")
     if suspects or format_ is Format.csv:
         _show(suspects, format_, title="values that look wrong, the most suspicious first")
     else:
         typer.echo("no value looks wrong")
+
+
+def _verdict_row(diagnosis: dict[str, Any]) -> dict[str, Any]:
+    called = zip(diagnosis["outliers"], diagnosis["percentiles"], strict=True)
+    return {
+        "before trial": diagnosis["trial"],
+        "values judged": diagnosis["observations"],
+        "outliers (percentile)": ", ".join(f"{trial} ({100 * u:.3g} %)" for trial, u in called) or "none",
+        "verdict": "void: more than half, all are used" if diagnosis["void"] else "left out",
+    }
+
+
+@app.command()
+def report(
+    journal: Annotated[Path, typer.Argument(help="The journal of an optimization.")],
+    out: Annotated[Path | None, typer.Option(help="The picture; beside the journal unless given.")] = None,
+) -> None:
+    """Draw an optimization's timeline: each value, which were called wrong when, and which were cleared again."""
+    from robustbo.journal import read, warn_of_torn
+    from robustbo.record import fold
+    from robustbo.replay.timeline import draw
+
+    contents = read(journal)
+    warn_of_torn(journal, contents)
+    path = out or journal.with_suffix(".png")
+    draw(*fold(journal, contents), path)
+    typer.echo(str(path))
 
 
 @app.command("list")
@@ -175,45 +204,6 @@ def list_(format_: FormatOption = Format.table) -> None:
         "run": sorted(str(path.parent if path.name == SPEC_FILE else path) for path in specs),
     }
     _show([{"kind": kind, "name": name} for kind, names in kinds.items() for name in names], format_)
-
-
-class _Bars:
-    """A progress bar a method, with the incumbent and the time left; silent when stderr is not a terminal."""
-
-    def __init__(self, spec: "RunSpec", done: dict[tuple[str, int], int]) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        console = Console(stderr=True)
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        self._bars = Progress(
-            *columns, TextColumn("{task.fields[value]}"), console=console, disable=not sys.stderr.isatty()
-        )
-        self._values: dict[str, dict[int, float]] = {name: {} for name in spec.methods}
-        self._tasks = {
-            name: self._bars.add_task(
-                name,
-                total=spec.trials * spec.replications,
-                completed=sum(done[name, r] for r in range(spec.replications)),
-                value="",
-            )
-            for name in spec.methods
-        }
-
-    def __enter__(self) -> "_Bars":
-        self._bars.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bars.stop()
-
-    def notify(self, progress: Any) -> None:
-        """Move a bar by one trial, and show the mean true value at the recommended points."""
-        if progress.value is not None:
-            self._values[progress.method][progress.replication] = progress.value
-        values = self._values[progress.method].values()
-        shown = f"incumbent {sum(values) / len(values):.4g}" if values else ""
-        self._bars.update(self._tasks[progress.method], advance=1, value=shown)
 
 
 def _log(message: str) -> None:

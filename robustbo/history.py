@@ -84,8 +84,27 @@ class Trial:
 
 
 @dataclass(frozen=True)
+class Diagnosis:
+    """What a surrogate that judges on a schedule has found; see `surrogates.filtered`.
+
+    Attributes:
+        trial: The trial that was asked with it.
+        observations: How many told values it judged.
+        outliers: The trials that it called outliers.
+        percentiles: Where each of these lies in the distribution predicted for it.
+        void: Whether it called too many, so that all are used.
+    """
+
+    trial: int
+    observations: int
+    outliers: tuple[int, ...]
+    percentiles: tuple[float, ...]
+    void: bool
+
+
+@dataclass(frozen=True)
 class History:
-    """All trials so far, in order; frozen.
+    """All trials so far, in order, and the diagnoses made on the way; frozen.
 
     Example:
         >>> history = History().apply({"event": "ask", "trial": 0, "params": {"x": 0.5}, "origin": "sobol"})
@@ -94,6 +113,7 @@ class History:
     """
 
     trials: tuple[Trial, ...] = ()
+    diagnoses: tuple[Diagnosis, ...] = ()
 
     def __len__(self) -> int:
         return len(self.trials)
@@ -133,12 +153,14 @@ class History:
             event: ``{"event": kind, "trial": number, ...}`` with kind "ask" (params, origin; expected and expected_sd
                 where a model asks; repeats and reason where it measures again), "tell" (value, sd), "fail" (reason),
                 "exclude", "include" or "amend" (value, sd). A "tell" or "fail" that carries params begins a trial that
-                nobody had asked for.
+                nobody had asked for. A "diagnose" (all of `Diagnosis`) changes no trial.
 
         Raises:
             ValueError: If the trial's state does not allow the event, or it repeats a trial that is not there.
         """
         kind, number = event["event"], event["trial"]
+        if kind == "diagnose":
+            return replace(self, diagnoses=(*self.diagnoses, _diagnosis(event)))
         if kind == "ask" or (kind in ("tell", "fail") and "params" in event):
             begun = self._begin(event)
             return begun if kind == "ask" else begun._change(begun[number], event)
@@ -167,7 +189,7 @@ class History:
             expected=event.get("expected"),
             expected_sd=event.get("expected_sd"),
         )
-        return History((*self.trials, trial))
+        return replace(self, trials=(*self.trials, trial))
 
     def _change(self, trial: Trial, event: Event) -> "History":
         match event["event"]:
@@ -184,7 +206,7 @@ class History:
                 reason = None if trial.repeats is None else REMEASURE
                 new = replace(trial, state=state, value=event["value"], sd=event["sd"], reason=reason)
                 new = replace(new, expected=None, expected_sd=None)
-        return History((*self.trials[: trial.number], new, *self.trials[trial.number + 1 :]))
+        return replace(self, trials=(*self.trials[: trial.number], new, *self.trials[trial.number + 1 :]))
 
     def to_frame(self) -> pd.DataFrame:
         """One row a trial, indexed by its number: the parameters, then value, sd, state, origin, reason and
@@ -201,6 +223,11 @@ class History:
         index = pd.Index([t.number for t in self.trials], name="trial", dtype="int64")
         frame = pd.DataFrame(rows, index=index, columns=[*names, *own])
         return frame.astype({"value": "float64", "sd": "float64", "repeats": "Int64"})
+
+
+def _diagnosis(event: Event) -> Diagnosis:
+    outliers, percentiles = (tuple(event[key]) for key in ("outliers", "percentiles"))
+    return Diagnosis(event["trial"], event["observations"], outliers, percentiles, event["void"])
 
 
 def _or_nan(number: float | None) -> float:

@@ -46,8 +46,8 @@ class Ledger:
             )
         return ledger
 
-    def record(self, event: Event) -> Trial:
-        """Write an event down; the trial as it is then.
+    def record(self, event: Event) -> None:
+        """Write an event down.
 
         Raises:
             ValueError: If the trial's state does not allow the event, which is not written then.
@@ -56,5 +56,8 @@ class Ledger:
         if self._journal is not None:
             self._journal.append(event)
         self.history = history
-        recorded = history[event["trial"]]
-        return replace(recorded, params=dict(recorded.params))
+
+    def trial(self, number: int) -> Trial:
+        """A trial as it is now; the caller's to keep."""
+        trial = self.history[number]
+        return replace(trial, params=dict(trial.params))

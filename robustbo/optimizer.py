@@ -145,10 +145,12 @@ class Optimizer:
         """
         history, events = self.history, []
         for _ in range(1 if n is None else whole("n", n, 1)):
-            number = len(history)
-            events.append({"event": "ask", "trial": number, **step(self.settings, history, number).event})
-            history = history.apply(events[-1])
-        asked = [self._ledger.record(event) for event in events]
+            for event in step(self.settings, history, len(history)).events(len(history)):
+                events.append(event)
+                history = history.apply(event)
+        for event in events:
+            self._ledger.record(event)
+        asked = [self._ledger.trial(event["trial"]) for event in events if event["event"] == "ask"]
         return asked[0] if n is None else asked
 
     def tell(self, trial: TrialLike | Mapping[str, Any], value: float, *, sd: float | None = None) -> Trial:
@@ -223,4 +225,5 @@ class Optimizer:
         number = trial.number if isinstance(trial, Trial) else index(trial)
         if isinstance(trial, Trial) and trial.params != self.history[number].params:
             raise ValueError(f"trial {number} must be one of this optimization, got one elsewhere: {trial.params}")
-        return self._ledger.record({"event": kind, "trial": number, **content})
+        self._ledger.record({"event": kind, "trial": number, **content})
+        return self._ledger.trial(number)

@@ -1,6 +1,7 @@
 """An optimization at a glance, as plain JSON values: how far, what is best, what looks wrong."""
 
 import math
+from dataclasses import asdict
 from typing import Any
 
 from robustbo.history import History
@@ -12,7 +13,7 @@ MIN_EVIDENCE = 3.0  # nats; an unflagged value of less is not worth a line
 
 
 def overview(settings: Settings, history: History) -> dict[str, Any]:
-    """Progress, incumbent, best raw value, and the values that are flagged or have `MIN_EVIDENCE` against them."""
+    """Progress, incumbent, best raw value, diagnoses, and the values flagged or with `MIN_EVIDENCE` against them."""
     counts = history.counts()
     told = counts["told"] > 0
     suspects = [o for o in outliers(settings, history) if o.flagged or o.evidence >= MIN_EVIDENCE] if told else []
@@ -23,6 +24,7 @@ def overview(settings: Settings, history: History) -> dict[str, Any]:
         "trials": counts,
         "incumbent": _point(incumbent(settings, history)) if told else None,
         "best_raw_value": _point(raw_incumbent(settings, history)) if told else None,
+        "diagnoses": [asdict(diagnosis) for diagnosis in history.diagnoses],
         "outliers": [
             {"trial": o.trial.number, "value": o.value, "expected": o.expected, "sd": o.sd}
             | {"evidence_nats": o.evidence, "flagged": o.flagged, "remeasured": o.remeasured}

@@ -2,16 +2,17 @@
 
 import math
 import time
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from robustbo import seeds
 from robustbo.acquisition import next_point
 from robustbo.fitting import Fitted, decode, fit, is_robust
-from robustbo.history import REMEASURE, History, Trial
+from robustbo.history import REMEASURE, Diagnosis, History, Trial
 from robustbo.parameters import Value
 from robustbo.remeasure import repeat
 from robustbo.settings import Settings
+from robustbo.surrogates.filtered import Verdict
 
 NOTHING_TOLD = "the best needs at least one told value, got none; tell one first"
 
@@ -25,6 +26,7 @@ class Suggestion:
         origin: "sobol" or "model".
         expected: What a robust model expects to be told there, and the standard deviation of that, noise included.
         repeats: The trial that it measures again, if it does.
+        diagnosis: What a surrogate that judges on a schedule has found since the last one in the history.
         fit_s: Seconds that the fit took.
         acquisition_s: Seconds that the rest took.
     """
@@ -33,6 +35,7 @@ class Suggestion:
     origin: str
     expected: tuple[float, float] | None = None
     repeats: int | None = None
+    diagnosis: Diagnosis | None = None
     fit_s: float = 0.0
     acquisition_s: float = 0.0
 
@@ -44,10 +47,11 @@ class Suggestion:
             made |= dict(zip(("expected", "expected_sd"), self.expected, strict=True))
         return made if self.repeats is None else made | {"repeats": self.repeats, "reason": REMEASURE}
 
-    @property
-    def event(self) -> dict[str, Any]:
-        """The decision and how long it took, as a journal keeps it."""
-        return self.decision | {"fit_s": round(self.fit_s, 4), "acquisition_s": round(self.acquisition_s, 4)}
+    def events(self, trial: int) -> list[dict[str, Any]]:
+        """What a journal keeps of it: the diagnosis, if there is one, then the decision and how long it took."""
+        times = {"fit_s": round(self.fit_s, 4), "acquisition_s": round(self.acquisition_s, 4)}
+        ask = {"event": "ask", "trial": trial, **self.decision, **times}
+        return [ask] if self.diagnosis is None else [{"event": "diagnose", **asdict(self.diagnosis)}, ask]
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,20 @@ def step(settings: Settings, history: History, trial: int) -> Suggestion:
     made = Suggestion(settings.space.from_unit(decode(settings.space, x.unsqueeze(0))[0]), "model")
     if is_robust(settings) or settings.remeasure == "suspicious":
         made = _doubting(settings, history, fitted, Trial(trial, made.params))
-    return replace(made, fit_s=fitted.seconds, acquisition_s=time.perf_counter() - started)
+    seconds = time.perf_counter() - started
+    return replace(made, diagnosis=_new_diagnosis(history, fitted, trial), fit_s=fitted.seconds, acquisition_s=seconds)
+
+
+def _new_diagnosis(history: History, fitted: Fitted, trial: int) -> Diagnosis | None:
+    """The verdict that the surrogate stands on, if the history does not end with the same."""
+    verdict: Verdict | None = getattr(fitted.model, "verdict", None)
+    if verdict is None:
+        return None
+    outliers = tuple(fitted.observations.numbers[i] for i in verdict.outliers)
+    percentiles = tuple(u if fitted.sign > 0 else 1 - u for u in verdict.percentiles)
+    made = Diagnosis(trial, verdict.observations, outliers, percentiles, verdict.is_void)
+    said = [(d.observations, d.outliers, d.void) for d in (*history.diagnoses[-1:], made)]
+    return None if len(said) == 2 and said[0] == said[1] else made
 
 
 def _doubting(settings: Settings, history: History, fitted: Fitted, new: Trial) -> Suggestion:

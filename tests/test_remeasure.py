@@ -145,7 +145,9 @@ def test_a_step_that_repeats_is_at_the_very_point_and_says_so(monkeypatch):
     monkeypatch.setattr("robustbo.suggest.next_point", lambda *_: torch.tensor([0.05], dtype=torch.float64))
     made = step(settings(), history(), 16)
     assert (made.params, made.repeats) == ({"x": 10 / 15}, 10)
-    assert made.event["reason"] == "re-measure"
-    assert set(made.event) == {
-        *("params", "origin", "expected", "expected_sd", "repeats", "reason", "fit_s", "acquisition_s")
+    (event,) = made.events(16)
+    assert event["reason"] == "re-measure"
+    assert set(event) == {
+        *("event", "trial", "params", "origin", "expected", "expected_sd", "repeats", "reason"),
+        *("fit_s", "acquisition_s"),
     }

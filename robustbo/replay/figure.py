@@ -34,7 +34,7 @@ def draw(spec: RunSpec, table: pd.DataFrame, methods: Sequence[str], path: Path)
         return False
     problem = spec.load_problem()
     free = iter(color for color in COLORS if color not in FIXED.values())
-    figure, axes = plt.subplots(figsize=(7.0, 4.3), layout="constrained")
+    figure, axes = plt.subplots(figsize=(8.4, 4.3), layout="constrained")
     for method in methods:
         curves = table[table["method"] == method].pivot_table(index="replication", columns="trial", values="inference")
         color = FIXED.get(method) or next(free, "#999999")
@@ -56,7 +56,7 @@ def draw(spec: RunSpec, table: pd.DataFrame, methods: Sequence[str], path: Path)
         )
     axes.set(xlabel="trials", ylabel="true value at the recommended point", title=spec.title or spec.problem)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, loc="lower right" if problem.direction == "maximize" else "upper right")
+    figure.legend(frameon=False, loc="outside right center")
     figure.savefig(path, dpi=160, metadata={"Software": None} if path.suffix == ".png" else None)
     plt.close(figure)
     return True

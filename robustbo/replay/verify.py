@@ -1,5 +1,6 @@
 """Recompute a recorded run from its seed and compare bit for bit: asks, values, recommendations, flags and tables."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -31,19 +32,28 @@ def verify(cell: Cell) -> int:
     entries, flagged = recorded(cell)
     same("settings", settings.to_dict(), cell.settings.to_dict())
     same("number of told trials", len(whole.having("told")), len(entries))
-    history, count = History(), 0
+    history, count, diagnosis = History(), 0, None
     for event in contents.events:
         number = event["trial"]
+        if event["event"] == "diagnose":
+            diagnosis = event
+            continue  # as far as the decision is concerned, it is made with the ask that follows
         if event["event"] == "ask":
-            made = step(cell.settings, history, number).decision
-            same(f"trial {number}: ask", {key: event[key] for key in event if key not in UNREPEATABLE}, made)
-            count += 1
+            *before, ask = step(cell.settings, history, number).events(number)
+            same(f"trial {number}: diagnosis", diagnosis, _as_kept(before[0]) if before else None)
+            same(f"trial {number}: ask", *({k: e[k] for k in e if k not in UNREPEATABLE} for e in (event, ask)))
+            history, diagnosis, count = history if diagnosis is None else history.apply(diagnosis), None, count + 1
         history = history.apply(event)
         if event["event"] == "tell":
             _verify_trial(same, cell, history, entries[number])
     if flagged is not None:
         same("flags", flagged, flags(cell, history))
     return count
+
+
+def _as_kept(event: dict[str, Any]) -> dict[str, Any]:
+    """An event as it comes back from a journal."""
+    return json.loads(json.dumps(event))
 
 
 def _verify_trial(same: "_Comparison", cell: Cell, history: History, entry: dict[str, Any]) -> None:

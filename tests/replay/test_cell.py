@@ -130,7 +130,9 @@ class TestVerify:
     )
     def test_any_difference_is_found_and_shown(self, whole, monkeypatch, function, what):
         class Other:
-            decision = {"params": "other"}  # noqa: RUF012
+            @staticmethod
+            def events(trial):
+                return [{"event": "ask", "trial": trial, "params": "other"}]
 
         made = {"step": Other(), "measure": (9.9, False), "recommend": 99, "flags": [99]}[function]
         monkeypatch.setattr(f"robustbo.replay.verify.{function}", lambda *_: made)

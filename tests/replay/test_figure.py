@@ -25,7 +25,8 @@ def test_a_picture_has_every_method_in_it(tmp_path, monkeypatch):
     )
     labels = []
     monkeypatch.setattr(
-        "matplotlib.axes.Axes.legend", lambda axes, **_: labels.extend(axes.get_legend_handles_labels()[1])
+        "matplotlib.figure.Figure.legend",
+        lambda figure, **_: labels.extend(figure.axes[0].get_legend_handles_labels()[1]),
     )
     assert draw(spec, table, list(spec.methods), tmp_path / "curves.png")
     assert labels == ["sobol", "standard", "oracle"]
