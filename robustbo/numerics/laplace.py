@@ -69,15 +69,26 @@ class Posterior(NamedTuple):
         """log|I + K D(W)|."""
         return 2 * (self.C.diagonal().log().sum() + self.C_N.diagonal().log().sum())
 
+    @property
+    def R(self) -> Tensor:
+        """``n x n``."""
+        if len(self.N):
+            return self.weigh(torch.eye(len(self.K), dtype=self.K.dtype))
+        return self.root.unsqueeze(-1) * torch.cholesky_inverse(self.C) * self.root
+
     def whiten(self, V: Tensor) -> tuple[Tensor, Tensor]:
         """Two matrices t (``p x m``) and u (``k x m``) with V' R V = t't - u'u, for ``n x m`` V."""
         t = torch.linalg.solve_triangular(self.C, self.root[self.P].unsqueeze(-1) * V[self.P], upper=False)
+        if not len(self.N):
+            return t, V[:0]
         u = self.root[self.N].unsqueeze(-1) * (V[self.N] - self.T.mT @ t)
         return t, torch.linalg.solve_triangular(self.C_N, u, upper=False)
 
     def weigh(self, V: Tensor) -> Tensor:
         """R V, for ``n x m`` V."""
         t, u = self.whiten(V)
+        if not len(self.N):
+            return self.root.unsqueeze(-1) * torch.linalg.solve_triangular(self.C.mT, t, upper=True)
         w = self.root[self.N].unsqueeze(-1) * torch.linalg.solve_triangular(self.C_N.mT, u, upper=True)
         out = torch.empty_like(V)
         out[self.N] = -w
@@ -128,7 +139,7 @@ class Gradient(NamedTuple):
         K: ``n x n`` dL / dK, for a pullback; not symmetric.
         log_s2: ``n`` contributions to dL / d log s2, whose sum it is for one common s2.
         log_nu: dL / d log nu.
-        m: dL / dm.
+        m: ``n`` contributions to dL / dm, whose sum it is for one constant m.
     """
 
     K: Tensor
@@ -148,8 +159,13 @@ def posterior(K: Tensor, W: Tensor) -> Posterior:
     is_positive = W > 0
     root, N = W.abs().sqrt(), (~is_positive).nonzero().squeeze(-1)
     P = is_positive.nonzero().squeeze(-1) if len(N) else slice(None)
+    if not len(N):
+        B = root.unsqueeze(-1) * K * root
+        B.diagonal().add_(1)
+        C, failed = torch.linalg.cholesky_ex(B)
+        return Posterior(K, P, N, root, C, K[:, :0], K[:0, :0], not bool(failed))
     inner, E = root[P], root[N]
-    B = inner.unsqueeze(-1) * (K[P][:, P] if len(N) else K) * inner
+    B = inner.unsqueeze(-1) * K[P][:, P] * inner
     B.diagonal().add_(1)
     C, failed = torch.linalg.cholesky_ex(B)
     T = torch.linalg.solve_triangular(C, inner.unsqueeze(-1) * K[P][:, N], upper=False)
@@ -159,7 +175,16 @@ def posterior(K: Tensor, W: Tensor) -> Posterior:
     return Posterior(K, P, N, root, C, T, C_N, not bool(failed | failed_N))
 
 
-def approximate(K: Tensor, y: Tensor, m: Tensor, noise: Noise, a: Tensor, *, is_clamped: bool = False) -> Laplace:
+def approximate(
+    K: Tensor,
+    y: Tensor,
+    m: Tensor,
+    noise: Noise,
+    a: Tensor,
+    *,
+    is_clamped: bool = False,
+    signed: Posterior | None = None,
+) -> Laplace:
     """The approximation at a mode.
 
     Args:
@@ -170,6 +195,7 @@ def approximate(K: Tensor, y: Tensor, m: Tensor, noise: Noise, a: Tensor, *, is_
         a: ``n`` values at the mode, as `laplace_mode.find_mode` gives them.
         is_clamped: Whether curvatures below `CLAMP` are replaced by it in determinant and covariance, as in the
             distributed robust GP paper; the signed ones are exact.
+        signed: The posterior with the signed curvatures, if at hand.
 
     Returns:
         With L = log p(y | f) - a'f / 2 - log|I + K D(W)| / 2; not finite where this is no strict maximum.
@@ -177,12 +203,12 @@ def approximate(K: Tensor, y: Tensor, m: Tensor, noise: Noise, a: Tensor, *, is_
     f = K @ a
     r = y - m - f
     W = likelihood.curvature(r, *noise)
-    signed = posterior(K, W)
+    signed = posterior(K, W) if signed is None else signed
     clamped = W.clamp_min(CLAMP) if is_clamped else W
-    used = posterior(K, clamped) if is_clamped else signed
+    used = posterior(K, clamped) if is_clamped and bool((W < CLAMP).any()) else signed
     L = likelihood.log_density(r, *noise).sum() - 0.5 * (a @ f) - 0.5 * used.log_det
     L = L if used.is_maximum else torch.full_like(L, -math.inf)
-    R = used.weigh(torch.eye(len(y), dtype=K.dtype))
+    R = used.R
     v = K.diagonal() - (K @ R * K).sum(-1)
     return Laplace(L, a, f, r, W, clamped, signed, used, R, v, noise)
 
@@ -193,8 +219,12 @@ def unclamped(at: Laplace) -> Laplace:
     return approximate(at.signed.K, at.r + at.f, zero, at.noise, at.a)
 
 
-def gradient(at: Laplace) -> Gradient:
+def gradient(at: Laplace, *, is_nu_free: bool = True) -> Gradient:
     """The gradient of L, the mode's own dependence on the hyperparameters included: one solve for all of them.
+
+    Args:
+        at: Where.
+        is_nu_free: Whether the slope in log nu is wanted; it is zero if not.
 
     References:
         equations.md section 2.4.
@@ -210,5 +240,6 @@ def gradient(at: Laplace) -> Gradient:
     def along(slopes: Slopes) -> Tensor:
         return slopes.log_p - 0.5 * variances * slopes.W + Kz * slopes.g
 
-    by_s2, by_nu = (along(slopes(at.r, *at.noise)) for slopes in (likelihood.by_log_s2, likelihood.by_log_nu))
-    return Gradient(by_K, by_s2, by_nu.sum(), at.a.sum() + z.sum())
+    by_s2 = along(likelihood.by_log_s2(at.r, *at.noise))
+    by_nu = along(likelihood.by_log_nu(at.r, *at.noise)).sum() if is_nu_free else torch.zeros_like(at.L)
+    return Gradient(by_K, by_s2, by_nu, at.a + z)

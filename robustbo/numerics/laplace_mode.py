@@ -18,10 +18,11 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics import student_t_likelihood as likelihood
-from robustbo.numerics.laplace import Noise, posterior
+from robustbo.numerics.laplace import Noise, Posterior, posterior
 
 EM_STEPS, NEWTON_STEPS = 30, 100
 CLOSE = 1e-10  # largest |a - g|, relative to the largest |g| where that exceeds 1
+ENOUGH = 1e-7  # likewise: the evidence is as exact as can be then, and its gradient to that order
 NEAR = 1e-3  # where expectation maximization hands over, likewise
 FLAT = 1e-4  # where Psi's rounding hides its rise, likewise: the residual is the judge then
 HALVINGS = 30
@@ -34,8 +35,9 @@ class Mode(NamedTuple):
         a: ``n`` values of K^-1 f.
         Psi: Its height.
         residual: Largest |a - g|, relative to the largest |g| where that exceeds 1.
-        num_iter: Steps of either kind.
-        converged: Whether the residual is at most `CLOSE` times a thousand, below which rounding decides.
+        num_iter: Steps of Newton's method.
+        converged: Whether the residual is at most `ENOUGH`, below which rounding decides.
+        signed: The posterior with the curvatures there.
     """
 
     a: Tensor
@@ -43,9 +45,12 @@ class Mode(NamedTuple):
     residual: float
     num_iter: int
     converged: bool
+    signed: Posterior
 
 
-def find_mode(K: Tensor, y: Tensor, noise: Noise, starts: Sequence[Tensor], *, em_steps: int = EM_STEPS) -> Mode:
+def find_mode(
+    K: Tensor, y: Tensor, noise: Noise, starts: Sequence[Tensor], *, em_steps: int = EM_STEPS, close: float = CLOSE
+) -> Mode:
     """The highest of the local maxima that the starts lead to.
 
     Args:
@@ -53,9 +58,10 @@ def find_mode(K: Tensor, y: Tensor, noise: Noise, starts: Sequence[Tensor], *, e
         y: ``n`` observations, less the mean.
         noise: The likelihood's parameters.
         starts: Latent values to begin with, less the mean, ``n`` each; see `cold_starts`.
-        em_steps: Steps of expectation maximization at most; few will do from the mode of a similar K.
+        em_steps: Steps of expectation maximization at most, 1 at least; few will do from the mode of a similar K.
+        close: The residual to be reached.
     """
-    found = [climb(K, y, noise, em(K, y, noise, f, em_steps)) for f in starts]
+    found = [climb(K, y, noise, em(K, y, noise, f, em_steps), close) for f in starts]
     return max(found, key=lambda mode: (mode.converged, mode.Psi))
 
 
@@ -66,53 +72,51 @@ def cold_starts(K: Tensor, y: Tensor, noise: Noise) -> list[Tensor]:
 
 def em(K: Tensor, y: Tensor, noise: Noise, f: Tensor, steps: int = EM_STEPS) -> Tensor:
     """``n`` values of a after expectation maximization from f: to where Newton's method takes over."""
-    a = torch.zeros_like(y)
+    V = likelihood.em_variance(y - f, *noise)
     for _ in range(steps):
-        a = _solve(K, likelihood.em_variance(y - f, *noise), y)
-        f = K @ a
-        if _residual(a, likelihood.gradient(y - f, *noise)) < NEAR:
+        a = _solve(K, V, y)
+        found = likelihood.terms(y - K @ a, *noise)
+        if _residual(found.g - a, found.g) < NEAR:
             break
+        V = found.V
     return a
 
 
-def climb(K: Tensor, y: Tensor, noise: Noise, a: Tensor) -> Mode:
+def climb(K: Tensor, y: Tensor, noise: Noise, a: Tensor, close: float = CLOSE) -> Mode:
     """Newton's method from f = K a, with the signed curvatures where that rises, with the positive ones where not."""
-    here = _at(K, y, noise, a)
-    for step in range(NEWTON_STEPS):
-        W = likelihood.curvature(here.r, *noise)
-        if here.residual <= CLOSE and posterior(K, W).is_maximum:
-            return Mode(here.a, here.Psi, here.residual, step, True)
-        there = _step(K, y, noise, here, W) or _step(K, y, noise, here, W.clamp_min(0))
+    here, steps = _at(K, y, noise, a), 0
+    while True:
+        signed = posterior(K, here.W)
+        if steps == NEWTON_STEPS or (here.residual <= close and signed.is_maximum):
+            break
+        there = _step(K, y, noise, here, here.W, signed) if signed.is_maximum else None
+        if there is None and len(signed.N):
+            W = here.W.clamp_min(0)
+            there = _step(K, y, noise, here, W, posterior(K, W))
         if there is None:
             break
-        here = there
-    return Mode(here.a, here.Psi, here.residual, step, here.residual <= 1e3 * CLOSE)
+        here, steps = there, steps + 1
+    return Mode(here.a, here.Psi, here.residual, steps, here.residual <= ENOUGH, signed)
 
 
 class _Place(NamedTuple):
     a: Tensor
-    f: Tensor
-    r: Tensor
-    g: Tensor
+    fall: Tensor
+    W: Tensor
     Psi: float
     residual: float
 
 
 def _at(K: Tensor, y: Tensor, noise: Noise, a: Tensor) -> _Place:
     f = K @ a
-    r = y - f
-    g = likelihood.gradient(r, *noise)
-    Psi = likelihood.log_kernel(r, *noise).sum() - 0.5 * (a @ f)
-    return _Place(a, f, r, g, Psi.item(), _residual(a, g))
+    found = likelihood.terms(y - f, *noise)
+    fall = found.g - a
+    return _Place(a, fall, found.W, found.log_kernel - 0.5 * (a @ f).item(), _residual(fall, found.g))
 
 
-def _step(K: Tensor, y: Tensor, noise: Noise, here: _Place, W: Tensor) -> _Place | None:
+def _step(K: Tensor, y: Tensor, noise: Noise, here: _Place, W: Tensor, factors: Posterior) -> _Place | None:
     """Where a Newton step with these curvatures leads, shortened until Psi rises; None where it cannot."""
-    factors = posterior(K, W)
-    if not factors.is_maximum:
-        return None
-    fall = here.g - here.a
-    move = fall - W * factors.times(fall)  # (I + W K)^-1 (g - a)
+    move = here.fall - W * factors.times(here.fall)  # (I + W K)^-1 (g - a)
     share = 1.0
     for _ in range(HALVINGS):
         there = _at(K, y, noise, here.a + share * move)
@@ -123,8 +127,8 @@ def _step(K: Tensor, y: Tensor, noise: Noise, here: _Place, W: Tensor) -> _Place
     return None
 
 
-def _residual(a: Tensor, g: Tensor) -> float:
-    return ((a - g).abs().max() / g.abs().max().clamp_min(1.0)).item()
+def _residual(fall: Tensor, g: Tensor) -> float:
+    return fall.abs().max().item() / max(g.abs().max().item(), 1.0)
 
 
 def _solve(K: Tensor, V: Tensor, y: Tensor) -> Tensor:

@@ -27,12 +27,12 @@ from robustbo.numerics.ascent import Point, ascend, ascend_by_gradient
 from robustbo.numerics.covariance import Covariance, LogNormal
 from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.laplace import Laplace, Noise, approximate, gradient
-from robustbo.numerics.laplace_mode import cold_starts, find_mode
+from robustbo.numerics.laplace_mode import ENOUGH, cold_starts, find_mode
 
 DOF_PRIOR = LogNormal(2.5, 1.0)  # weak: its median is 12 degrees of freedom, its mode 4.5
 LOG_DOF = (math.log(2.0), math.log(1e4))
 ROUNDS = 3  # of climbs, each from a higher mode
-WARM_STEPS = 3  # of expectation maximization, from the mode of the last place
+WARM_STEPS = 2  # of expectation maximization, from the mode of the last place
 HIGHER = 1e-6  # nats
 ROUGH = 1e-4  # relative rise of F at which the first climbs stop
 
@@ -101,8 +101,8 @@ def evaluate(model: HeavyModel, x: Tensor, latent: Tensor | None = None) -> Valu
     if latent is None:
         mode = find_mode(K, y, noise, cold_starts(K, y, noise))
     else:
-        mode = find_mode(K, y, noise, [latent - m], em_steps=WARM_STEPS)
-    found = approximate(K, base.y, m, noise, mode.a, is_clamped=True)
+        mode = find_mode(K, y, noise, [latent - m], em_steps=WARM_STEPS, close=ENOUGH)
+    found = approximate(K, base.y, m, noise, mode.a, is_clamped=True, signed=mode.signed)
     F = found.L.item() + covariance.log_prior + sum(prior.log_density(at) for prior, at in _likelihood_priors(model, x))
     is_mode = mode.converged and found.signed.is_maximum
     return Value(F if is_mode and math.isfinite(F) else -math.inf, x, covariance, found)
@@ -110,14 +110,14 @@ def evaluate(model: HeavyModel, x: Tensor, latent: Tensor | None = None) -> Valu
 
 def slopes(model: HeavyModel, value: Value) -> Tensor:
     """The gradient of F in x."""
-    by = gradient(value.laplace)
+    by = gradient(value.laplace, is_nu_free=model.dof is None)
     parts = [value.covariance.pullback(by.K)]
     of_likelihood = ([by.log_s2.sum()] if model.base.s2_known is None else []) + (
         [by.log_nu] if model.dof is None else []
     )
     priors = _likelihood_priors(model, value.x)
     parts += [(slope + prior.slope(at)).reshape(1) for slope, (prior, at) in zip(of_likelihood, priors, strict=True)]
-    return torch.cat([*parts, by.m.reshape(1)])
+    return torch.cat([*parts, by.m.sum().reshape(1)])
 
 
 def information(model: HeavyModel, value: Value) -> Tensor:

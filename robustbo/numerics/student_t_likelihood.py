@@ -22,8 +22,23 @@ from torch import Tensor
 from robustbo.numerics.evidence import LOG_2PI
 
 MANY = 200.0  # degrees of freedom beyond which a difference of log gamma functions loses digits: a series then
-HUGE = 1e150  # a residual whose square is still finite
-FAR = 1e8  # scales beyond which 1 + x^2 is x^2
+HUGE = 1e150  # residuals beyond count as this, whose square is still finite
+
+
+class Terms(NamedTuple):
+    """What a search for the mode needs, at once.
+
+    Attributes:
+        log_kernel: Sum over the observations of what depends on f, -(nu + 1) / 2 log(1 + r^2 / (nu s2)).
+        g: ``n`` gradients.
+        W: ``n`` curvatures.
+        V: ``n`` EM variances.
+    """
+
+    log_kernel: float
+    g: Tensor
+    W: Tensor
+    V: Tensor
 
 
 class Slopes(NamedTuple):
@@ -35,13 +50,18 @@ class Slopes(NamedTuple):
 
 
 def log_density(r: Tensor, s2: Tensor, nu: Tensor) -> Tensor:
-    """log p(y | f); finite for any residual that is."""
-    return _log_normalizer(nu) - 0.5 * s2.log() + log_kernel(r, s2, nu)
+    """log p(y | f)."""
+    return _log_normalizer(nu) - 0.5 * s2.log() - 0.5 * (nu + 1) * _log_tail(r, s2, nu)
 
 
-def log_kernel(r: Tensor, s2: Tensor, nu: Tensor) -> Tensor:
-    """The part of it that depends on f: -(nu + 1) / 2 log(1 + r^2 / (nu s2))."""
-    return -0.5 * (nu + 1) * _log_tail(r, s2, nu)
+def terms(r: Tensor, s2: Tensor, nu: Tensor) -> Terms:
+    """The kernel's sum, gradients, curvatures and EM variances of ``n`` residuals, by few operations."""
+    c, more = nu * s2, nu + 1
+    x2 = _square(r) / c
+    tail = 1 + x2
+    V = tail * (c / more)
+    g = r / V
+    return Terms(-0.5 * more.item() * torch.log1p(x2).sum().item(), g, (1 - x2) / tail / V, V)
 
 
 def gradient(r: Tensor, s2: Tensor, nu: Tensor) -> Tensor:
@@ -91,9 +111,8 @@ def _square(r: Tensor) -> Tensor:
 
 
 def _log_tail(r: Tensor, s2: Tensor, nu: Tensor) -> Tensor:
-    """log(1 + r^2 / (nu s2)), without the square of a large number."""
-    x = (r / (nu * s2).sqrt()).abs()
-    return torch.where(x < FAR, torch.log1p(x.clamp(max=FAR).square()), 2 * x.clamp(min=FAR).log())
+    """log(1 + r^2 / (nu s2))."""
+    return torch.log1p(_square(r) / (nu * s2))
 
 
 def _log_normalizer(nu: Tensor) -> Tensor:

@@ -15,7 +15,7 @@ from botorch.exceptions.warnings import BotorchWarning
 from botorch.fit import fit_gpytorch_mll
 from botorch.models.gpytorch import GPyTorchModel
 from botorch.utils.datasets import SupervisedDataset
-from gpytorch.mlls import ExactMarginalLogLikelihood
+from gpytorch.mlls import ExactMarginalLogLikelihood, MarginalLogLikelihood
 from linear_operator.utils.errors import NanError, NotPSDError
 from linear_operator.utils.warnings import NumericalWarning
 from torch import Tensor
@@ -89,7 +89,7 @@ def fit(model: GPyTorchModel, before: GPyTorchModel | None = None) -> GPyTorchMo
     """
     if before is not None and hasattr(model, "continue_from"):
         model.continue_from(before)
-    mll = ExactMarginalLogLikelihood(model.likelihood, model)
+    mll = marginal_log_likelihood(model)
     try:
         with quiet():
             fit_gpytorch_mll(mll)
@@ -97,6 +97,13 @@ def fit(model: GPyTorchModel, before: GPyTorchModel | None = None) -> GPyTorchMo
         n = model.train_targets.shape[-1]
         raise FitError(f"{type(model).__name__} could not be fitted to {n} observations: {error}") from error
     return model.eval()
+
+
+def marginal_log_likelihood(model: GPyTorchModel) -> MarginalLogLikelihood:
+    """What a fit maximizes: the model's own, or the exact one."""
+    if hasattr(model, "marginal_log_likelihood"):
+        return model.marginal_log_likelihood()
+    return ExactMarginalLogLikelihood(model.likelihood, model)
 
 
 @contextmanager

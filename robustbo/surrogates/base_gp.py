@@ -18,6 +18,7 @@ from robustbo.surrogates.outlier_likelihood import OutlierGaussianLikelihood
 
 NOISE_PRIOR = LogNormal(-4.0, 1.0)  # BoTorch's, on standardized outcomes
 SIGNAL_PRIOR = LogNormal(2.0, 2.0)  # weak: the neighbourhood of an optimum lies many robust sd from the median
+NOISE_START = math.exp(NOISE_PRIOR.log_mode)
 MIN_L, MIN_S2, MIN_S2F = 2.5e-2, 1e-4, 1e-3  # the first two are BoTorch's
 AGREE = 0.1  # of the outcomes' scale: values at one point that are no farther apart clear each other
 NOISE_SDS = 4.0  # standard deviations of a known noise, likewise: three of a difference
@@ -59,10 +60,9 @@ def likelihood_module() -> OutlierGaussianLikelihood:
 
 def noise_arguments() -> dict[str, Any]:
     """Prior, bound and initial value of a noise to be learned."""
-    mode = math.exp(NOISE_PRIOR.log_mode)
     return {
         "noise_prior": LogNormalPrior(*NOISE_PRIOR),
-        "noise_constraint": GreaterThan(MIN_S2, transform=None, initial_value=mode),
+        "noise_constraint": GreaterThan(MIN_S2, transform=None, initial_value=NOISE_START),
     }
 
 

@@ -12,12 +12,14 @@ from robustbo.surrogates.base import BOTORCH_ARGUMENTS
 from robustbo.surrogates.filtered import DETECTORS, FilteredGP
 from robustbo.surrogates.scaled_clip import ScaledClipGP
 from robustbo.surrogates.standard import StandardGP
+from robustbo.surrogates.student_t_variational import StudentTVariationalGP
 
 SURROGATES: dict[str, type[GPyTorchModel]] = {
     "standard": StandardGP,
     "scaled-clip": ScaledClipGP,
     "filtered": FilteredGP,
     **DETECTORS,
+    "student-t-variational": StudentTVariationalGP,
 }
 
 

@@ -25,6 +25,7 @@ from robustbo.numerics.laplace_search import HeavyFit, HeavyModel
 from robustbo.surrogates import base_gp
 from robustbo.surrogates.base import Diagnosis, in_outcome_units
 from robustbo.surrogates.heavy_tailed_likelihood import HeavyTailedFixedLikelihood, HeavyTailedLikelihood
+from robustbo.surrogates.laplace_mll import LaplaceMarginalLogLikelihood
 from robustbo.surrogates.map_gp import MapGP
 
 DOF = 4.0
@@ -134,6 +135,10 @@ class StudentTGP(MapGP):
             new = HeavyTailedFixedLikelihood(noise=noise)
         new.set_dof(DOF if self._dof is None else self._dof)
         return new
+
+    def marginal_log_likelihood(self) -> LaplaceMarginalLogLikelihood:
+        """What a fit maximizes."""
+        return LaplaceMarginalLogLikelihood(self.likelihood, self)
 
     def continue_from(self, before: MapGP) -> None:
         """Begin the next search where that of another model ended, one fitted to all but the last observation."""

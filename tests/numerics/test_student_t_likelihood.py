@@ -47,6 +47,16 @@ def test_gradcheck():
         assert torch.autograd.gradcheck(function, (R.clone().requires_grad_(), s2, nu))
 
 
+@pytest.mark.parametrize(("s2", "nu"), PARAMETERS)
+def test_the_terms_are_the_same_at_once(s2, nu):
+    found, at = likelihood.terms(R, *given(s2, nu)), (R, *given(s2, nu))
+    kernel = likelihood.log_density(*at) - likelihood.log_density(torch.zeros_like(R), *given(s2, nu))
+    assert found.log_kernel == pytest.approx(kernel.sum().item())
+    torch.testing.assert_close(found.g, likelihood.gradient(*at))
+    torch.testing.assert_close(found.W, likelihood.curvature(*at))
+    torch.testing.assert_close(found.V, likelihood.em_variance(*at))
+
+
 def test_many_degrees_of_freedom_give_a_normal_likelihood():
     s2, nu = given(0.3, 1e9)
     near = R[:-1]

@@ -8,14 +8,14 @@ import torch
 from botorch.fit import fit_gpytorch_mll
 from botorch.models import SingleTaskGP
 from botorch.utils.datasets import SupervisedDataset
-from gpytorch.mlls import ExactMarginalLogLikelihood
 
-from robustbo.surrogates.base import BOTORCH_ARGUMENTS, diagnose, quiet
+from robustbo.surrogates.base import BOTORCH_ARGUMENTS, diagnose, marginal_log_likelihood, quiet
 from robustbo.surrogates.botorch_relevance_pursuit import BoTorchRelevancePursuitGP
 from robustbo.surrogates.registry import SURROGATES
 
 ROBUST = {"relevance-pursuit", "student-t", "filtered", "botorch-relevance-pursuit"}
 ROBUST_CLASSES = {SURROGATES[name] for name in ROBUST}
+BASELINES = {SURROGATES[name] for name in ("botorch-relevance-pursuit", "student-t-variational")}
 
 
 def truth(X):
@@ -33,7 +33,7 @@ def data(n=30, outliers=0.0, seed=0):
 def fitted(cls, X, Y, Yvar=None):
     with quiet():
         model = cls(X, Y, Yvar)
-        fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+        fit_gpytorch_mll(marginal_log_likelihood(model))
     return model.eval()
 
 
@@ -128,14 +128,16 @@ class TestContract:
     @pytest.mark.parametrize("value", [0.2, 3.0])
     def test_the_evidence_of_one_copy_sees_the_other(self, surrogate, value):
         """A copy with the same value clears it: alone it was far more suspicious."""
+        if surrogate is SURROGATES["student-t-variational"]:
+            pytest.skip("the baseline is measured as it is: its evidence is in-sample")
         alone, copied = (diagnose(fitted(surrogate, *with_copies(*values))) for values in ((value,), (value, value)))
         assert copied.evidence[-1] <= alone.evidence[-1] + 0.1
         assert (copied.expected[-1] - value).abs() < (alone.expected[-1] - value).abs() + 0.05
 
     @pytest.mark.parametrize("value", [2.0, 4.0])
     def test_two_that_agree_clear_each_other(self, surrogate, value):
-        if surrogate is BoTorchRelevancePursuitGP:
-            pytest.skip("the peer is measured as it is: it flags both")
+        if surrogate in BASELINES:
+            pytest.skip("a baseline is measured as it is: it flags both")
         assert flagged_copies(surrogate, value, value) == []
 
     def test_two_that_disagree_are_judged_with_the_neighbours(self, surrogate):
