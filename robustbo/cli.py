@@ -163,12 +163,12 @@ def show(
 
 
 def _verdict_row(diagnosis: dict[str, Any]) -> dict[str, Any]:
-    called = zip(diagnosis["outliers"], diagnosis["percentiles"], strict=True)
+    called = list(zip(diagnosis["outliers"], diagnosis["percentiles"], strict=True))
     return {
         "before trial": diagnosis["trial"],
         "values judged": diagnosis["observations"],
         "outliers (percentile)": ", ".join(f"{trial} ({100 * u:.3g} %)" for trial, u in called) or "none",
-        "verdict": "void: more than half, all are used" if diagnosis["void"] else "left out",
+        "verdict": "void: more than half, all are used" if diagnosis["void"] else "left out" if called else "",
     }
 
 

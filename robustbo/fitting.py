@@ -4,7 +4,7 @@ A fit is a function of the settings and the observations alone, so keeping it ch
 the model turned so that larger is better, shifted by their median and divided by a power of two, which is exact in
 effect: differences of 1e-12, or of 1e12, are no other problem than differences of 1.
 
-Relevance pursuit begins its search where that of all but the last observation (by trial number) ended. The beginning
+A robust surrogate begins its search where that of all but the last observation (by trial number) ended. The beginning
 is thus the same whether a run went on, was resumed, or is replayed: it follows from the observations, down to the last
 count that `COLD_EVERY` divides.
 """

@@ -25,6 +25,7 @@ class Outlier:
         evidence: Nats by which the data are likelier if this value has an error of its own (5 nats: 150 times).
         flagged: Whether it is treated as an outlier: by the surrogate, or by being left out (`robustbo.doubt`).
         remeasured: What another measurement at its point said of it: "confirmed", "refuted", or "not yet".
+        weight: How much it counts in the fit, 1 being all, where the surrogate weighs values (0 where it is left out).
     """
 
     trial: Trial
@@ -34,6 +35,7 @@ class Outlier:
     evidence: float
     flagged: bool
     remeasured: str
+    weight: float | None = None
 
 
 def outliers(settings: Settings, history: History) -> list[Outlier]:
@@ -48,6 +50,9 @@ def reported(settings: Settings, history: History, fitted: Fitted) -> list[Outli
     expected, sd = fitted.in_units(diagnosis.expected, diagnosis.sd)
     columns = (expected, sd, diagnosis.evidence.tolist(), diagnosis.is_outlier.tolist())
     found = dict(zip(fitted.observations.numbers, zip(*columns, strict=True), strict=True))
+    weights = dict.fromkeys(fitted.aside, 0.0)
+    if diagnosis.weight is not None:
+        weights |= zip(fitted.observations.numbers, diagnosis.weight.tolist(), strict=True)
     left_out = [history[number] for number in fitted.aside]
     for trial, said in zip(left_out, fitted.expect(settings.space, left_out), strict=True):
         found[trial.number] = (*said, surprise(trial.measured, *said), True)
@@ -56,7 +61,9 @@ def reported(settings: Settings, history: History, fitted: Fitted) -> list[Outli
     for number, row in found.items():
         trial = history[number]
         copies = [t for t in at_points[trial.point] if t.state == "told" and t is not trial]
-        report.append(Outlier(trial, trial.measured, *row, _remeasured(trial, copies, row, flagged, fitted.aside)))
+        remeasured = _remeasured(trial, copies, row, flagged, fitted.aside)
+        weight = None if diagnosis.weight is None else weights[number]
+        report.append(Outlier(trial, trial.measured, *row, remeasured, weight))
     return sorted(report, key=lambda o: (not o.flagged, -o.evidence, o.trial.number))
 
 

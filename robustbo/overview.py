@@ -28,6 +28,7 @@ def overview(settings: Settings, history: History) -> dict[str, Any]:
         "outliers": [
             {"trial": o.trial.number, "value": o.value, "expected": o.expected, "sd": o.sd}
             | {"evidence_nats": o.evidence, "flagged": o.flagged, "remeasured": o.remeasured}
+            | ({} if o.weight is None else {"weight": o.weight})
             for o in suspects
         ],
     }

@@ -1,4 +1,5 @@
 import dataclasses
+import math
 
 import pytest
 import torch
@@ -131,3 +132,15 @@ class TestLeftOut:
         made = History().apply(ask | {"expected": 0.3, "expected_sd": 0.05})
         made = made.apply({"event": "tell", "trial": 0, "value": settings.sign * -5.0, "sd": None})
         assert fitting.fit(settings, made).observations.numbers == (0,)
+
+
+def test_a_surrogate_that_weighs_values_says_how_much_each_counts():
+    history = History()
+    for i in range(16):
+        value = math.sin(3 * i / 15) + (5.0 if i == 10 else 0.0)
+        told = {"event": "tell", "trial": i, "params": {"x": i / 15}, "value": value, "sd": None}
+        history = history.apply(told)
+    weights = {o.trial.number: o.weight for o in outliers(Settings(SPACE, surrogate="student-t"), history)}
+    assert weights[10] < 0.2
+    assert all(weight > 0.5 for number, weight in weights.items() if number != 10)
+    assert all(o.weight is None for o in outliers(Settings(SPACE, surrogate="standard"), history))

@@ -154,24 +154,23 @@ def search(model: HeavyModel, starts: list[Tensor] | None = None, *, ftol: float
         starts: Values of x; `HeavyModel.starts` unless given.
         ftol: Relative rise of F at which a climb stops.
     """
-    rough = [_climb(model, x, ROUGH) for x in starts or model.starts]
+    rough = [_climb(model, x, ROUGH, rounds=1) for x in starts or model.starts]
     best = max(rough, key=lambda fit: fit.F)
-    return _climb(model, best.x, ftol)._replace(num_evaluations=sum(fit.num_evaluations for fit in rough))
+    found = _climb(model, best.x, ftol, rounds=ROUNDS)
+    return found._replace(num_evaluations=sum(fit.num_evaluations for fit in (*rough, found)))
 
 
-def _climb(model: HeavyModel, x: Tensor, ftol: float) -> HeavyFit:
-    """Climb from the modes that are found at x, and again from where others are found to be higher."""
+def _climb(model: HeavyModel, x: Tensor, ftol: float, rounds: int) -> HeavyFit:
+    """Climb from the mode that is found at x, and again from where another is found to be higher."""
     best, evaluations = evaluate(model, x), 1
-    for _ in range(ROUNDS):
-        path, bounds = _Path(model, _latent(best)), x.new_tensor(model.bounds)
-        climb = ascend if model.base.covariance.prior_precision is not None else ascend_by_gradient
-        found = climb(path.at, best.x, *bounds.T, ftol=ftol)
-        best, evaluations = found.point.value, evaluations + found.num_evaluations + 1
-        anew = evaluate(model, best.x)
-        if not anew.F > best.F + HIGHER:
-            break
+    climb = ascend if model.base.covariance.prior_precision is not None else ascend_by_gradient
+    bounds = x.new_tensor(model.bounds)
+    while True:
+        found = climb(_Path(model, _latent(best)).at, best.x, *bounds.T, ftol=ftol)
+        best, evaluations, rounds = found.point.value, evaluations + found.num_evaluations, rounds - 1
+        if rounds == 0 or not (anew := evaluate(model, best.x)).F > best.F + HIGHER:
+            return HeavyFit(best.x, best.laplace, best.F, evaluations, found.converged)
         best = anew
-    return HeavyFit(best.x, best.laplace, best.F, evaluations, found.converged)
 
 
 class _Path:

@@ -12,6 +12,7 @@ from robustbo.replay.figure import plt
 from robustbo.settings import Settings
 
 BLUE, RED, GREEN, GRAY = "#0072B2", "#D55E00", "#009E73", "#bbbbbb"
+FARTHEST = 1e6  # median deviations from the median: a value beyond is drawn there
 NEEDED = "a picture needs matplotlib, which is not installed; install robustbo[report]"
 
 
@@ -65,8 +66,12 @@ def draw(settings: Settings, history: History, path: Path) -> None:
 
 
 def _draw_values(axes, by_fate: dict[str, list[Trial]]) -> None:  # type: ignore[no-untyped-def]
+    every = [t.measured for trials in by_fate.values() for t in trials]
+    center = float(np.median(every))
+    farthest = FARTHEST * (float(np.median([abs(value - center) for value in every])) or 1.0)
     for (fate, trials), color, marker in zip(by_fate.items(), (BLUE, RED, GREEN), "oXD", strict=True):
-        axes.scatter([t.number for t in trials], [t.measured for t in trials], s=26, c=color, marker=marker, label=fate)
+        shown = [min(max(t.measured, center - farthest), center + farthest) for t in trials]
+        axes.scatter([t.number for t in trials], shown, s=26, c=color, marker=marker, label=fate)
     repeats = [t for trials in by_fate.values() for t in trials if t.repeats is not None]
     if repeats:
         places = ([t.number for t in repeats], [t.measured for t in repeats])

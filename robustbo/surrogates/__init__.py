@@ -1,7 +1,9 @@
 """Surrogates: each class is a BoTorch model; `robustbo.surrogates.registry` has them by name."""
 
 from robustbo.surrogates.botorch_relevance_pursuit import BoTorchRelevancePursuitGP
+from robustbo.surrogates.filtered import FilteredGP
 from robustbo.surrogates.relevance_pursuit import RelevancePursuitGP
 from robustbo.surrogates.standard import StandardGP
+from robustbo.surrogates.student_t import StudentTGP
 
-__all__ = ["BoTorchRelevancePursuitGP", "RelevancePursuitGP", "StandardGP"]
+__all__ = ["BoTorchRelevancePursuitGP", "FilteredGP", "RelevancePursuitGP", "StandardGP", "StudentTGP"]

@@ -3,6 +3,7 @@
 Model classes take BoTorch's arguments positionally and their own options after ``*``; Ax reads that signature.
 """
 
+import inspect
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -51,12 +52,19 @@ class Diagnosis(NamedTuple):
         sd: Standard deviation of that prediction, noise included.
         evidence: Nats by which the data are likelier if this observation has an error of its own.
         is_outlier: Whether the surrogate treats it as one.
+        weight: How much it counts in the fit, 1 being all, where the surrogate weighs observations; else None.
     """
 
     expected: Tensor
     sd: Tensor
     evidence: Tensor
     is_outlier: Tensor
+    weight: Tensor | None = None
+
+
+def own_options(cls: type[GPyTorchModel]) -> set[str]:
+    """The names of a model class's own options."""
+    return set(inspect.signature(cls.__init__).parameters) - {"self", "args", "kwargs", *BOTORCH_ARGUMENTS}
 
 
 class TakesOptions:
@@ -138,17 +146,16 @@ def log_tails(model: GPyTorchModel, *, leave_one_out: bool = True) -> Tensor:
     """
     if hasattr(model, "tails"):
         return model.tails(leave_one_out=leave_one_out)
-    found = diagnose(model)
-    X, y = model.train_inputs[0], model.train_targets
-    transform = getattr(model, "outcome_transform", None)
-    value = y if transform is None else transform.untransform(y.unsqueeze(-1))[0].squeeze(-1)
-    expected, sd = found.expected, found.sd
-    if not leave_one_out:
+    if leave_one_out:
+        found = diagnose(model)
+        expected, sd = _in_model_units(model, found.expected, found.sd)
+    else:
         with torch.no_grad(), gpytorch.settings.debug(False):  # it asks whether training was meant
-            latent = model(X)
-            noise = model.likelihood.noise  # an outlier's own variance would excuse it
-            expected, sd = in_outcome_units(model, latent.mean, (latent.variance + noise).sqrt())
-    return torch.special.log_ndtr(-((value - expected) / sd).abs())
+            latent = model(model.train_inputs[0])
+            likelihood = model.likelihood  # without an outlier's own variance, which would excuse it
+            noise = likelihood.noise if hasattr(likelihood, "noise") else likelihood.noise_covar.base_noise.noise
+            expected, sd = latent.mean, (latent.variance + noise).sqrt()
+    return torch.special.log_ndtr(-((model.train_targets - expected) / sd).abs())
 
 
 def diagnose_by_leave_one_out(model: GPyTorchModel, rho: Tensor, K0: Tensor | None = None) -> Diagnosis:
@@ -177,3 +184,13 @@ def in_outcome_units(model: GPyTorchModel, mean: Tensor, sd: Tensor) -> tuple[Te
         return mean, sd
     mean, variance = transform.untransform(mean.unsqueeze(-1), sd.square().unsqueeze(-1))
     return mean.squeeze(-1), variance.squeeze(-1).sqrt()
+
+
+def _in_model_units(model: GPyTorchModel, mean: Tensor, sd: Tensor) -> tuple[Tensor, Tensor]:
+    """The way back."""
+    transform = getattr(model, "outcome_transform", None)
+    if transform is None:
+        return mean, sd
+    inside, _ = transform(mean.unsqueeze(-1))
+    _, stretch = transform.untransform(inside, torch.ones_like(inside))
+    return inside.squeeze(-1), sd / stretch.squeeze(-1).sqrt()

@@ -30,7 +30,7 @@ DETECTORS: dict[str, type[GPyTorchModel]] = {
     "botorch-relevance-pursuit": BoTorchRelevancePursuitGP,
 }
 Between = Literal["keep", "all"]
-TAIL, START, EVERY = 0.05, 10, 1  # by the recorded runs/filter-*, and so that each observation is predicted by all
+TAIL, START, EVERY = 0.02, 10, 1  # by the recorded runs/filter-*; see the README
 GROSS = 1e9  # times the outcomes' variance: of an observation that is left out
 
 
@@ -79,12 +79,15 @@ class FilteredGP(MapGP):
     diagnosis judges all observations anew. One that calls more than half of them outliers is void: all are used then.
 
     Args:
-        train_X: ``n x d`` inputs in the order in which they were told; all that is not said here is as in `MapGP`.
+        train_X: ``n x d`` inputs, of which a diagnosis in between sees the first ones; all that is not said here is as
+            in `MapGP`. The loop has them in the order of trials: a late tell, or a verdict of the user's, moves those
+            behind it, and the diagnosis is made anew.
         train_Y: ``n x 1`` outcomes.
         detector: A name of `DETECTORS`.
         detector_options: The detector's own options.
         tail: Chance of a value beyond which it is an outlier, on either side; in (0, 0.5).
-        leave_one_out: Whether each observation is predicted by the others, or (as in the source) by all.
+        leave_one_out: Whether each observation is predicted by the others, or by all, itself included: a fit that
+            passes through a wrong value then excuses it, most of all where the noise is known to be small.
         start: No diagnoses before that many observations.
         every: Diagnose once in that many.
         between: "keep" the last verdict in between, or use "all" data, as the source has it.
@@ -123,7 +126,7 @@ class FilteredGP(MapGP):
         detector: str = "student-t",
         detector_options: Mapping[str, Any] | None = None,
         tail: float = TAIL,
-        leave_one_out: bool = False,
+        leave_one_out: bool = True,
         start: int = START,
         every: int = EVERY,
         between: Between = "keep",
@@ -138,6 +141,9 @@ class FilteredGP(MapGP):
             raise ValueError(f"between must be one of {list(get_args(Between))}, got {between!r}")
         start, every = whole("start", start, 0), whole("every", every, 1)
         self._detector, self._detector_options = detector, dict(detector_options or {})
+        known = base.own_options(DETECTORS[detector])
+        if unknown := sorted(set(self._detector_options) - known):
+            raise TypeError(f"detector {detector!r} has the options {sorted(known)}, got {unknown[0]!r}")
         self._tail, self._leave_one_out = tail, leave_one_out
         self._last = last_diagnosis(len(train_X), start, every, between)
         self._told = (train_X, train_Y, train_Yvar, deepcopy(input_transform))
@@ -186,15 +192,15 @@ class FilteredGP(MapGP):
     def _diagnose(self, count: int) -> Verdict:
         """The verdict on the first ``count`` observations."""
         X, Y, Yvar, input_transform = self._told
-        model = base.fit(
-            DETECTORS[self._detector](
-                X[:count],
-                Y[:count],
-                None if Yvar is None else Yvar[:count],
-                input_transform=deepcopy(input_transform),
-                **self._detector_options,
-            )
+        model = DETECTORS[self._detector](
+            X[:count],
+            Y[:count],
+            None if Yvar is None else Yvar[:count],
+            input_transform=deepcopy(input_transform),
+            **self._detector_options,
         )
+        with torch.enable_grad():  # which BoTorch's fits need
+            base.fit(model)
         tails = base.log_tails(model, leave_one_out=self._leave_one_out).exp()
         below = Y[:count].squeeze(-1) < base.diagnose(model).expected
         is_outlier = tails < self._tail

@@ -196,12 +196,15 @@ class MapGP(TakesOptions, SingleTaskGP):
     def load_state_dict(self, state_dict: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
         """Take hyperparameters; what there is of each of this model's own rows follows from them."""
         result = super().load_state_dict(state_dict, *args, **kwargs)
+        self._renew()
+        return result
+
+    def _renew(self) -> None:
         is_training = self.training
         self.eval()
         with torch.no_grad():
             self._follow(self.search_model())
         self.train(is_training)
-        return result
 
     def _follow(self, model: Model) -> None:
         """Set what follows from the hyperparameters: here the outliers' variances, in closed form."""

@@ -1,14 +1,13 @@
 """Surrogates by name, for people and for journals."""
 
 import importlib
-import inspect
 import json
 from collections.abc import Mapping
 from typing import Any
 
 from botorch.models.gpytorch import GPyTorchModel
 
-from robustbo.surrogates.base import BOTORCH_ARGUMENTS
+from robustbo.surrogates.base import own_options
 from robustbo.surrogates.filtered import DETECTORS, FilteredGP
 from robustbo.surrogates.scaled_clip import ScaledClipGP
 from robustbo.surrogates.standard import StandardGP
@@ -63,11 +62,6 @@ def model_class(name: str) -> type[GPyTorchModel]:
 
 def check_options(name: str, options: Mapping[str, Any]) -> None:
     """Raise a TypeError for an option that the surrogate does not have."""
-    known = set(inspect.signature(model_class(name).__init__).parameters) - {
-        "self",
-        "args",
-        "kwargs",
-        *BOTORCH_ARGUMENTS,
-    }
+    known = own_options(model_class(name))
     if unknown := sorted(set(options) - known):
         raise TypeError(f"surrogate {name!r} has the options {sorted(known)}, got {json.dumps(unknown[0])}")

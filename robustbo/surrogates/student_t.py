@@ -1,7 +1,7 @@
 """A GP with a Student-t likelihood, by Laplace's approximation: no value is left out, but wild ones pull less."""
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import torch
 from botorch.models.transforms.input import InputTransform
@@ -27,40 +27,10 @@ from robustbo.surrogates.base import Diagnosis, in_outcome_units
 from robustbo.surrogates.heavy_tailed_likelihood import HeavyTailedFixedLikelihood, HeavyTailedLikelihood
 from robustbo.surrogates.laplace_mll import LaplaceMarginalLogLikelihood
 from robustbo.surrogates.map_gp import MapGP
+from robustbo.surrogates.predictive import Predictive
 
 DOF = 4.0
 TAIL = 0.005  # a value that the others give a smaller chance, on either side, is called an outlier
-
-
-class Predictive(NamedTuple):
-    """The heavy-tailed distribution of a measurement at each of ``...`` points.
-
-    Attributes:
-        mean: Of the latent value, in the model's own (transformed) units.
-        variance: Of the latent value, likewise.
-        noise: The Student-t likelihood's parameters, likewise.
-        transform: The outcome transform, or None.
-    """
-
-    mean: Tensor
-    variance: Tensor
-    noise: Noise
-    transform: OutcomeTransform | None
-
-    def log_density(self, Y: Tensor) -> Tensor:
-        """The logarithm of the density of ``...`` measurements in the outcome's units."""
-        with torch.enable_grad():
-            outcome = Y.detach().requires_grad_()
-            y = self._inside(outcome)
-            (slope,) = torch.autograd.grad(y.sum(), outcome) if self.transform is not None else (torch.ones_like(y),)
-        return heavy_tail.log_density(y.detach(), self.mean, self.variance, self.noise) + slope.abs().log()
-
-    def cdf(self, Y: Tensor) -> Tensor:
-        """The probability of a measurement of at most ``...`` values in the outcome's units."""
-        return heavy_tail.log_cdf(self._inside(Y), self.mean, self.variance, self.noise).exp()
-
-    def _inside(self, Y: Tensor) -> Tensor:
-        return Y if self.transform is None else self.transform(Y.unsqueeze(-1))[0].squeeze(-1)
 
 
 class StudentTGP(MapGP):
@@ -189,6 +159,24 @@ class StudentTGP(MapGP):
         covariance = to_linear_operator(prior - k @ self.laplace.R @ k.mT)
         return MultivariateNormal(self.mean_module(X) + k @ self.laplace.a, covariance)
 
+    def set_train_data(self, *args: Any, **kwargs: Any) -> None:
+        """Take other data; the hyperparameters stay, and the mode is found anew."""
+        super().set_train_data(*args, **kwargs)
+        if self.laplace is not None:
+            self._renew()
+
+    def condition_on_observations(self, X: Tensor, Y: Tensor, **kwargs: Any) -> Any:
+        """Not to be had.
+
+        Raises:
+            NotImplementedError: Always.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no fantasies; fit a new one to all observations")
+
+    @property
+    def _rho(self) -> Tensor:
+        return torch.zeros_like(self.train_targets)  # no observation has a variance added to that of the noise
+
     def latent(self) -> Latent:
         """The fitted process in numbers, for explicit formulas; the kernel must be a named one."""
         assert self.laplace is not None
@@ -201,9 +189,10 @@ class StudentTGP(MapGP):
             posterior = self(self.transform_inputs(X))
         assert self.laplace is not None
         s2, nu = self.laplace.noise
-        if s2.dim():
-            raise ValueError("predictive needs one scale of the noise, this model was given one a measurement")
-        return Predictive(posterior.mean, posterior.variance, Noise(s2, nu), getattr(self, "outcome_transform", None))
+        if (s2 != s2.max()).any():
+            raise ValueError("predictive needs one scale of the noise, this model was given several")
+        noise = Noise(s2.max(), nu)
+        return Predictive(posterior.mean, posterior.variance, noise, getattr(self, "outcome_transform", None))
 
     @property
     def weights(self) -> Tensor:
@@ -247,4 +236,4 @@ class StudentTGP(MapGP):
         variance = v + heavy_tail.variance(at.noise)
         evidence = gain(at.r + at.f - latent, variance)
         expected, sd = in_outcome_units(self, m + latent, variance.sqrt())
-        return Diagnosis(expected, sd, evidence, self._is_outlier())
+        return Diagnosis(expected, sd, evidence, self._is_outlier(), self.weights)

@@ -1,8 +1,10 @@
+import json
+
 import pytest
 
 from robustbo.corruption import Constant
 from robustbo.errors import ReplayMismatch, SpecError
-from robustbo.journal import read
+from robustbo.journal import Journal, read
 from robustbo.replay.cell import Cell, cells_in, measure, recorded, run
 from robustbo.replay.spec import RunSpec
 from robustbo.replay.verify import verify
@@ -118,6 +120,26 @@ class TestVerify:
         (found,) = cells_in(whole.folder)
         assert found.spec.trials == 9
         assert verify(found) == verify(found) == 9
+
+    def test_diagnoses_are_recomputed_too(self, tmp_path):
+        options = {"start": 7, "every": 1, "tail": 0.2}
+        made = cell(tmp_path, "f", methods={"f": {"surrogate": "filtered", "options": options}})
+        run(made, quietly)
+        assert verify(made) == 9
+        lines = made.journal.read_text().splitlines()
+        assert [json.loads(line)["event"] for line in lines[1:]].count("diagnose") == 2
+        events = [json.loads(line) for line in lines]
+        for event in events:
+            event.pop("check")
+            event.pop("schema", None)
+        changed = next(event for event in events if event.get("event") == "diagnose")
+        changed["outliers"], changed["percentiles"] = [0], [0.5]
+        made.journal.unlink()
+        journal = Journal.create(made.journal, events[0])
+        for event in events[1:]:
+            journal.append(event)
+        with pytest.raises(ReplayMismatch, match=r"trial 7: diagnosis: recorded .*recomputed"):
+            verify(made)
 
     @pytest.mark.parametrize(
         ("function", "what"),

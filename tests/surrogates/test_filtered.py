@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from robustbo.surrogates.base import diagnose, fit
-from robustbo.surrogates.filtered import FilteredGP, last_diagnosis
+from robustbo.surrogates.base import diagnose, fit, quiet
+from robustbo.surrogates.filtered import DETECTORS, FilteredGP, last_diagnosis
 from robustbo.surrogates.standard import StandardGP
 
 
@@ -98,7 +98,7 @@ class TestBetween:
         assert fit(FilteredGP(X[:30], Y[:30], every=10), before).verdict.observations == 30
 
 
-@pytest.mark.parametrize("detector", ["student-t", "relevance-pursuit"])
+@pytest.mark.parametrize("detector", DETECTORS)
 @pytest.mark.parametrize("leave_one_out", [True, False])
 def test_any_robust_surrogate_detects(detector, leave_one_out):
     X, Y = data(magnitude=1e3)
@@ -109,6 +109,14 @@ def test_any_robust_surrogate_detects(detector, leave_one_out):
 def test_a_detector_has_options():
     X, Y = data()
     assert {4, 11} <= set(fit(FilteredGP(X, Y, detector_options={"dof": None})).verdict.outliers)
+
+
+def test_a_gross_value_is_not_excused_by_small_known_noise():
+    """In-sample, a fit that is told of small noise passes through it."""
+    X, Y = data(magnitude=50.0)
+    with quiet():
+        model = fit(FilteredGP(X, Y, torch.full_like(Y, 0.05**2)))
+    assert {4, 11} <= set(model.verdict.outliers)
 
 
 def test_below_the_start_it_is_the_plain_gp():
@@ -122,6 +130,7 @@ def test_below_the_start_it_is_the_plain_gp():
     ("options", "message"),
     [
         ({"detector": "standard"}, r"detector must be one of \[.*'student-t'\], got 'standard'"),
+        ({"detector_options": {"dofs": 3}}, r"detector 'student-t' has the options \['dof', .*\], got 'dofs'"),
         ({"tail": 0.5}, r"tail must be in \(0, 0.5\), got 0.5"),
         ({"tail": 0}, r"tail must be in \(0, 0.5\), got 0"),
         ({"start": -1}, "start must be a whole number of at least 0, got -1"),

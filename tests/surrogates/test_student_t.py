@@ -89,9 +89,11 @@ class TestPredictive:
 
     def test_one_scale_is_needed(self):
         X, Y = data()
-        model = fit(StudentTGP(X, Y, torch.full_like(Y, 0.01)))
+        scales = torch.full_like(Y, 0.01)
+        assert fit(StudentTGP(X, Y, scales, outcome_transform=None)).predictive(X).noise.s2 == 0.01
+        scales[3] = 0.02
         with pytest.raises(ValueError, match="predictive needs one scale"):
-            model.predictive(X)
+            fit(StudentTGP(X, Y, scales)).predictive(X)
 
 
 def test_learned_degrees_of_freedom_are_kept_in_the_state():
@@ -110,6 +112,20 @@ def test_a_state_loaded_onto_the_same_rows_predicts_the_same():
     other = StudentTGP(X, Y)
     other.load_state_dict(model.state_dict())
     torch.testing.assert_close(other.eval().posterior(X).mean, model.posterior(X).mean, rtol=1e-6, atol=1e-8)
+
+
+def test_other_data_move_the_posterior():
+    X, Y = data(outliers=())
+    model = fit(StudentTGP(X, Y, outcome_transform=None))
+    before = model.posterior(X).mean
+    model.set_train_data(X, Y.squeeze(-1) + 1.0, strict=False)
+    assert (model.posterior(X).mean - before).min() > 0.2
+    with pytest.raises(NotImplementedError, match="StudentTGP has no fantasies"):
+        model.condition_on_observations(X[:1], Y[:1])
+
+
+def test_no_variance_is_added_to_an_observation():
+    assert not fit(StudentTGP(*data())).rho.any()
 
 
 def test_any_kernel_will_do():
