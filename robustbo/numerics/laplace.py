@@ -46,19 +46,19 @@ class Posterior(NamedTuple):
 
     Attributes:
         K: ``n x n`` prior covariance.
-        P: Indices of the ``p`` observations of positive curvature; all, as a slice, where there are no others.
-        N: Indices of the ``k`` others.
-        root: ``n`` square roots of |W|.
-        C: ``p x p`` Cholesky factor of I + Wp^(1/2) K_PP Wp^(1/2).
-        T: ``p x k`` values of C^-1 Wp^(1/2) K_PN.
-        C_N: ``k x k`` Cholesky factor of I - E (K_NN - T'T) E, with E = |Wn|^(1/2).
+        root: ``n`` square roots of W where it is positive, else 0.
+        N: Indices of the ``k`` observations where it is not.
+        E: ``k`` square roots of |W| of these.
+        C: ``n x n`` Cholesky factor of I + D(root) K D(root).
+        T: ``n x k`` values of C^-1 D(root) K_N.
+        C_N: ``k x k`` Cholesky factor of I - E (K_NN - T'T) E.
         is_maximum: Whether both factors exist: at a strict local maximum they do.
     """
 
     K: Tensor
-    P: Tensor | slice
-    N: Tensor
     root: Tensor
+    N: Tensor
+    E: Tensor
     C: Tensor
     T: Tensor
     C_N: Tensor
@@ -72,16 +72,20 @@ class Posterior(NamedTuple):
     @property
     def R(self) -> Tensor:
         """``n x n``."""
-        if len(self.N):
-            return self.weigh(torch.eye(len(self.K), dtype=self.K.dtype))
-        return self.root.unsqueeze(-1) * torch.cholesky_inverse(self.C) * self.root
+        R = self.root.unsqueeze(-1) * torch.cholesky_inverse(self.C) * self.root
+        if not len(self.N):
+            return R
+        u = -torch.linalg.solve_triangular(self.C.mT, self.T, upper=True).mT * self.root
+        u[torch.arange(len(self.N)), self.N] += 1
+        u = torch.linalg.solve_triangular(self.C_N, self.E.unsqueeze(-1) * u, upper=False)
+        return R - u.mT @ u
 
     def whiten(self, V: Tensor) -> tuple[Tensor, Tensor]:
-        """Two matrices t (``p x m``) and u (``k x m``) with V' R V = t't - u'u, for ``n x m`` V."""
-        t = torch.linalg.solve_triangular(self.C, self.root[self.P].unsqueeze(-1) * V[self.P], upper=False)
+        """Two matrices t (``n x m``) and u (``k x m``) with V' R V = t't - u'u, for ``n x m`` V."""
+        t = torch.linalg.solve_triangular(self.C, self.root.unsqueeze(-1) * V, upper=False)
         if not len(self.N):
             return t, V[:0]
-        u = self.root[self.N].unsqueeze(-1) * (V[self.N] - self.T.mT @ t)
+        u = self.E.unsqueeze(-1) * (V[self.N] - self.T.mT @ t)
         return t, torch.linalg.solve_triangular(self.C_N, u, upper=False)
 
     def weigh(self, V: Tensor) -> Tensor:
@@ -89,12 +93,9 @@ class Posterior(NamedTuple):
         t, u = self.whiten(V)
         if not len(self.N):
             return self.root.unsqueeze(-1) * torch.linalg.solve_triangular(self.C.mT, t, upper=True)
-        w = self.root[self.N].unsqueeze(-1) * torch.linalg.solve_triangular(self.C_N.mT, u, upper=True)
-        out = torch.empty_like(V)
-        out[self.N] = -w
+        w = self.E.unsqueeze(-1) * torch.linalg.solve_triangular(self.C_N.mT, u, upper=True)
         x = torch.linalg.solve_triangular(self.C.mT, t + self.T @ w, upper=True)
-        out[self.P] = self.root[self.P].unsqueeze(-1) * x
-        return out
+        return (self.root.unsqueeze(-1) * x).index_add(0, self.N, w, alpha=-1)
 
     def times(self, b: Tensor) -> Tensor:
         """Sig b, for ``n`` numbers b."""
@@ -156,23 +157,18 @@ def posterior(K: Tensor, W: Tensor) -> Posterior:
     References:
         equations.md section 2.2.
     """
-    is_positive = W > 0
-    root, N = W.abs().sqrt(), (~is_positive).nonzero().squeeze(-1)
-    P = is_positive.nonzero().squeeze(-1) if len(N) else slice(None)
-    if not len(N):
-        B = root.unsqueeze(-1) * K * root
-        B.diagonal().add_(1)
-        C, failed = torch.linalg.cholesky_ex(B)
-        return Posterior(K, P, N, root, C, K[:, :0], K[:0, :0], not bool(failed))
-    inner, E = root[P], root[N]
-    B = inner.unsqueeze(-1) * K[P][:, P] * inner
+    root, N = W.clamp_min(0).sqrt(), (W <= 0).nonzero().squeeze(-1)
+    B = root.unsqueeze(-1) * K * root
     B.diagonal().add_(1)
     C, failed = torch.linalg.cholesky_ex(B)
-    T = torch.linalg.solve_triangular(C, inner.unsqueeze(-1) * K[P][:, N], upper=False)
-    B_N = -E.unsqueeze(-1) * (K[N][:, N] - T.mT @ T) * E
+    if not len(N):
+        return Posterior(K, root, N, root[:0], C, K[:, :0], K[:0, :0], not bool(failed))
+    K_N, E = K[:, N], W[N].abs().sqrt()
+    T = torch.linalg.solve_triangular(C, root.unsqueeze(-1) * K_N, upper=False)
+    B_N = -E.unsqueeze(-1) * (K_N[N] - T.mT @ T) * E
     B_N.diagonal().add_(1)
     C_N, failed_N = torch.linalg.cholesky_ex(B_N)
-    return Posterior(K, P, N, root, C, T, C_N, not bool(failed | failed_N))
+    return Posterior(K, root, N, E, C, T, C_N, not bool(failed | failed_N))
 
 
 def approximate(

@@ -32,9 +32,9 @@ from robustbo.numerics.laplace_mode import ENOUGH, cold_starts, find_mode
 DOF_PRIOR = LogNormal(2.5, 1.0)  # weak: its median is 12 degrees of freedom, its mode 4.5
 LOG_DOF = (math.log(2.0), math.log(1e4))
 ROUNDS = 3  # of climbs, each from a higher mode
-WARM_STEPS = 2  # of expectation maximization, from the mode of the last place
+WARM_STEPS = 1  # of expectation maximization, from the mode of the last place
 HIGHER = 1e-6  # nats
-ROUGH = 1e-4  # relative rise of F at which the first climbs stop
+ROUGH = 3e-3  # relative rise of F at which the first climbs stop
 
 
 class HeavyModel(NamedTuple):
@@ -146,7 +146,7 @@ def information(model: HeavyModel, value: Value) -> Tensor:
     return A
 
 
-def search(model: HeavyModel, starts: list[Tensor] | None = None, *, ftol: float = 1e-9) -> HeavyFit:
+def search(model: HeavyModel, starts: list[Tensor] | None = None, *, ftol: float = 1e-7) -> HeavyFit:
     """The highest of the maxima that the starts lead to.
 
     Args:
