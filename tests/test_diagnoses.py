@@ -140,6 +140,10 @@ class TestTimeline:
         draw(opt.settings, opt.history, tmp_path / "t.png")
         assert matplotlib.image.imread(tmp_path / "t.png")[..., :3].std() > 0.02
 
+    def test_another_format_is_an_error(self, path, tmp_path):
+        with pytest.raises(rb.RobustBOError, match=r"must end in one of .png, .pdf, .svg, got 't.foo'"):
+            draw(*fold(path, read(path)), tmp_path / "t.foo")
+
     def test_nothing_told_is_an_error(self, tmp_path):
         opt = rb.Optimizer(SPACE, seed=0)
         with pytest.raises(rb.RobustBOError, match="at least one told value, got none"):

@@ -13,6 +13,7 @@ from robustbo.settings import Settings
 
 BLUE, RED, GREEN, GRAY = "#0072B2", "#D55E00", "#009E73", "#bbbbbb"
 FARTHEST = 1e6  # median deviations from the median: a value beyond is drawn there
+FORMATS = (".png", ".pdf", ".svg")
 NEEDED = "a picture needs matplotlib, which is not installed; install robustbo[report]"
 
 
@@ -37,10 +38,12 @@ def draw(settings: Settings, history: History, path: Path) -> None:
         path: Of the picture; its suffix says the format.
 
     Raises:
-        RobustBOError: If matplotlib is not installed, or nothing has been told.
+        RobustBOError: If matplotlib is not installed or does not know the format, or nothing has been told.
     """
     if plt is None:
         raise RobustBOError(NEEDED)
+    if path.suffix not in FORMATS:
+        raise RobustBOError(f"the picture's name must end in one of {', '.join(FORMATS)}, got {path.name!r}")
     by_fate = fates(settings, history)
     if not any(by_fate.values()):
         raise RobustBOError("a timeline needs at least one told value, got none")

@@ -159,10 +159,13 @@ class StudentTGP(MapGP):
         covariance = to_linear_operator(prior - k @ self.laplace.R @ k.mT)
         return MultivariateNormal(self.mean_module(X) + k @ self.laplace.a, covariance)
 
-    def set_train_data(self, *args: Any, **kwargs: Any) -> None:
-        """Take other data; the hyperparameters stay, and the mode is found anew."""
-        super().set_train_data(*args, **kwargs)
-        if self.laplace is not None:
+    def set_train_data(self, inputs: Any = None, targets: Tensor | None = None, strict: bool = True) -> None:
+        """Take other data; the hyperparameters stay, and the mode is found anew.
+
+        Inputs alone are another view of the same data: BoTorch transforms them, and back, as the mode changes.
+        """
+        super().set_train_data(inputs, targets, strict)
+        if self.laplace is not None and targets is not None:
             self._renew()
 
     def condition_on_observations(self, X: Tensor, Y: Tensor, **kwargs: Any) -> Any:

@@ -7,6 +7,7 @@ import pytest
 import torch
 from botorch.fit import fit_gpytorch_mll
 from botorch.models import SingleTaskGP
+from botorch.models.transforms.input import Normalize
 from botorch.utils.datasets import SupervisedDataset
 
 from robustbo.surrogates.base import BOTORCH_ARGUMENTS, diagnose, marginal_log_likelihood, quiet
@@ -153,6 +154,18 @@ class TestContract:
         values = [3.0, 3.02]
         values.insert(place, -20.0)
         assert flagged_copies(surrogate, *values) == [place]
+
+    def test_inputs_may_be_transformed(self, surrogate):
+        """BoTorch swaps the training inputs for transformed ones, and back, as the mode changes."""
+        X, Y = data(12)
+        with quiet():
+            model = surrogate(10 * X, Y, input_transform=Normalize(d=2))
+            fit_gpytorch_mll(marginal_log_likelihood(model))
+        posterior = model.eval().posterior(10 * X)
+        assert (posterior.mean - Y).square().mean().sqrt() < 0.5
+        model.train()
+        torch.testing.assert_close(model.eval().posterior(10 * X).mean, posterior.mean)
+        assert all(entry.isfinite().all() for entry in diagnose(model) if entry is not None)
 
     def test_known_noise_is_honoured(self, surrogate):
         X, Y = data(12)
