@@ -11,6 +11,7 @@ from robustbo.parameters import Choice, Float, Int
 from robustbo.settings import Settings
 from robustbo.space import Space
 from robustbo.surrogates.base import fit, quiet
+from robustbo.surrogates.registry import SURROGATES
 from robustbo.surrogates.standard import StandardGP
 
 X = torch.rand(8, 2, generator=torch.Generator().manual_seed(0))
@@ -33,6 +34,18 @@ def model():
 )
 def test_a_name_gives_its_function(model, name, pending, kind):
     assert type(build(name, model, X, pending, seed=0)) is kind
+
+
+@pytest.mark.parametrize("surrogate", sorted(SURROGATES))
+@pytest.mark.parametrize("name", ["auto", "qLogNEI", "qLogEI", "LogEI"])
+def test_every_surrogate_has_every_function_and_its_slopes(surrogate, name):
+    with quiet():
+        model = fit(SURROGATES[surrogate](X, -(X - 0.3).square().sum(-1, keepdim=True)))
+        function = build(name, model, X, None, seed=0)
+        points = torch.rand(3, 1, 2, generator=torch.Generator().manual_seed(1)).requires_grad_()
+        for _ in range(2):  # nothing that the first evaluation leaves behind spoils the second
+            (slopes,) = torch.autograd.grad(function(points).sum(), points)
+            assert slopes.isfinite().all()
 
 
 def test_an_unknown_name_is_refused(model):

@@ -40,6 +40,7 @@ BOTORCH_ARGUMENTS = (
 MENDED = (
     "Optimization failed in `gen_candidates_scipy`",  # it goes on from other initial conditions
     "Optimization failed on the second try",  # and takes the best point it saw
+    "Sparse invariant checks are implicitly disabled",  # said once, of a tensor of BoTorch's own making
     "Converting a tensor with requires_grad=True to a scalar",  # harmless, in BoTorch's relevance pursuit
 )
 

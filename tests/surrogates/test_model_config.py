@@ -14,14 +14,24 @@ from ax.generation_strategy.generator_spec import GeneratorSpec
 from ax.generation_strategy.transition_criterion import MinTrials
 from ax.generators.torch.botorch_modular.surrogate import ModelConfig, SurrogateSpec
 
+from robustbo.surrogates.filtered import FilteredGP
 from robustbo.surrogates.relevance_pursuit import RelevancePursuitGP
+from robustbo.surrogates.student_t import StudentTGP
 
 
+@pytest.mark.parametrize(
+    ("model_class", "option", "kept"),
+    [
+        (RelevancePursuitGP, {"outlier_rate": 0.05}, lambda model: model._options.outlier_rate),
+        (StudentTGP, {"dof": 6.0}, lambda model: model.likelihood.dof.item()),
+        (FilteredGP, {"start": 5}, lambda model: min(model.verdict.observations, 5)),
+    ],
+)
 @pytest.mark.filterwarnings("ignore")  # what Ax and its libraries say to their own developers
-def test_options_go_through_ax_and_a_bad_value_is_found():
+def test_options_go_through_ax_and_a_bad_value_is_found(model_class, option, kept):
     config = ModelConfig(
-        botorch_model_class=RelevancePursuitGP,
-        model_options={"outlier_rate": 0.05},
+        botorch_model_class=model_class,
+        model_options=option,
         input_transform_classes=None,
         outcome_transform_classes=[],
     )
@@ -46,6 +56,6 @@ def test_options_go_through_ax_and_a_bad_value_is_found():
         ((index, p),) = client.get_next_trials(max_trials=1).items()
         client.complete_trial(index, {"f": -1e3 if trial == 4 else (p["x"] - 0.3) ** 2 + (p["y"] - 0.6) ** 2})
     model = strategy.adapter.generator.surrogate.model
-    assert isinstance(model, RelevancePursuitGP)
+    assert isinstance(model, model_class)
     assert model.support == [4]
-    assert model._options.outlier_rate == 0.05
+    assert [kept(model)] == list(option.values())
