@@ -33,6 +33,7 @@ DOF_PRIOR = LogNormal(2.5, 1.0)  # weak: its median is 12 degrees of freedom, it
 LOG_DOF = (math.log(2.0), math.log(1e4))
 ROUNDS = 3  # of climbs, each from a higher mode
 WARM_STEPS = 1  # of expectation maximization, from the mode of the last place
+BEGIN_STEPS = 10  # likewise, from the mean
 HIGHER = 1e-6  # nats
 ROUGH = 3e-3  # relative rise of F at which the first climbs stop
 
@@ -87,13 +88,14 @@ class Value(NamedTuple):
     laplace: Laplace
 
 
-def evaluate(model: HeavyModel, x: Tensor, latent: Tensor | None = None) -> Value:
+def evaluate(model: HeavyModel, x: Tensor, latent: Tensor | None = None, em_steps: int = WARM_STEPS) -> Value:
     """The log posterior density at x, with clamped curvatures; -inf where no strict maximum is found.
 
     Args:
         model: What stays fixed.
         x: Where.
         latent: ``n`` latent values, the mean included, from which the mode is looked for; from nothing unless given.
+        em_steps: Steps of expectation maximization from there, at most.
     """
     base, noise, m = model.base, model.noise(x), x[-1]
     covariance = base.covariance.at(x[: len(base.covariance.bounds)])
@@ -101,7 +103,7 @@ def evaluate(model: HeavyModel, x: Tensor, latent: Tensor | None = None) -> Valu
     if latent is None:
         mode = find_mode(K, y, noise, cold_starts(K, y, noise))
     else:
-        mode = find_mode(K, y, noise, [latent - m], em_steps=WARM_STEPS, close=ENOUGH)
+        mode = find_mode(K, y, noise, [latent - m], em_steps=em_steps, close=ENOUGH)
     found = approximate(K, base.y, m, noise, mode.a, is_clamped=True, signed=mode.signed)
     F = found.L.item() + covariance.log_prior + sum(prior.log_density(at) for prior, at in _likelihood_priors(model, x))
     is_mode = mode.converged and found.signed.is_maximum
@@ -154,23 +156,35 @@ def search(model: HeavyModel, starts: list[Tensor] | None = None, *, ftol: float
         starts: Values of x; `HeavyModel.starts` unless given.
         ftol: Relative rise of F at which a climb stops.
     """
-    rough = [_climb(model, x, ROUGH, rounds=1) for x in starts or model.starts]
-    best = max(rough, key=lambda fit: fit.F)
-    found = _climb(model, best.x, ftol, rounds=ROUNDS)
-    return found._replace(num_evaluations=sum(fit.num_evaluations for fit in (*rough, found)))
+    rough = [_climb(model, _begin(model, x), ROUGH, rounds=1) for x in starts or model.starts]
+    best = max(rough, key=lambda climb: climb.end.F)
+    found = _climb(model, best.end, ftol, rounds=ROUNDS)
+    evaluations = sum(climb.num_evaluations for climb in (*rough, found))
+    return HeavyFit(found.end.x, found.end.laplace, found.end.F, evaluations, found.converged)
 
 
-def _climb(model: HeavyModel, x: Tensor, ftol: float, rounds: int) -> HeavyFit:
-    """Climb from the mode that is found at x, and again from where another is found to be higher."""
-    best, evaluations = evaluate(model, x), 1
+class _Climb(NamedTuple):
+    end: Value
+    num_evaluations: int
+    converged: bool
+
+
+def _begin(model: HeavyModel, x: Tensor) -> Value:
+    """The log posterior density at x, from the mode nearest to the mean; from nothing where there is none."""
+    here = evaluate(model, x, x[-1].expand_as(model.base.y), BEGIN_STEPS)
+    return here if math.isfinite(here.F) else evaluate(model, x)
+
+
+def _climb(model: HeavyModel, here: Value, ftol: float, rounds: int) -> _Climb:
+    """Climb along a mode, and again from where another is found to be higher."""
     climb = ascend if model.base.covariance.prior_precision is not None else ascend_by_gradient
-    bounds = x.new_tensor(model.bounds)
+    bounds, evaluations = here.x.new_tensor(model.bounds), 1
     while True:
-        found = climb(_Path(model, _latent(best)).at, best.x, *bounds.T, ftol=ftol)
-        best, evaluations, rounds = found.point.value, evaluations + found.num_evaluations, rounds - 1
-        if rounds == 0 or not (anew := evaluate(model, best.x)).F > best.F + HIGHER:
-            return HeavyFit(best.x, best.laplace, best.F, evaluations, found.converged)
-        best = anew
+        found = climb(_Path(model, _latent(here)).at, here.x, *bounds.T, ftol=ftol)
+        here, evaluations, rounds = found.point.value, evaluations + found.num_evaluations, rounds - 1
+        if rounds == 0 or not (anew := evaluate(model, here.x)).F > here.F + HIGHER:
+            return _Climb(here, evaluations, found.converged)
+        here = anew
 
 
 class _Path:
