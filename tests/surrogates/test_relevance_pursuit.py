@@ -160,7 +160,7 @@ def test_bad_data_leave_a_usable_model(n, values):
     model = fit(RelevancePursuitGP(X, Y))
     assert model.posterior(torch.rand(4, 2)).mean.isfinite().all()
     if values != "huge":  # whose square, the variance in outcome units, no float64 holds
-        assert all(entry.isfinite().all() for entry in diagnose(model))
+        assert all(entry.isfinite().all() for entry in diagnose(model) if entry is not None)
 
 
 @pytest.mark.parametrize(
