@@ -86,8 +86,9 @@ class FilteredGP(MapGP):
         detector: A name of `DETECTORS`.
         detector_options: The detector's own options.
         tail: Chance of a value beyond which it is an outlier, on either side; in (0, 0.5).
-        leave_one_out: Whether each observation is predicted by the others, or by all, itself included: a fit that
-            passes through a wrong value then excuses it, most of all where the noise is known to be small.
+        leave_one_out: Whether each observation is predicted by the others, or by all, itself included. Unless given, by
+            all (which did better in the recorded runs), but by the others where the noise is known: a fit that is told
+            of small noise passes through a wrong value, which would excuse it.
         start: No diagnoses before that many observations.
         every: Diagnose once in that many.
         between: "keep" the last verdict in between, or use "all" data, as the source has it.
@@ -126,7 +127,7 @@ class FilteredGP(MapGP):
         detector: str = "student-t",
         detector_options: Mapping[str, Any] | None = None,
         tail: float = TAIL,
-        leave_one_out: bool = True,
+        leave_one_out: bool | None = None,
         start: int = START,
         every: int = EVERY,
         between: Between = "keep",
@@ -144,7 +145,8 @@ class FilteredGP(MapGP):
         known = base.own_options(DETECTORS[detector])
         if unknown := sorted(set(self._detector_options) - known):
             raise TypeError(f"detector {detector!r} has the options {sorted(known)}, got {unknown[0]!r}")
-        self._tail, self._leave_one_out = tail, leave_one_out
+        self._tail = tail
+        self._leave_one_out = train_Yvar is not None if leave_one_out is None else leave_one_out
         self._last = last_diagnosis(len(train_X), start, every, between)
         self._told = (train_X, train_Y, train_Yvar, deepcopy(input_transform))
         self.verdict: Verdict | None = None
