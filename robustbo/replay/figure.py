@@ -1,6 +1,7 @@
 """The curves of a run as a picture, as in Figure 7 of the relevance pursuit paper."""
 
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -15,6 +16,7 @@ except ImportError:
 
 # Okabe and Ito's colors, which most color-blind readers can tell apart.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
+LAST = ("-.", "#999999")  # where there are no more
 FIXED = {"oracle": "#000000", "sobol": "#999999"}
 
 
@@ -33,11 +35,11 @@ def draw(spec: RunSpec, table: pd.DataFrame, methods: Sequence[str], path: Path)
     if plt is None:
         return False
     problem = spec.load_problem()
-    free = iter(color for color in COLORS if color not in FIXED.values())
+    free = product(("-", ":"), (color for color in COLORS if color not in FIXED.values()))
     figure, axes = plt.subplots(figsize=(8.4, 4.3), layout="constrained")
     for method in methods:
         curves = table[table["method"] == method].pivot_table(index="replication", columns="trial", values="inference")
-        color = FIXED.get(method) or next(free, "#999999")
+        style, color = ("--" if method == "oracle" else "-", FIXED[method]) if method in FIXED else next(free, LAST)
         low, high = interval(curves.to_numpy())
         trials = curves.columns.to_numpy(dtype=int) + 1
         axes.plot(
@@ -45,7 +47,7 @@ def draw(spec: RunSpec, table: pd.DataFrame, methods: Sequence[str], path: Path)
             curves.mean(),
             color=color,
             label=method,
-            linestyle="--" if method == "oracle" else "-",
+            linestyle=style,
             linewidth=1.8,
         )
         axes.fill_between(trials, low, high, color=color, alpha=0.15, linewidth=0)
