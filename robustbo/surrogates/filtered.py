@@ -134,17 +134,8 @@ class FilteredGP(MapGP):
         kernel: str = "matern52",
         is_signal_free: bool = True,
     ) -> None:
-        if detector not in DETECTORS:
-            raise ValueError(f"detector must be one of {sorted(DETECTORS)}, got {detector!r}")
-        if not 0 < tail < 0.5:
-            raise ValueError(f"tail must be in (0, 0.5), got {tail!r}")
-        if between not in get_args(Between):
-            raise ValueError(f"between must be one of {list(get_args(Between))}, got {between!r}")
-        start, every = whole("start", start, 0), whole("every", every, 1)
+        self.check_values(detector, detector_options, tail, start, every, between)
         self._detector, self._detector_options = detector, dict(detector_options or {})
-        known = base.own_options(DETECTORS[detector])
-        if unknown := sorted(set(self._detector_options) - known):
-            raise TypeError(f"detector {detector!r} has the options {sorted(known)}, got {unknown[0]!r}")
         self._tail = tail
         self._leave_one_out = train_Yvar is not None if leave_one_out is None else leave_one_out
         self._last = last_diagnosis(len(train_X), start, every, between)
@@ -162,6 +153,30 @@ class FilteredGP(MapGP):
             kernel=kernel,
             is_signal_free=is_signal_free,
         )
+
+    @classmethod
+    def check_values(
+        cls,
+        detector: str = "student-t",
+        detector_options: Mapping[str, Any] | None = None,
+        tail: float = TAIL,
+        start: int = START,
+        every: int = EVERY,
+        between: str = "keep",
+        **_: Any,
+    ) -> None:
+        """Raise a ValueError or TypeError for an option that cannot be."""
+        if detector not in DETECTORS:
+            raise ValueError(f"detector must be one of {sorted(DETECTORS)}, got {detector!r}")
+        known = base.own_options(DETECTORS[detector])
+        if unknown := sorted(set(detector_options or {}) - known):
+            raise TypeError(f"detector {detector!r} has the options {sorted(known)}, got {unknown[0]!r}")
+        if not 0 < tail < 0.5:
+            raise ValueError(f"tail must be in (0, 0.5), got {tail!r}")
+        if between not in get_args(Between):
+            raise ValueError(f"between must be one of {list(get_args(Between))}, got {between!r}")
+        whole("start", start, 0)
+        whole("every", every, 1)
 
     def continue_from(self, before: MapGP) -> None:
         """Keep the verdict of a model fitted to all but the last observation, where no diagnosis is due since."""

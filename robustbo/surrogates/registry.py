@@ -61,7 +61,10 @@ def model_class(name: str) -> type[GPyTorchModel]:
 
 
 def check_options(name: str, options: Mapping[str, Any]) -> None:
-    """Raise a TypeError for an option that the surrogate does not have."""
-    known = own_options(model_class(name))
+    """Raise a TypeError for an option that the surrogate does not have, or as it does itself for one that cannot be."""
+    cls: Any = model_class(name)
+    known = own_options(cls)
     if unknown := sorted(set(options) - known):
         raise TypeError(f"surrogate {name!r} has the options {sorted(known)}, got {json.dumps(unknown[0])}")
+    if hasattr(cls, "check_values"):
+        cls.check_values(**options)

@@ -78,8 +78,7 @@ class StudentTGP(MapGP):
         kernel: str = "matern52",
         is_signal_free: bool = True,
     ) -> None:
-        if dof is not None and not 1 <= dof < math.inf:
-            raise ValueError(f"dof must be at least 1, or None to learn it, got {dof!r}")
+        self.check_values(dof)
         self._dof, self._is_clamped = dof, is_clamped
         self._before: Tensor | None = None
         self.laplace: Laplace | None = None
@@ -95,6 +94,12 @@ class StudentTGP(MapGP):
             kernel=kernel,
             is_signal_free=is_signal_free,
         )
+
+    @classmethod
+    def check_values(cls, dof: float | None = DOF, **_: Any) -> None:
+        """Raise a ValueError for degrees of freedom that cannot be."""
+        if dof is not None and not 1 <= dof < math.inf:
+            raise ValueError(f"dof must be at least 1, or None to learn it, got {dof!r}")
 
     def new_likelihood(self, noise: Tensor | None) -> Likelihood:
         """Student-t noise of a scale to be learned, or of ``n`` known squared scales."""

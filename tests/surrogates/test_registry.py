@@ -40,3 +40,17 @@ def test_options_are_checked_by_the_signature():
         check_options("relevance-pursuit", {"train_X": 1})
     with pytest.raises(TypeError, match='got "depth"'):
         check_options("standard", {"depth": 1})
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("filtered", {"tail": 0.7}, r"tail must be in \(0, 0.5\), got 0.7"),
+        ("filtered", {"detector": "foo"}, "detector must be one of"),
+        ("filtered", {"every": 0}, "every must be a whole number of at least 1, got 0"),
+        ("student-t", {"dof": 0.2}, "dof must be at least 1"),
+    ],
+)
+def test_values_that_cannot_be_are_refused_before_anything_is_run(name, options, message):
+    with pytest.raises(ValueError, match=message):
+        check_options(name, options)
