@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from robustbo.history import History
     from robustbo.replay.plan import Plan
     from robustbo.replay.pool import Failure
+    from robustbo.settings import Settings
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
@@ -135,13 +137,9 @@ def show(
     format_: FormatOption = Format.table,
 ) -> None:
     """Show an optimization's progress, its incumbent, and the values that look wrong."""
-    from robustbo.journal import read, warn_of_torn
     from robustbo.overview import overview
-    from robustbo.record import fold
 
-    contents = read(journal)
-    warn_of_torn(journal, contents)
-    found = overview(*fold(journal, contents))
+    found = overview(*_opened(journal))
     suspects = found["outliers"]
     if format_ is Format.json:
         typer.echo(json.dumps(found))
@@ -162,6 +160,15 @@ def show(
         typer.echo("no value looks wrong")
 
 
+def _opened(journal: Path) -> "tuple[Settings, History]":
+    from robustbo.journal import read, warn_of_torn
+    from robustbo.record import fold
+
+    contents = read(journal)
+    warn_of_torn(journal, contents)
+    return fold(journal, contents)
+
+
 def _verdict_row(diagnosis: dict[str, Any]) -> dict[str, Any]:
     called = list(zip(diagnosis["outliers"], diagnosis["percentiles"], strict=True))
     return {
@@ -178,14 +185,10 @@ def report(
     out: Annotated[Path | None, typer.Option(help="The picture; beside the journal unless given.")] = None,
 ) -> None:
     """Draw an optimization's timeline: each value, which were called wrong when, and which were cleared again."""
-    from robustbo.journal import read, warn_of_torn
-    from robustbo.record import fold
     from robustbo.replay.timeline import draw
 
-    contents = read(journal)
-    warn_of_torn(journal, contents)
     path = out or journal.with_suffix(".png")
-    draw(*fold(journal, contents), path)
+    draw(*_opened(journal), path)
     typer.echo(str(path))
 
 

@@ -52,9 +52,9 @@ def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> 
         is_asked = first.value not in signatures if first.flagged else settings.remeasure == "suspicious"
         if len(told) == 1 and is_asked:
             candidates.append(first)
-    means = {row: settings.sign * mean for row, (mean, _) in fitted.at_points(settings.space).items()}
     if not candidates:
         return None
+    means = {row: settings.sign * mean for row, (mean, _) in fitted.at_points(settings.space).items()}
     worth = _worth(settings, candidates, means)
     (mean,), (sd,) = fitted.predict(encode(settings.space, [settings.space.to_unit(new.params)]))
     promised = torch.tensor([settings.sign * mean, sd, max(means.values())], dtype=torch.float64)

@@ -95,9 +95,9 @@ def climb(
     bounds = theta.new_tensor(model.bounds + [(0.0, objective.of.high)] * len(support))
     begin = torch.cat([theta, objective.of.inverse(rho[support], v[support])]).clamp(bounds[:, 0], bounds[:, 1])
     precision = model.prior_precision if parameterization == "log" else None
-    climb = ascend_by_gradient if precision is None else ascend
+    way = ascend_by_gradient if precision is None else ascend
     point = partial(objective.point, precision)
-    x, last, evaluations, converged = climb(point, begin, *bounds.T, ftol=ftol, maxiter=maxiter)
+    x, last, evaluations, converged = way(point, begin, *bounds.T, ftol=ftol, maxiter=maxiter)
     value: Value = last.value
     return Fit(x[: len(theta)], objective.rho(x), value.F, value.evidence.L.item(), evaluations, converged), value
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -58,7 +59,12 @@ def draw(spec: RunSpec, table: pd.DataFrame, methods: Sequence[str], path: Path)
         )
     axes.set(xlabel="trials", ylabel="true value at the recommended point", title=spec.title or spec.problem)
     axes.spines[["top", "right"]].set_visible(False)
+    finish(figure, path)
+    return True
+
+
+def finish(figure: Any, path: Path) -> None:
+    """Put the legend beside a figure, write it (without what changes from one machine to the next), and close it."""
     figure.legend(frameon=False, loc="outside right center")
     figure.savefig(path, dpi=160, metadata={"Software": None} if path.suffix == ".png" else None)
     plt.close(figure)
-    return True

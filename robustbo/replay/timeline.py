@@ -8,10 +8,10 @@ import numpy as np
 from robustbo.errors import RobustBOError
 from robustbo.history import History, Trial
 from robustbo.outliers import outliers
-from robustbo.replay.figure import plt
+from robustbo.replay.figure import COLORS, finish, plt
 from robustbo.settings import Settings
 
-BLUE, RED, GREEN, GRAY = "#0072B2", "#D55E00", "#009E73", "#bbbbbb"
+(BLUE, RED, GREEN), GRAY = COLORS[:3], "#bbbbbb"
 FARTHEST = 1e6  # median deviations from the median: a value beyond is drawn there
 FORMATS = (".png", ".pdf", ".svg")
 NEEDED = "a picture needs matplotlib, which is not installed; install robustbo[report]"
@@ -63,9 +63,7 @@ def draw(settings: Settings, history: History, path: Path) -> None:
     panels[-1, 0].set_xlabel("trial")
     for axes in panels[:, 0]:
         axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(frameon=False, loc="outside right center")
-    figure.savefig(path, dpi=160, metadata={"Software": None} if path.suffix == ".png" else None)
-    plt.close(figure)
+    finish(figure, path)
 
 
 def _draw_values(axes, by_fate: dict[str, list[Trial]]) -> None:  # type: ignore[no-untyped-def]

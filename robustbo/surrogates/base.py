@@ -63,6 +63,13 @@ class Diagnosis(NamedTuple):
     weight: Tensor | None = None
 
 
+class Tails(NamedTuple):
+    """How far out each of n observations lies: its error in the model's units, and the log chance of one beyond."""
+
+    e: Tensor
+    log_chance: Tensor
+
+
 def own_options(cls: type[GPyTorchModel]) -> set[str]:
     """The names of a model class's own options."""
     return set(inspect.signature(cls.__init__).parameters) - {"self", "args", "kwargs", *BOTORCH_ARGUMENTS}
@@ -138,8 +145,8 @@ def diagnose(model: GPyTorchModel) -> Diagnosis:
     return diagnose_by_leave_one_out(model, rho)
 
 
-def log_tails(model: GPyTorchModel, *, leave_one_out: bool = True) -> Tensor:
-    """``n`` logarithms of the chance of a measurement beyond each observation, on its side, by a fitted surrogate.
+def tails(model: GPyTorchModel, *, leave_one_out: bool = True) -> Tails:
+    """How far out a fitted surrogate finds each of its observations.
 
     Args:
         model: One that has ``tails`` of its own, or any other, whose predictions are taken for normal.
@@ -156,7 +163,8 @@ def log_tails(model: GPyTorchModel, *, leave_one_out: bool = True) -> Tensor:
             likelihood = model.likelihood  # without an outlier's own variance, which would excuse it
             noise = likelihood.noise if hasattr(likelihood, "noise") else likelihood.noise_covar.base_noise.noise
             expected, sd = latent.mean, (latent.variance + noise).sqrt()
-    return torch.special.log_ndtr(-((model.train_targets - expected) / sd).abs())
+    e = model.train_targets - expected
+    return Tails(e, torch.special.log_ndtr(-(e / sd).abs()))
 
 
 def diagnose_by_leave_one_out(model: GPyTorchModel, rho: Tensor, K0: Tensor | None = None) -> Diagnosis:

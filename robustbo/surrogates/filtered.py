@@ -218,11 +218,11 @@ class FilteredGP(MapGP):
         )
         with torch.enable_grad():  # which BoTorch's fits need
             base.fit(model)
-        tails = base.log_tails(model, leave_one_out=self._leave_one_out).exp()
-        below = Y[:count].squeeze(-1) < base.diagnose(model).expected
-        is_outlier = tails < self._tail
+        e, log_chance = base.tails(model, leave_one_out=self._leave_one_out)
+        chance = log_chance.exp()
+        is_outlier = chance < self._tail
         if isinstance(model, MapGP):
             is_outlier &= ~base_gp.cleared(model.train_inputs[0], model.search_model())
         outliers = is_outlier.nonzero().squeeze(-1)
-        percentiles = torch.where(below, tails, 1 - tails)[outliers]
+        percentiles = torch.where(e < 0, chance, 1 - chance)[outliers]
         return Verdict(count, tuple(outliers.tolist()), tuple(percentiles.tolist()), is_void=2 * len(outliers) > count)

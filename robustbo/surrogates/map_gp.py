@@ -17,6 +17,7 @@ from torch import Tensor
 from robustbo.errors import FitError
 from robustbo.numerics.hyperparameters import Model, log_posterior, prior_covariance
 from robustbo.numerics.improvement import Latent
+from robustbo.numerics.laplace_search import HeavyFit
 from robustbo.numerics.search import Fit
 from robustbo.surrogates import autograd_covariance, base_gp
 from robustbo.surrogates.arcsinh import RobustArcsinh
@@ -98,7 +99,7 @@ class MapGP(TakesOptions, SingleTaskGP):
         """The likelihood: with ``n`` known noise variances, or one to be learned."""
         return base_gp.likelihood_module() if noise is None else OutlierFixedNoiseLikelihood(noise=noise)
 
-    def search(self, model: Model) -> Fit:
+    def search(self, model: Model) -> Fit | HeavyFit:
         """Find hyperparameters and added variances; to be written by subclasses."""
         raise NotImplementedError
 
@@ -173,7 +174,7 @@ class MapGP(TakesOptions, SingleTaskGP):
         is_known = isinstance(self.likelihood, FixedNoiseGaussianLikelihood)
         return Model(y, covariance, base_gp.NOISE_PRIOR, self.likelihood.noise[rows] if is_known else None)
 
-    def _adopt(self, found: Fit) -> None:
+    def _adopt(self, found: Any) -> None:
         model = self.search_model()
         self._set_theta(model, found.theta)
         self.mean_module.constant = log_posterior(model, found.theta, found.rho).evidence.m

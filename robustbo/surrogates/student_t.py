@@ -14,7 +14,6 @@ from gpytorch.module import Module
 from linear_operator import to_linear_operator
 from torch import Tensor
 
-from robustbo.errors import FitError
 from robustbo.numerics import heavy_tail, laplace_search
 from robustbo.numerics import student_t_likelihood as likelihood
 from robustbo.numerics.gains import gain
@@ -23,7 +22,7 @@ from robustbo.numerics.improvement import Latent
 from robustbo.numerics.laplace import Laplace, Noise, unclamped
 from robustbo.numerics.laplace_search import HeavyFit, HeavyModel
 from robustbo.surrogates import base_gp
-from robustbo.surrogates.base import Diagnosis, in_outcome_units
+from robustbo.surrogates.base import Diagnosis, Tails, in_outcome_units
 from robustbo.surrogates.heavy_tailed_likelihood import HeavyTailedFixedLikelihood, HeavyTailedLikelihood
 from robustbo.surrogates.laplace_mll import LaplaceMarginalLogLikelihood
 from robustbo.surrogates.map_gp import MapGP
@@ -121,27 +120,16 @@ class StudentTGP(MapGP):
         if isinstance(before, StudentTGP) and isinstance(found, HeavyFit):
             self._before = found.x
 
-    def custom_fit(self, mll: Any, **_: Any) -> Any:
-        """Search and adopt what is found; `fit_gpytorch_mll` calls this.
+    def search(self, model: Model) -> HeavyFit:
+        """The highest of the maxima that the starts lead to: the last fit's end and the most plausible, or all."""
+        heavy, before, self._before = HeavyModel(model, self._dof), self._before, None
+        return laplace_search.search(heavy, None if before is None else [before, heavy.starts[0]])
 
-        Raises:
-            FitError: If no hyperparameters give a finite evidence.
-        """
-        self.eval()
-        with torch.no_grad():
-            model = HeavyModel(self.search_model(), self._dof)
-            starts = model.starts if self._before is None else [self._before, model.starts[0]]
-            found = laplace_search.search(model, starts)
-            if not math.isfinite(found.F):
-                n = len(model.base.y)
-                raise FitError(f"{n} outcomes must give a finite evidence for some hyperparameters, they do not")
-            self._before = None
-            self._set_theta(model.base, found.x)
-            self.mean_module.constant = found.x[-1]
-            self.likelihood.set_dof(found.laplace.noise.nu.item())
-            self._set_laplace(found.laplace)
-        self.found = found
-        return mll.eval()
+    def _adopt(self, found: HeavyFit) -> None:
+        self._set_theta(self.search_model(), found.x)
+        self.mean_module.constant = found.x[-1]
+        self.likelihood.set_dof(found.laplace.noise.nu.item())
+        self._set_laplace(found.laplace)
 
     def _set_laplace(self, found: Laplace) -> None:
         self.laplace = found if self._is_clamped else unclamped(found)
@@ -212,17 +200,13 @@ class StudentTGP(MapGP):
         assert self.laplace is not None
         return self.laplace.noise.s2 / likelihood.em_variance(self.laplace.r, *self.laplace.noise)
 
-    def tails(self, *, leave_one_out: bool = True) -> Tensor:
-        """``n`` logarithms of the chance of a measurement beyond each observation, on its side.
-
-        Args:
-            leave_one_out: Whether each is predicted by the others (by its cavity), or by all.
-        """
+    def tails(self, *, leave_one_out: bool = True) -> Tails:
+        """Each observation's error and the chance of one beyond it; see `base.tails`."""
         assert self.laplace is not None
         at = self.laplace
         latent, v = heavy_tail.cavity(at) if leave_one_out else (at.f, at.v)
         e = at.r + at.f - latent
-        return heavy_tail.log_cdf(-e.abs(), torch.zeros_like(e), v, at.noise)
+        return Tails(e, heavy_tail.log_cdf(-e.abs(), torch.zeros_like(e), v, at.noise))
 
     @property
     def support(self) -> list[int]:
@@ -231,7 +215,7 @@ class StudentTGP(MapGP):
 
     def _is_outlier(self) -> Tensor:
         cleared = base_gp.cleared(self.train_inputs[0], self.search_model())
-        return (self.tails() < math.log(TAIL)) & ~cleared
+        return (self.tails().log_chance < math.log(TAIL)) & ~cleared
 
     def diagnose(self) -> Diagnosis:
         """What the others predict for each observation (its cavity), and the evidence that it has an error of its own.
