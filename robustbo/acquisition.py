@@ -1,7 +1,5 @@
 """Acquisition functions by name, and their maximization over continuous and mixed spaces."""
 
-from typing import Any
-
 import torch
 from botorch.acquisition import AcquisitionFunction, LogExpectedImprovement, qLogExpectedImprovement
 from botorch.acquisition.logei import qLogNoisyExpectedImprovement
@@ -9,21 +7,18 @@ from botorch.models.gpytorch import GPyTorchModel
 from botorch.optim import optimize_acqf
 from botorch.optim.optimize_mixed import optimize_acqf_mixed_alternating
 from botorch.sampling import SobolQMCNormalSampler
-from botorch.utils.sampling import draw_sobol_normal_samples
-from botorch.utils.transforms import t_batch_mode_transform
 from torch import Tensor
 
 from robustbo import seeds
+from robustbo.acquisition_functions import NUM_SAMPLES, LogNEI, StudentTLogExpectedImprovement, is_student_t
 from robustbo.fitting import Fitted, categories, encode
 from robustbo.isolation import isolated
-from robustbo.numerics.improvement import Improvement, log_improvement, over
 from robustbo.parameters import Choice
 from robustbo.settings import ACQUISITIONS
 from robustbo.space import Space
 from robustbo.surrogates.base import quiet
 from robustbo.surrogates.map_gp import MapGP
 
-NUM_SAMPLES = 128  # quasi-random posterior samples of the Monte Carlo functions
 NUM_RESTARTS = 4
 RAW_SAMPLES = 256
 
@@ -32,9 +27,10 @@ def build(name: str, model: GPyTorchModel, X: Tensor, X_pending: Tensor | None, 
     """An acquisition function of a fitted model that is to be maximized.
 
     Args:
-        name: One of `ACQUISITIONS` but "sobol"; "auto" is `LogNEI` for surrogates of ours with a named kernel, else
-            qLogNEI. The incumbent of LogEI and qLogEI is the best posterior mean among the points measured, not the
-            best value. LogEI has no closed form with points pending: it is qLogEI then.
+        name: One of `ACQUISITIONS` but "sobol"; "auto" is `StudentTLogExpectedImprovement` where the posterior is
+            Student-t and nothing is pending, else `LogNEI` for surrogates of ours with a named kernel, else qLogNEI.
+            The incumbent of LogEI (Student-t or not) and qLogEI is the best posterior mean among the points measured,
+            not the best value. LogEI has no closed form with points pending: it is qLogEI then.
         model: A fitted model.
         X: ``n x d`` points measured.
         X_pending: ``p x d`` points asked and not told, or None.
@@ -43,10 +39,13 @@ def build(name: str, model: GPyTorchModel, X: Tensor, X_pending: Tensor | None, 
     Raises:
         ValueError: If there is no acquisition function of that name.
     """
-    if name == "auto" and isinstance(model, MapGP) and model.is_named:
+    has_df = is_student_t(model, X)
+    if name == "auto" and isinstance(model, MapGP) and model.is_named and not has_df:
         return LogNEI(model, X if X_pending is None else torch.cat([X, X_pending]), seed)
     sampler = SobolQMCNormalSampler(torch.Size([NUM_SAMPLES]), seed=seed)
     match name:
+        case "auto" | "LogEI" if has_df and X_pending is None:
+            return StudentTLogExpectedImprovement(model, best_f=_incumbent_value(model, X))
         case "auto" | "qLogNEI":
             return qLogNoisyExpectedImprovement(model, X, sampler=sampler, X_pending=X_pending)
         case "LogEI" if X_pending is None:
@@ -59,46 +58,6 @@ def build(name: str, model: GPyTorchModel, X: Tensor, X_pending: Tensor | None, 
 def _incumbent_value(model: GPyTorchModel, X: Tensor) -> Tensor:
     with torch.no_grad():
         return model.posterior(X).mean.max()
-
-
-class LogNEI(AcquisitionFunction):
-    """The logarithm of noisy expected improvement of one point: qLogNEI with its last integral in closed form.
-
-    Args:
-        model: A fitted surrogate with a named kernel.
-        X_baseline: ``n x d`` points measured, and points pending.
-        seed: Of the quasi-random samples.
-
-    References:
-        `robustbo.numerics.improvement`.
-    """
-
-    def __init__(self, model: MapGP, X_baseline: Tensor, seed: int) -> None:
-        super().__init__(model)
-        with torch.no_grad():
-            Z = model.transform_inputs(X_baseline).unique(dim=0)
-            normal = draw_sobol_normal_samples(len(Z), NUM_SAMPLES, dtype=Z.dtype, seed=seed)
-            self._to = over(model.latent(), Z, normal)
-
-    @t_batch_mode_transform(expected_q=1)
-    def forward(self, X: Tensor) -> Tensor:
-        """The logarithm at ``b x 1 x d`` points, of an improvement in the model's own (transformed) outcomes."""
-        return _LogImprovement.apply(self.model.transform_inputs(X).squeeze(-2), self._to)
-
-
-class _LogImprovement(torch.autograd.Function):
-    """`log_improvement` with its explicit gradient."""
-
-    @staticmethod
-    def forward(ctx: Any, X: Tensor, to: Improvement) -> Tensor:
-        value, gradient = log_improvement(to, X)
-        ctx.save_for_backward(gradient)
-        return value
-
-    @staticmethod
-    def backward(ctx: Any, by_value: Tensor) -> tuple[Tensor, None]:
-        (gradient,) = ctx.saved_tensors
-        return by_value.unsqueeze(-1) * gradient, None
 
 
 def maximize(function: AcquisitionFunction, space: Space) -> Tensor:

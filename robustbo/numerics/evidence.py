@@ -37,12 +37,13 @@ class Evidence(NamedTuple):
         return 0.5 * (self.al.unsqueeze(-1) * self.al.unsqueeze(-2) - self.P)
 
 
-def evidence(Sg: Tensor, y: Tensor) -> Evidence:
+def evidence(Sg: Tensor, y: Tensor, m: Tensor | None = None) -> Evidence:
     """Log marginal likelihood of observations with the best constant mean, and what its derivatives need.
 
     Args:
         Sg: ``... x n x n`` covariance of the observations.
         y: ``... x n`` observations.
+        m: ``...`` constant mean; the best one unless given.
 
     Returns:
         ``...`` L = -(y - m)'P(y - m)/2 - log|Sg|/2 - n log(2 pi)/2, m, al, P and P1 = P 1;
@@ -51,7 +52,7 @@ def evidence(Sg: Tensor, y: Tensor) -> Evidence:
     C, info = torch.linalg.cholesky_ex(Sg)
     P = torch.cholesky_inverse(C)
     P1 = P.sum(-1)
-    m = (P1 * y).sum(-1) / P1.sum(-1)
+    m = (P1 * y).sum(-1) / P1.sum(-1) if m is None else m
     r = y - m.unsqueeze(-1)
     al = (P @ r.unsqueeze(-1)).squeeze(-1)
     log_det = 2 * C.diagonal(dim1=-2, dim2=-1).log().sum(-1)

@@ -70,8 +70,11 @@ class Value(NamedTuple):
     evidence: Evidence
 
 
-def log_posterior(model: Model, theta: Tensor, rho: Tensor) -> Value:
-    """Log marginal likelihood plus log prior densities; -inf where the covariance is not positive definite."""
+def log_posterior(model: Model, theta: Tensor, rho: Tensor, m: Tensor | None = None) -> Value:
+    """Log marginal likelihood plus log prior densities; -inf where the covariance is not positive definite.
+
+    The constant mean is the best one unless m is given.
+    """
     p = len(model.covariance.bounds)
     covariance = model.covariance.at(theta[:p])
     s2, log_prior = _noise(model, theta), covariance.log_prior
@@ -79,7 +82,7 @@ def log_posterior(model: Model, theta: Tensor, rho: Tensor) -> Value:
         log_prior += model.s2_prior.log_density(theta[p].item())
     Sg = covariance.K.clone()
     Sg.diagonal().add_(s2 + rho)
-    found = evidence(Sg, model.y)
+    found = evidence(Sg, model.y, m)
     F = found.L.item() + log_prior
     return Value(F if found.converged and math.isfinite(F) else -math.inf, theta, s2, covariance, found)
 

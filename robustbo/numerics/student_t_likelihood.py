@@ -51,7 +51,7 @@ class Slopes(NamedTuple):
 
 def log_density(r: Tensor, s2: Tensor, nu: Tensor) -> Tensor:
     """log p(y | f)."""
-    return _log_normalizer(nu) - 0.5 * s2.log() - 0.5 * (nu + 1) * _log_tail(r, s2, nu)
+    return log_normalizer(nu) - 0.5 * s2.log() - 0.5 * (nu + 1) * _log_tail(r, s2, nu)
 
 
 def terms(r: Tensor, s2: Tensor, nu: Tensor) -> Terms:
@@ -115,7 +115,7 @@ def _log_tail(r: Tensor, s2: Tensor, nu: Tensor) -> Tensor:
     return torch.log1p(_square(r) / (nu * s2))
 
 
-def _log_normalizer(nu: Tensor) -> Tensor:
+def log_normalizer(nu: Tensor) -> Tensor:
     """log Gamma((nu + 1)/2) - log Gamma(nu / 2) - log(nu pi) / 2."""
     few, many = nu.clamp(max=MANY), nu.clamp(min=MANY)
     exact = torch.lgamma((few + 1) / 2) - torch.lgamma(few / 2) - 0.5 * (few.log() + math.log(math.pi))

@@ -5,5 +5,13 @@ from robustbo.surrogates.filtered import FilteredGP
 from robustbo.surrogates.relevance_pursuit import RelevancePursuitGP
 from robustbo.surrogates.standard import StandardGP
 from robustbo.surrogates.student_t import StudentTGP
+from robustbo.surrogates.student_t_process import StudentTProcess
 
-__all__ = ["BoTorchRelevancePursuitGP", "FilteredGP", "RelevancePursuitGP", "StandardGP", "StudentTGP"]
+__all__ = [
+    "BoTorchRelevancePursuitGP",
+    "FilteredGP",
+    "RelevancePursuitGP",
+    "StandardGP",
+    "StudentTGP",
+    "StudentTProcess",
+]

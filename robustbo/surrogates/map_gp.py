@@ -17,8 +17,6 @@ from torch import Tensor
 from robustbo.errors import FitError
 from robustbo.numerics.hyperparameters import Model, log_posterior, prior_covariance
 from robustbo.numerics.improvement import Latent
-from robustbo.numerics.laplace_search import HeavyFit
-from robustbo.numerics.search import Fit
 from robustbo.surrogates import autograd_covariance, base_gp
 from robustbo.surrogates.arcsinh import RobustArcsinh
 from robustbo.surrogates.base import Diagnosis, TakesOptions, diagnose_by_leave_one_out
@@ -99,8 +97,8 @@ class MapGP(TakesOptions, SingleTaskGP):
         """The likelihood: with ``n`` known noise variances, or one to be learned."""
         return base_gp.likelihood_module() if noise is None else OutlierFixedNoiseLikelihood(noise=noise)
 
-    def search(self, model: Model) -> Fit | HeavyFit:
-        """Find hyperparameters and added variances; to be written by subclasses."""
+    def search(self, model: Model) -> Any:
+        """Find what `_adopt` takes over, with its log posterior density F; to be written by subclasses."""
         raise NotImplementedError
 
     def added_variances(self, model: Model, theta: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ from robustbo.surrogates.base import own_options
 from robustbo.surrogates.filtered import DETECTORS, FilteredGP
 from robustbo.surrogates.scaled_clip import ScaledClipGP
 from robustbo.surrogates.standard import StandardGP
+from robustbo.surrogates.student_t_process import StudentTProcess
 from robustbo.surrogates.student_t_variational import StudentTVariationalGP
 
 SURROGATES: dict[str, type[GPyTorchModel]] = {
@@ -18,6 +19,7 @@ SURROGATES: dict[str, type[GPyTorchModel]] = {
     "scaled-clip": ScaledClipGP,
     "filtered": FilteredGP,
     **DETECTORS,
+    "student-t-process": StudentTProcess,
     "student-t-variational": StudentTVariationalGP,
 }
 

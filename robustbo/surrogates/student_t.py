@@ -23,6 +23,7 @@ from robustbo.numerics.laplace import Laplace, Noise, unclamped
 from robustbo.numerics.laplace_search import HeavyFit, HeavyModel
 from robustbo.surrogates import base_gp
 from robustbo.surrogates.base import Diagnosis, Tails, in_outcome_units
+from robustbo.surrogates.follows_data import FollowsData
 from robustbo.surrogates.heavy_tailed_likelihood import HeavyTailedFixedLikelihood, HeavyTailedLikelihood
 from robustbo.surrogates.laplace_mll import LaplaceMarginalLogLikelihood
 from robustbo.surrogates.map_gp import MapGP
@@ -32,7 +33,7 @@ DOF = 4.0
 TAIL = 0.005  # a value that the others give a smaller chance, on either side, is called an outlier
 
 
-class StudentTGP(MapGP):
+class StudentTGP(FollowsData, MapGP):
     """A GP whose noise is Student-t; the posterior of its latent values by Laplace's approximation.
 
     Args:
@@ -152,22 +153,10 @@ class StudentTGP(MapGP):
         covariance = to_linear_operator(prior - k @ self.laplace.R @ k.mT)
         return MultivariateNormal(self.mean_module(X) + k @ self.laplace.a, covariance)
 
-    def set_train_data(self, inputs: Any = None, targets: Tensor | None = None, strict: bool = True) -> None:
-        """Take other data; the hyperparameters stay, and the mode is found anew.
-
-        Inputs alone are another view of the same data: BoTorch transforms them, and back, as the mode changes.
-        """
-        super().set_train_data(inputs, targets, strict)
-        if self.laplace is not None and targets is not None:
-            self._renew()
-
-    def condition_on_observations(self, X: Tensor, Y: Tensor, **kwargs: Any) -> Any:
-        """Not to be had.
-
-        Raises:
-            NotImplementedError: Always.
-        """
-        raise NotImplementedError(f"{type(self).__name__} has no fantasies; fit a new one to all observations")
+    @property
+    def has_posterior(self) -> bool:
+        """Whether the mode has been found."""
+        return self.laplace is not None
 
     @property
     def _rho(self) -> Tensor:
