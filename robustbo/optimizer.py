@@ -32,7 +32,8 @@ class Optimizer:
         surrogate: A name of `robustbo.surrogates.registry.SURROGATES`, "auto" (relevance pursuit), or a BoTorch model
             class with the signature of `SingleTaskGP`.
         surrogate_options: Keyword options of the surrogate; JSON values.
-        acquisition: "auto" (noisy expected improvement in closed form, else qLogNEI), "qLogNEI", "qLogEI" or "LogEI".
+        acquisition: "auto" (noisy expected improvement in closed form, else qLogNEI; Student-t LogEI for Student-t
+            posteriors), "qLogNEI", "qLogEI" or "LogEI".
         num_initial: How many Sobol points come first; 2 (d + 1), at least 5, unless said.
         remeasure: Which values may be measured again, where knowing is worth more than a new point promises:
             "promising" (those that a robust surrogate flags), "suspicious" (any) or "never"; see `robustbo.remeasure`.
