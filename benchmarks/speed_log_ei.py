@@ -26,7 +26,7 @@ from gpytorch.mlls import ExactMarginalLogLikelihood
 from torch import Tensor
 
 from problems.hartmann6 import hartmann6
-from robustbo.acquisition import maximize
+from robustbo.acquisition import incumbent_value, maximize
 from robustbo.acquisition_functions import StudentTLogExpectedImprovement
 from robustbo.numerics.student_t import log_improvement
 from robustbo.surrogates.base import fit, quiet
@@ -84,21 +84,15 @@ def plain(X: Tensor, Y: Tensor) -> GPyTorchModel:
     return model
 
 
-def incumbent(model: GPyTorchModel, X: Tensor) -> Tensor:
-    """The best posterior mean."""
-    with torch.no_grad():
-        return model.posterior(X).mean.max()
-
-
 def maximizations(n: int, seed: int, repetitions: int) -> list[Row]:
     """Whole maximizations, in turns."""
     X, Y = values(n, seed)
     with quiet():
         ours, theirs = fit(StudentTProcess(X, Y)), plain(X, Y)
-        student_t = StudentTLogExpectedImprovement(ours, incumbent(ours, X))
+        student_t = StudentTLogExpectedImprovement(ours, incumbent_value(ours, X))
         others = {
-            "LogEI on the same model": LogExpectedImprovement(ours, incumbent(ours, X)),
-            "LogEI on SingleTaskGP": LogExpectedImprovement(theirs, incumbent(theirs, X)),
+            "LogEI on the same model": LogExpectedImprovement(ours, incumbent_value(ours, X)),
+            "LogEI on SingleTaskGP": LogExpectedImprovement(theirs, incumbent_value(theirs, X)),
         }
         rows = []
         for name, other in others.items():

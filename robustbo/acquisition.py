@@ -30,7 +30,8 @@ def build(name: str, model: GPyTorchModel, X: Tensor, X_pending: Tensor | None, 
         name: One of `ACQUISITIONS` but "sobol"; "auto" is `StudentTLogExpectedImprovement` where the posterior is
             Student-t and nothing is pending, else `LogNEI` for surrogates of ours with a named kernel, else qLogNEI.
             The incumbent of LogEI (Student-t or not) and qLogEI is the best posterior mean among the points measured,
-            not the best value. LogEI has no closed form with points pending: it is qLogEI then.
+            not the best value. LogEI has no closed form with points pending, or where a Student-t process is
+            transformed: it is qLogEI then.
         model: A fitted model.
         X: ``n x d`` points measured.
         X_pending: ``p x d`` points asked and not told, or None.
@@ -39,23 +40,23 @@ def build(name: str, model: GPyTorchModel, X: Tensor, X_pending: Tensor | None, 
     Raises:
         ValueError: If there is no acquisition function of that name.
     """
-    has_df = is_student_t(model, X)
-    if name == "auto" and isinstance(model, MapGP) and model.is_named and not has_df:
+    if name == "auto" and isinstance(model, MapGP) and model.is_named and model.is_normal:
         return LogNEI(model, X if X_pending is None else torch.cat([X, X_pending]), seed)
     sampler = SobolQMCNormalSampler(torch.Size([NUM_SAMPLES]), seed=seed)
     match name:
-        case "auto" | "LogEI" if has_df and X_pending is None:
-            return StudentTLogExpectedImprovement(model, best_f=_incumbent_value(model, X))
+        case "auto" | "LogEI" if X_pending is None and is_student_t(model, X):
+            return StudentTLogExpectedImprovement(model, best_f=incumbent_value(model, X))
         case "auto" | "qLogNEI":
             return qLogNoisyExpectedImprovement(model, X, sampler=sampler, X_pending=X_pending)
-        case "LogEI" if X_pending is None:
-            return LogExpectedImprovement(model, best_f=_incumbent_value(model, X))
+        case "LogEI" if X_pending is None and getattr(model, "is_normal", True):
+            return LogExpectedImprovement(model, best_f=incumbent_value(model, X))
         case "LogEI" | "qLogEI":
-            return qLogExpectedImprovement(model, _incumbent_value(model, X), sampler=sampler, X_pending=X_pending)
+            return qLogExpectedImprovement(model, incumbent_value(model, X), sampler=sampler, X_pending=X_pending)
     raise ValueError(f"acquisition must be one of {list(ACQUISITIONS)}, got {name!r}")
 
 
-def _incumbent_value(model: GPyTorchModel, X: Tensor) -> Tensor:
+def incumbent_value(model: GPyTorchModel, X: Tensor) -> Tensor:
+    """The best posterior mean among ``n x d`` points."""
     with torch.no_grad():
         return model.posterior(X).mean.max()
 

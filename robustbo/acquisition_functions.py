@@ -65,8 +65,8 @@ class StudentTLogExpectedImprovement(AnalyticAcquisitionFunction):
     Far below the incumbent it falls as a power of the distance, where the normal one falls as its square.
 
     Args:
-        model: A fitted model of one outcome whose posterior has ``mean`` (the location), ``scale`` and ``df``, which
-            must exceed 1: with fewer degrees of freedom the improvement is infinite.
+        model: A fitted model of one outcome whose posterior has ``mean`` (the location), ``scale`` and ``df``: one
+            number or one a point, more than 1, since with fewer degrees of freedom the improvement is infinite.
         best_f: The incumbent: a number, or ``b`` of them.
         posterior_transform: As in BoTorch.
         maximize: Whether larger is better.
@@ -103,9 +103,10 @@ class StudentTLogExpectedImprovement(AnalyticAcquisitionFunction):
         self.to(X)
         posterior = self.model.posterior(X, posterior_transform=self.posterior_transform)
         mean, scale = posterior.mean.squeeze(-1).squeeze(-1), posterior.scale.squeeze(-1).squeeze(-1)
-        scale = scale.clamp_min(MIN_SCALE)
+        scale, df = scale.clamp_min(MIN_SCALE), posterior.df
+        df = df.squeeze(-1).squeeze(-1) if df.dim() == posterior.mean.dim() else df
         z = (mean - self.best_f) / scale if self.maximize else (self.best_f - mean) / scale
-        return student_t.log_improvement(z, posterior.df) + scale.log()
+        return student_t.log_improvement(z, df) + scale.log()
 
 
 def is_student_t(model: Model, X: Tensor) -> bool:

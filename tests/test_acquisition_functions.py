@@ -8,6 +8,7 @@ from botorch.acquisition import LogExpectedImprovement, qLogExpectedImprovement
 from botorch.acquisition.logei import qLogNoisyExpectedImprovement
 from botorch.acquisition.objective import ScalarizedPosteriorTransform
 from botorch.models.model import Model
+from botorch.models.transforms.outcome import Log
 from botorch.sampling import SobolQMCNormalSampler
 from torch.autograd import gradcheck
 
@@ -34,7 +35,7 @@ class Fixed(Model):
 
     def __init__(self, location, scale, df):
         super().__init__()
-        self._said = torch.tensor([location, scale, df])
+        self._said = torch.as_tensor(location), torch.as_tensor(scale), torch.as_tensor(df)
 
     def posterior(self, X, posterior_transform=None):
         location, scale, df = self._said
@@ -57,6 +58,20 @@ def test_a_student_t_posterior_has_its_own_improvement(process, name, pending, k
     assert type(build(name, process, X, pending, seed=0)) is kind
     assert is_student_t(process, X)
     assert not is_student_t(StandardGP(X, Y), X)
+
+
+def test_a_transformed_student_t_process_keeps_its_tails_by_monte_carlo():
+    model = fit(StudentTProcess(X, Y.exp(), outcome_transform=Log()))
+    with quiet():
+        assert type(build("auto", model, X, None, seed=0)) is qLogNoisyExpectedImprovement
+        assert type(build("LogEI", model, X, None, seed=0)) is qLogExpectedImprovement
+
+
+def test_a_posterior_may_have_one_df_a_point():
+    df = torch.tensor([3.0, 4.0, 50.0])
+    many = Fixed(-1.0, 0.5, df.view(3, 1, 1))
+    alone = [StudentTLogExpectedImprovement(Fixed(-1.0, 0.5, one), 0.4)(POINTS[:1]) for one in df]
+    assert torch.equal(StudentTLogExpectedImprovement(many, 0.4)(POINTS[:3]), torch.cat(alone))
 
 
 def test_the_incumbent_is_a_posterior_mean_not_the_best_value():

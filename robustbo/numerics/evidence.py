@@ -29,6 +29,7 @@ class Evidence(NamedTuple):
     al: Tensor
     P: Tensor
     P1: Tensor
+    log_det: Tensor
     converged: bool
 
     @property
@@ -46,7 +47,7 @@ def evidence(Sg: Tensor, y: Tensor, m: Tensor | None = None) -> Evidence:
         m: ``...`` constant mean; the best one unless given.
 
     Returns:
-        ``...`` L = -(y - m)'P(y - m)/2 - log|Sg|/2 - n log(2 pi)/2, m, al, P and P1 = P 1;
+        ``...`` L = -(y - m)'P(y - m)/2 - log|Sg|/2 - n log(2 pi)/2, m, al, P, P1 = P 1 and log|Sg|;
         ``converged`` is False, and the rest meaningless, where Sg is not positive definite. O(n^3).
     """
     C, info = torch.linalg.cholesky_ex(Sg)
@@ -57,4 +58,4 @@ def evidence(Sg: Tensor, y: Tensor, m: Tensor | None = None) -> Evidence:
     al = (P @ r.unsqueeze(-1)).squeeze(-1)
     log_det = 2 * C.diagonal(dim1=-2, dim2=-1).log().sum(-1)
     L = -0.5 * ((r * al).sum(-1) + log_det + y.shape[-1] * LOG_2PI)
-    return Evidence(L, m, al, P, P1, not bool(info.any()))
+    return Evidence(L, m, al, P, P1, log_det, not bool(info.any()))

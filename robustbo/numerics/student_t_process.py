@@ -22,10 +22,10 @@ import math
 from typing import NamedTuple
 
 import torch
-from scipy.special import gammainccinv, gammaincinv
+from scipy.special import gammainccinv, gammaincinv, ndtr
 from torch import Tensor
 
-from robustbo.numerics.evidence import LOG_2PI, Evidence
+from robustbo.numerics.evidence import Evidence
 
 
 class InverseGamma(NamedTuple):
@@ -85,9 +85,8 @@ def marginal(given: Evidence, y: Tensor, prior: InverseGamma) -> Marginal:
     a, b = prior
     half = y.shape[-1] / 2
     beta = (given.al * (y - given.m.unsqueeze(-1))).sum(-1)
-    log_det = -2 * given.L - beta - 2 * half * LOG_2PI
     constant = torch.lgamma(a + half) - torch.lgamma(a) - half * (2 * math.pi * b).log()
-    L = constant - 0.5 * log_det - (a + half) * torch.log1p(beta / (2 * b))
+    L = constant - 0.5 * given.log_det - (a + half) * torch.log1p(beta / (2 * b))
     return Marginal(L, beta, (2 * a + 2 * half) / (2 * b + beta), 2 * a + 2 * half, prior)
 
 
@@ -120,7 +119,7 @@ def jeffreys(given: Evidence, k: Tensor, C: Tensor, y: Tensor) -> tuple[Tensor, 
 
 
 class LeftOut(NamedTuple):
-    """The Student-t prediction of ``n`` observations, each by the others: error, squared scale, degrees of freedom."""
+    """Student-t predictions of ``n`` observations, each by the others: errors, squared scales, degrees of freedom."""
 
     e: Tensor
     scale2: Tensor
@@ -145,7 +144,7 @@ def leave_one_out(given: Evidence, y: Tensor, prior: InverseGamma) -> LeftOut:
     al = al - torch.diag_embed(al.diagonal(dim1=-2, dim2=-1))
     beta = (al @ r.unsqueeze(-1)).squeeze(-1).clamp_min(0.0)
     df = 2 * prior.a + y.shape[-1] - 1
-    return LeftOut(e, (2 * prior.b + beta) / (df * P_diag), df)
+    return LeftOut(e, (2 * prior.b.unsqueeze(-1) + beta) / (df.unsqueeze(-1) * P_diag), df)
 
 
 def gain(e: Tensor, scale2: Tensor, df: Tensor) -> Tensor:
@@ -166,6 +165,6 @@ def radius(normal: Tensor, df: Tensor) -> Tensor:
         normal: ``...`` standard normal numbers, without a gradient.
         df: Degrees of freedom, one number.
     """
-    half, u = df.item() / 2, torch.special.ndtr(-normal.abs()).cpu().numpy()
+    half, u = df.item() / 2, ndtr(-normal.abs().cpu().numpy())  # torch's is zero from -8.3 down
     below, above = (torch.from_numpy(inverse(half, u)).to(normal) for inverse in (gammaincinv, gammainccinv))
     return (half / torch.where(normal < 0, below, above)).sqrt()

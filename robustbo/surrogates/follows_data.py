@@ -2,11 +2,14 @@
 
 from typing import Any
 
+import torch
 from torch import Tensor
 
 
 class FollowsData:
-    """A `MapGP` with a posterior of its own, which holds for the observations that it was found for."""
+    """A `MapGP` with a posterior of its own, which holds for the observations and the parameters it was found for."""
+
+    _found_at: Tensor | None = None
 
     @property
     def has_posterior(self) -> bool:
@@ -16,11 +19,26 @@ class FollowsData:
     def set_train_data(self, inputs: Any = None, targets: Tensor | None = None, strict: bool = True) -> None:
         """Take other data; the hyperparameters stay, and the rest is found anew.
 
-        Inputs alone are another view of the same data: BoTorch transforms them, and back, as the mode changes.
+        Inputs alone are another view of the same data: BoTorch transforms them, and back, from training to evaluation.
         """
         super().set_train_data(inputs, targets, strict)  # type: ignore[misc]
         if self.has_posterior and targets is not None:
             self._renew()  # type: ignore[attr-defined]
+
+    def train(self, mode: bool = True) -> Any:
+        """Change to training or to evaluation; where parameters have been moved since, the posterior is found anew."""
+        super().train(mode)  # type: ignore[misc]
+        if not mode and self.has_posterior and not torch.equal(self._parameters_now(), self._found_at):
+            self._mark()
+            self._renew()  # type: ignore[attr-defined]
+        return self
+
+    def _mark(self) -> None:
+        """Say that the posterior is that of the parameters as they are."""
+        self._found_at = self._parameters_now()
+
+    def _parameters_now(self) -> Tensor:
+        return torch.cat([p.detach().flatten() for p in self.parameters()])  # type: ignore[attr-defined]
 
     def condition_on_observations(self, X: Tensor, Y: Tensor, **kwargs: Any) -> Any:
         """Not to be had.

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from botorch.models import SingleTaskGP
@@ -54,6 +54,8 @@ class MapGP(TakesOptions, SingleTaskGP):
     References:
         equations.md sections 6 and 14.
     """
+
+    is_normal: ClassVar[bool] = True  # whether its predictions are
 
     def __init__(
         self,

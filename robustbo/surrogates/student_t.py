@@ -98,7 +98,7 @@ class StudentTGP(FollowsData, MapGP):
     @classmethod
     def check_values(cls, dof: float | None = DOF, **_: Any) -> None:
         """Raise a ValueError for degrees of freedom that cannot be."""
-        if dof is not None and not 1 <= dof < math.inf:
+        if dof is not None and not (isinstance(dof, int | float) and 1 <= dof < math.inf):
             raise ValueError(f"dof must be at least 1, or None to learn it, got {dof!r}")
 
     def new_likelihood(self, noise: Tensor | None) -> Likelihood:
@@ -134,6 +134,7 @@ class StudentTGP(FollowsData, MapGP):
 
     def _set_laplace(self, found: Laplace) -> None:
         self.laplace = found if self._is_clamped else unclamped(found)
+        self._mark()
         V = likelihood.em_variance(found.r, *found.noise)
         self._set_added_variances(V - found.noise.s2 * self.likelihood.stretch)
 

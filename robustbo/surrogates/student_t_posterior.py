@@ -18,12 +18,12 @@ class StudentTPosterior(GPyTorchPosterior):
     model lists, BoTorch's Gaussian acquisition functions) sees ``distribution``: the normal one of the same mean and
     covariance, whose tails are lighter.
 
-    Any sampler of standard normal numbers serves: of the ``q + 1`` numbers that a sample takes, the first stands for
-    the chi-square number that all points share.
+    Any sampler of standard normal numbers serves, also the one that BoTorch's `get_sampler` gives: of the ``q + 1``
+    numbers that a sample takes, the first stands for the chi-square number that all points share.
 
     Args:
         distribution: The normal distribution of the same mean and covariance.
-        df: Degrees of freedom, more than 2.
+        df: Degrees of freedom: one number, more than 2.
 
     References:
         equations.md section 4, joint samples.
@@ -36,8 +36,8 @@ class StudentTPosterior(GPyTorchPosterior):
     """
 
     def __init__(self, distribution: MultivariateNormal, df: Tensor) -> None:
-        if not (df > 2).all():
-            raise ValueError(f"df must exceed 2 for a finite covariance, got {df.min().item():g}")
+        if df.dim() or not df > 2:
+            raise ValueError(f"df must be one number that exceeds 2 for a finite covariance, got {df.tolist()}")
         super().__init__(distribution)
         self.df = df
 

@@ -1,7 +1,7 @@
 """A Student-t process: a GP that does not know its own scale, and widens it where the values surprise."""
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from botorch.models.transforms.input import InputTransform
@@ -55,6 +55,7 @@ class StudentTProcess(FollowsData, MapGP):
         tensor(14., dtype=torch.float64)
     """
 
+    is_normal: ClassVar[bool] = False
     _supports_cache_root = False  # of BoTorch's: a root would sample the normal distribution
 
     def __init__(
@@ -92,7 +93,7 @@ class StudentTProcess(FollowsData, MapGP):
     @classmethod
     def check_values(cls, dof: float | None = DOF, **_: Any) -> None:
         """Raise a ValueError for degrees of freedom that cannot be."""
-        if dof is not None and not 2 < dof < math.inf:
+        if dof is not None and not (isinstance(dof, int | float) and 2 < dof < math.inf):
             raise ValueError(f"dof must exceed 2 for a finite covariance, or be None to be learned, got {dof!r}")
 
     def marginal_log_likelihood(self) -> StudentTProcessMarginalLogLikelihood:
@@ -130,6 +131,7 @@ class StudentTProcess(FollowsData, MapGP):
 
     def _set_value(self, value: Value) -> None:
         self._value = value
+        self._mark()
         self._set_added_variances(torch.zeros_like(self.train_targets))
 
     def posterior(self, X: Tensor, *args: Any, posterior_transform: Any = None, **kwargs: Any) -> Any:

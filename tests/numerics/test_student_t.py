@@ -115,6 +115,14 @@ def test_value_and_slope_are_finite_however_far(function, nu):
     assert slope.isfinite().all()
 
 
+def test_infinity_has_its_limits():
+    z, inf = torch.tensor([-math.inf, math.inf]), math.inf
+    wanted = {log_cdf: [-inf, 0.0], cdf: [0.0, 1.0], improvement: [0.0, inf], log_improvement: [-inf, inf]}
+    for function, limits in wanted.items():
+        for nu in (1.5, 4.0, 1e6):
+            assert function(z, number(nu)).tolist() == limits
+
+
 @pytest.mark.parametrize("nu", [1.5, 4.0, 105.0, 1e7])
 def test_the_tail_is_a_power(nu):
     """log h -> const - (nu - 1) log|z|, its slope (nu - 1) / |z|; down to -1e150."""
@@ -157,9 +165,11 @@ class TestShapes:
         assert found.isnan().tolist() == [True, False]
 
 
-@pytest.mark.parametrize(("function", "nu"), [(log_improvement, 1.0), (log_cdf, 0.5), (log_pdf, 0.0), (cdf, math.nan)])
+@pytest.mark.parametrize(
+    ("function", "nu"), [(log_improvement, 1.0), (log_cdf, 0.5), (log_pdf, 0.0), (cdf, math.nan), (log_cdf, math.inf)]
+)
 def test_too_few_degrees_of_freedom_are_refused(function, nu):
-    with pytest.raises(ValueError, match=r"nu must be (more than|at least) [01], got"):
+    with pytest.raises(ValueError, match=r"nu must be (more than|at least) [01] and finite, got"):
         function(number(-1.0), number(nu))
 
 

@@ -153,3 +153,14 @@ def test_the_next_fit_begins_where_the_last_one_ended():
 def test_impossible_degrees_of_freedom_are_refused(dof):
     with pytest.raises(ValueError, match="dof must be at least 1, or None to learn it, got"):
         StudentTGP(*data(), dof=dof)
+
+
+def test_parameters_that_others_move_are_followed():
+    model = fit(StudentTGP(*data()))
+    model.train()
+    model.likelihood.noise = 0.5
+    model.eval()
+    other = StudentTGP(*data())
+    other.load_state_dict(model.state_dict())
+    Z = torch.rand(5, 2, generator=torch.Generator().manual_seed(3))
+    torch.testing.assert_close(model.posterior(Z).mean, other.posterior(Z).mean)

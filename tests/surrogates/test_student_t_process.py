@@ -4,6 +4,7 @@ import pytest
 import torch
 from botorch.acquisition.objective import ScalarizedPosteriorTransform
 from botorch.models.transforms.outcome import Log, Standardize
+from botorch.optim.fit import fit_gpytorch_mll_scipy
 from botorch.posteriors import TransformedPosterior
 from gpytorch.kernels import MaternKernel, ScaleKernel
 
@@ -131,6 +132,22 @@ def test_it_predicts_before_it_is_fitted():
     assert posterior.df == 35
 
 
+def test_parameters_that_others_move_are_followed():
+    """A prediction before, a fit by BoTorch's own optimizer, and by hand."""
+    model = StudentTProcess(*data())
+    model.posterior(Z)
+    mll = model.marginal_log_likelihood().train()
+    fit_gpytorch_mll_scipy(mll)
+    mll.eval()
+    for _ in range(2):
+        other = StudentTProcess(*data())
+        other.load_state_dict(model.state_dict())
+        torch.testing.assert_close(model.posterior(Z).variance, other.posterior(Z).variance)
+        model.train()
+        model.likelihood.noise = 0.5
+        model.eval()
+
+
 def test_any_kernel_will_do():
     X, Y = data()
     named = fit(StudentTProcess(X, Y))
@@ -157,7 +174,7 @@ def test_a_posterior_transform_keeps_them_too():
     torch.testing.assert_close(turned.scale, 2 * plain.scale)
 
 
-@pytest.mark.parametrize("dof", [2.0, 1.0, math.inf, math.nan])
+@pytest.mark.parametrize("dof", [2.0, 1.0, math.inf, math.nan, "5"])
 def test_degrees_of_freedom_must_exceed_two(dof):
     with pytest.raises(ValueError, match="dof must exceed 2 for a finite covariance, or be None"):
         StudentTProcess(*data(5), dof=dof)
