@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from robustbo.errors import (
+        DataError,
         FitError,
         JournalError,
         JournalWarning,
@@ -32,6 +33,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Choice",
+    "DataError",
     "FitError",
     "Float",
     "History",

@@ -200,13 +200,17 @@ def list_(format_: FormatOption = Format.table) -> None:
     from robustbo.surrogates.registry import SURROGATES
 
     specs = [*Path("runs").glob(f"*/{SPEC_FILE}"), *Path("runs").glob("*.toml")]
-    kinds = {
-        "problem": problem.names(),
-        "corruption": sorted(corruption.CORRUPTIONS),
-        "method": [*NAMED, *SURROGATES],
-        "run": sorted(str(path.parent if path.name == SPEC_FILE else path) for path in specs),
+    abouts = {name: problem.about(name) for name in problem.names()}
+    kinds: dict[str, dict[str, str]] = {
+        "problem": abouts,
+        "corruption": dict.fromkeys(sorted(corruption.CORRUPTIONS), ""),
+        "method": dict.fromkeys([*NAMED, *SURROGATES], ""),
+        "run": dict.fromkeys(sorted(str(path.parent if path.name == SPEC_FILE else path) for path in specs), ""),
     }
-    _show([{"kind": kind, "name": name} for kind, names in kinds.items() for name in names], format_)
+    rows = [
+        {"kind": kind, "name": name, "about": about} for kind, names in kinds.items() for name, about in names.items()
+    ]
+    _show(rows, format_)
 
 
 def _log(message: str) -> None:

@@ -86,6 +86,20 @@ class Persistent:
         return (self.value, True) if is_corrupted else (value, False)
 
 
+@dataclass(frozen=True)
+class Own:
+    """With a probability, the value is what the problem's own failure of that name makes of it."""
+
+    probability: float
+    problem: Problem
+    kind: str
+
+    def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
+        """The value as measured, and whether it was corrupted."""
+        is_corrupted = bool(generator.random() < self.probability)
+        return (float(self.problem.failures[self.kind](x, generator)), True) if is_corrupted else (value, False)
+
+
 CORRUPTIONS: dict[str, Any] = {
     "constant": Constant,
     "uniform": Uniform,
@@ -98,7 +112,8 @@ def build(kind: str, problem: Problem, **options: Any) -> Corruption:
     """A corruption spec by name, for a problem.
 
     Args:
-        kind: "constant" (value), "uniform" (low, high), "random-point", or "persistent" (value, place).
+        kind: "constant" (value), "uniform" (low, high), "random-point", "persistent" (value, place), or the name of one
+            of the problem's own failures.
         problem: Whose values are corrupted.
         options: ``probability``, and what the kind takes.
 
@@ -110,13 +125,17 @@ def build(kind: str, problem: Problem, **options: Any) -> Corruption:
         >>> build("constant", hartmann6, probability=1.0).apply(3.0, {}, np.random.default_rng(0))
         (100.0, True)
     """
-    if kind not in CORRUPTIONS:
-        raise ValueError(f"kind must be one of {sorted(CORRUPTIONS)}, got {kind!r}")
+    if kind not in (kinds := [*CORRUPTIONS, *problem.failures]):
+        raise ValueError(f"kind must be one of {sorted(kinds)}, got {kind!r}")
     probability = options.get("probability")
     if isinstance(probability, bool) or not isinstance(probability, int | float) or not 0 <= probability <= 1:
         raise ValueError(f"probability must lie in [0, 1], got {probability!r}")
     if wrong := [key for key, value in options.items() if not isinstance(value, int | float)]:
         raise ValueError(f"{wrong[0]} must be a number, got {options[wrong[0]]!r}")
+    if kind in problem.failures:
+        if set(options) != {"probability"}:
+            raise ValueError(f"{kind} has the option 'probability' alone, got {sorted(options)}")
+        return Own(problem=problem, kind=kind, **options)
     names = [field.name for field in fields(CORRUPTIONS[kind])]
     known = [name for name in names if name != "problem"]
     if unknown := [key for key in options if key not in known]:

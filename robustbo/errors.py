@@ -21,6 +21,10 @@ class SpecError(RobustBOError, ValueError):
     """A run's specification breaks a rule; names the file, the key and what was expected."""
 
 
+class DataError(RobustBOError):
+    """A data set cannot be had, or is not what it should be; names the file, where it was looked for and what to do."""
+
+
 class ReplayMismatch(RobustBOError):
     """A recorded run and its recomputation differ."""
 

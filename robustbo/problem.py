@@ -1,16 +1,23 @@
 """Benchmark problems: clean, deterministic objectives, found by name through entry points.
 
-Anybody can register a problem under the entry-point group ``robustbo.problems``.
+Anybody can register a problem under the entry-point group ``robustbo.problems``: a `Problem`, or a function that makes
+one of keyword options.
 """
 
+import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from typing import Any
+
+import numpy as np
 
 from robustbo.space import Space
 
 GROUP = "robustbo.problems"
+
+# What is measured at a point when something goes wrong, drawn from the trial's own generator.
+Failure = Callable[[Mapping[str, Any], np.random.Generator], float]
 
 
 @dataclass(frozen=True)
@@ -24,6 +31,11 @@ class Problem:
         objective: From a point's parameters to its value; no noise, no corruption.
         optimum: The best value there is, where known.
         optimizer: A point that attains it, where known.
+        best_seen: The best value ever seen, where the optimum is not known.
+        best_seen_at: The point where it was seen.
+        cost_s: Seconds that one evaluation takes on one core, roughly.
+        reference: Where it comes from.
+        failures: What can go wrong with it in its own ways, by name: corruptions of that ``kind``.
     """
 
     name: str
@@ -32,6 +44,21 @@ class Problem:
     objective: Callable[[Mapping[str, Any]], float]
     optimum: float | None = None
     optimizer: Mapping[str, Any] | None = None
+    best_seen: float | None = None
+    best_seen_at: Mapping[str, Any] | None = None
+    cost_s: float | None = None
+    reference: str = ""
+    failures: Mapping[str, Failure] = field(default_factory=dict)
+
+    @property
+    def about(self) -> str:
+        """In a line: inputs, direction, best value, cost, how it fails, and reference."""
+        value = self.optimum if self.optimum is not None else self.best_seen
+        best = None if value is None else f"{'optimum' if value is self.optimum else 'best seen'} {value:.6g}"
+        cost = None if self.cost_s is None else f"{self.cost_s:.2g} s"
+        failures = ", ".join(self.failures)
+        parts = f"{len(self.space)} inputs, {self.direction}", best, cost, failures, self.reference
+        return "; ".join(filter(None, parts))
 
     def __call__(self, params: Mapping[str, Any]) -> float:
         """The clean value at a point.
@@ -47,13 +74,30 @@ def names() -> list[str]:
     return sorted(point.name for point in entry_points(group=GROUP))
 
 
-def load(name: str) -> Problem:
+def load(name: str, **options: Any) -> Problem:
     """The problem of that name.
 
+    Args:
+        name: Under which it, or the function that makes it, is registered.
+        options: What that function takes.
+
     Raises:
-        ValueError: If none is registered under it.
+        ValueError: If none is registered under it, or it does not have an option, or not of that value.
     """
     found = entry_points(group=GROUP, name=name)
     if not found:
         raise ValueError(f"problem must be one of {names()}, got {name!r}")
-    return next(iter(found)).load()
+    made: Problem | Callable[..., Problem] = next(iter(found)).load()
+    known = [] if isinstance(made, Problem) else list(inspect.signature(made).parameters)
+    if unknown := [option for option in options if option not in known]:
+        has = f"has the options {known}" if known else "has no options"
+        raise ValueError(f"problem {name!r} {has}, got {unknown[0]!r}")
+    return made if isinstance(made, Problem) else made(**options)
+
+
+def about(name: str) -> str:
+    """What there is to say of the problem of that name; another's that cannot be loaded spoils no list."""
+    try:
+        return load(name).about
+    except Exception as error:
+        return f"cannot be loaded: {error}"

@@ -17,7 +17,8 @@ from robustbo.history import History
 from robustbo.journal import Journal, read
 from robustbo.optimizer import Optimizer
 from robustbo.outliers import outliers
-from robustbo.replay.spec import Method, RunSpec, differences, digest
+from robustbo.replay.digest import differences, digest
+from robustbo.replay.spec import Method, RunSpec
 from robustbo.settings import Settings, options_text
 from robustbo.suggest import incumbent
 

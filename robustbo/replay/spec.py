@@ -1,9 +1,7 @@
-"""A run's specification: TOML in, validated spec out, and the hash that says what may continue what."""
+"""A run's specification: TOML in, validated spec out."""
 
-import hashlib
-import json
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -86,6 +84,7 @@ class RunSpec(Strict):
     Attributes:
         title: Of the picture.
         problem: A registered problem.
+        problem_options: What it takes, where it takes any.
         corruption: What goes wrong with the values; None for nothing.
         methods: Name -> method; a plain list of names will do in the file.
         trials: Trials a replication, the initial ones included.
@@ -96,6 +95,7 @@ class RunSpec(Strict):
 
     title: str = ""
     problem: str
+    problem_options: dict[str, Any] = {}
     corruption: CorruptionSpec | None = None
     methods: dict[str, Method] = Field(min_length=1)
     trials: int = Field(ge=1)
@@ -108,11 +108,18 @@ class RunSpec(Strict):
     def _problem_exists(cls, given: str) -> str:
         return load_problem(given).name
 
+    @field_validator("problem_options")
+    @classmethod
+    def _problem_takes_them(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        if "problem" in info.data:
+            load_problem(info.data["problem"], **given)
+        return given
+
     @field_validator("corruption")
     @classmethod
     def _corruption_can_be_built(cls, given: CorruptionSpec | None, info: ValidationInfo) -> CorruptionSpec | None:
-        if given is not None and "problem" in info.data:
-            given.build(load_problem(info.data["problem"]))
+        if given is not None and (problem := _problem(info)) is not None:
+            given.build(problem)
         return given
 
     @field_validator("methods", mode="before")
@@ -128,12 +135,12 @@ class RunSpec(Strict):
     @classmethod
     def _default_num_initial(cls, given: Any, info: ValidationInfo) -> Any:
         if given is UNSAID:
-            return default_num_initial(load_problem(info.data["problem"]).space) if "problem" in info.data else 1
+            return 1 if (problem := _problem(info)) is None else default_num_initial(problem.space)
         return given
 
     def load_problem(self) -> Problem:
         """The problem itself."""
-        return load_problem(self.problem)
+        return load_problem(self.problem, **self.problem_options)
 
     def build_corruption(self) -> Corruption:
         """The corruption itself; one of probability 0 where the spec has none."""
@@ -142,25 +149,16 @@ class RunSpec(Strict):
 
     def cell(self, method: str) -> dict[str, Any]:
         """All that a replication of one method depends on; how many trials and replications there are is not in it."""
-        whole = self.model_dump(mode="json", exclude={"title", "methods", "trials", "replications"})
+        unsaid = set() if self.problem_options else {"problem_options"}
+        whole = self.model_dump(mode="json", exclude={"title", "methods", "trials", "replications"} | unsaid)
         return whole | {"method": method, **self.methods[method].model_dump(mode="json")}
 
 
-def digest(cell: Mapping[str, Any]) -> str:
-    """The hash of a cell's specification: a recorded cell is continued only where it agrees."""
-    return hashlib.sha256(json.dumps(cell, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def differences(recorded: Mapping[str, Any], wanted: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """Where two specs differ, a line a key."""
-    lines = []
-    for key in sorted({*recorded, *wanted}):
-        old, new = recorded.get(key), wanted.get(key)
-        if isinstance(old, Mapping) and isinstance(new, Mapping):
-            lines += differences(old, new, f"{prefix}{key}.")
-        elif old != new:
-            lines.append(f"{prefix}{key}: recorded {old!r}, now {new!r}")
-    return lines
+def _problem(info: ValidationInfo) -> Problem | None:
+    """The problem, once it is known to be one and to take its options."""
+    if not {"problem", "problem_options"} <= set(info.data):
+        return None
+    return load_problem(info.data["problem"], **info.data["problem_options"])
 
 
 def find(run: str | Path) -> Path:

@@ -1,7 +1,8 @@
 import pytest
 
 from robustbo.errors import SpecError
-from robustbo.replay.spec import differences, digest, find, load
+from robustbo.replay.digest import differences, digest
+from robustbo.replay.spec import find, load
 
 SPEC = """
 problem = "hartmann6"

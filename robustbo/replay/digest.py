@@ -1,0 +1,23 @@
+"""The hash that says which recorded cell may be continued, and what differs where it may not."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+
+def digest(cell: Mapping[str, Any]) -> str:
+    """The hash of a cell's specification: a recorded cell is continued only where it agrees."""
+    return hashlib.sha256(json.dumps(cell, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def differences(recorded: Mapping[str, Any], wanted: Mapping[str, Any], prefix: str = "") -> list[str]:
+    """Where two specs differ, a line a key."""
+    lines = []
+    for key in sorted({*recorded, *wanted}):
+        old, new = recorded.get(key), wanted.get(key)
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            lines += differences(old, new, f"{prefix}{key}.")
+        elif old != new:
+            lines.append(f"{prefix}{key}: recorded {old!r}, now {new!r}")
+    return lines

@@ -1,0 +1,209 @@
+import gzip
+import http.server
+import os
+import threading
+import zipfile
+from functools import partial
+
+import numpy as np
+import pytest
+
+from problems import datasets
+from problems.datasets import TABLES, digest, fetch, mnist, table
+from problems.formats import idx
+from robustbo.errors import DataError
+
+TEXT = "1 2 3.5\n4 5 6.25\n"
+ARRAYS = np.array([[1.0, 2.0], [4.0, 5.0]]), np.array([3.5, 6.25])
+
+
+@pytest.fixture(autouse=True)
+def apart(monkeypatch, tmp_path):
+    """Nothing kept between tests, and a cache of each test's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("ROBUSTBO_DATA", raising=False)
+    table.cache_clear()
+    mnist.cache_clear()
+
+
+@pytest.fixture
+def cached(tmp_path):
+    return tmp_path / "cache" / "robustbo"
+
+
+@pytest.fixture
+def server(tmp_path):
+    """A real one on this machine, of the files in its folder."""
+    folder = tmp_path / "published"
+    folder.mkdir()
+
+    class Silent(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *args):
+            pass
+
+    made = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Silent, directory=folder))
+    thread = threading.Thread(target=made.serve_forever)
+    thread.start()
+    yield folder, f"http://127.0.0.1:{made.server_port}"
+    made.shutdown()
+    thread.join()
+    made.server_close()
+
+
+def source(url, **changes):
+    made = datasets.Source(("numbers.txt", "numbers.npz"), url, digest(ARRAYS), datasets.formats.either)
+    return made._replace(**changes)
+
+
+class TestDownload:
+    @pytest.fixture(autouse=True)
+    def needs_pooch(self):
+        pytest.importorskip("pooch")
+
+    def test_a_file_arrives_once(self, server, cached, capfd):
+        folder, url = server
+        (folder / "numbers.txt").write_text(TEXT)
+        wanted = source(f"{url}/numbers.txt")
+        for found in (fetch(wanted), fetch(wanted)):
+            np.testing.assert_array_equal(found[0], ARRAYS[0])
+            np.testing.assert_array_equal(found[1], ARRAYS[1])
+            (folder / "numbers.txt").unlink(missing_ok=True)  # the second time it must come from the cache
+        assert [path.name for path in cached.iterdir()] == ["numbers.txt"]
+        assert "100%" in capfd.readouterr().err
+
+    @pytest.mark.parametrize("text", ["1 2 3.5\n4 5 7\n", "1 2 3.5\n4", "", "nonsense"])
+    def test_what_is_not_right_does_not_stay(self, server, cached, text):
+        folder, url = server
+        (folder / "numbers.txt").write_text(text)
+        with pytest.raises(DataError, match=r"numbers\.txt.*fetch http://.* by hand, name it numbers\.txt"):
+            fetch(source(f"{url}/numbers.txt"))
+        assert list(cached.iterdir()) == []
+
+    def test_a_transfer_that_is_cut_short_leaves_nothing(self, server, cached):
+        folder, url = server
+        whole = gzip.compress(bytes([0, 0, 8, 1, 0, 0, 16, 0]) + bytes(range(256)) * 16)
+        (folder / "bytes.gz").write_bytes(whole[: len(whole) // 2])
+        wanted = datasets.Source(("bytes.gz",), f"{url}/bytes.gz", "none", idx)
+        with pytest.raises(DataError, match="cannot be read, perhaps cut short"):
+            fetch(wanted)
+        assert list(cached.iterdir()) == []
+
+    def test_no_network_and_no_such_page_are_explained(self, server, cached):
+        _, url = server
+        for address in ("http://127.0.0.1:9/numbers.txt", f"{url}/nothing.txt"):
+            with pytest.raises(DataError, match=r"numbers\.txt: not in .*cache.*fetch http.*put it into"):
+                fetch(source(address))
+            assert list(cached.iterdir()) == []
+
+    def test_a_cache_that_cannot_be_written_is_explained(self, server, tmp_path):
+        folder, url = server
+        (folder / "numbers.txt").write_text(TEXT)
+        (tmp_path / "cache").write_text("a file, not a folder")
+        with pytest.raises(DataError, match=r"numbers\.txt"):
+            fetch(source(f"{url}/numbers.txt"))
+
+
+class TestFolder:
+    @pytest.fixture(autouse=True)
+    def folder(self, monkeypatch, tmp_path):
+        (made := tmp_path / "mine").mkdir()
+        monkeypatch.setenv("ROBUSTBO_DATA", str(made))
+        return made
+
+    @pytest.mark.parametrize("kind", ["txt", "npz"])
+    def test_it_is_looked_at_first_and_any_format_will_do(self, folder, kind):
+        if kind == "txt":
+            (folder / "numbers.txt").write_text(TEXT)
+        else:
+            np.savez(folder / "numbers.npz", X=ARRAYS[0], y=ARRAYS[1])
+        np.testing.assert_array_equal(fetch(source(None))[1], ARRAYS[1])
+
+    def test_a_wrong_digest_is_refused_and_the_users_file_stays(self, folder):
+        (folder / "numbers.txt").write_text("1 2 3\n")
+        with pytest.raises(DataError, match=r"mine/numbers\.txt: its content must have the SHA-256 .*, got "):
+            fetch(source(None))
+        assert (folder / "numbers.txt").exists()
+
+    def test_pickles_are_not_opened(self, folder):
+        np.savez(folder / "numbers.npz", X=np.array([{}], dtype=object), y=ARRAYS[1])
+        with pytest.raises(DataError, match="cannot be read"):
+            fetch(source(None))
+
+    def test_what_is_nowhere_and_not_published_is_explained(self):
+        with pytest.raises(DataError, match=r"mine \(ROBUSTBO_DATA\) nor .*not published; ask whoever has it"):
+            fetch(source(None))
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+    def test_a_folder_without_permission_is_explained(self, folder):
+        (folder / "numbers.txt").write_text(TEXT)
+        folder.chmod(0)
+        try:
+            with pytest.raises(DataError, match="cannot be"):
+                fetch(source(None))
+        finally:
+            folder.chmod(0o700)
+
+    def test_a_file_that_may_not_be_opened_is_explained(self, folder):
+        def refuse(path):
+            raise PermissionError(13, "Permission denied")
+
+        (folder / "numbers.txt").write_text(TEXT)
+        with pytest.raises(DataError, match=r"numbers\.txt: cannot be read .*Permission denied"):
+            fetch(source(None, read=refuse))
+
+
+def test_an_unknown_name_is_refused():
+    with pytest.raises(ValueError, match=r"data set must be one of \['boston', .*got 'mars'"):
+        table("mars")
+
+
+SHAPES = {"boston": (506, 13), "concrete": (1030, 8), "energy": (768, 8), "yacht": (308, 6), "california": (20640, 8)}
+SHAPES |= {"neal": (200, 1), "ct-slices-partial": (682, 385), "djia": (809, 1)}
+
+
+@pytest.mark.usefixtures("real_data")
+class TestRealData:
+    @pytest.mark.parametrize("name", SHAPES)
+    def test_every_table_is_what_it_should_be(self, name):
+        X, y = table(name)
+        assert X.shape == SHAPES[name]
+        assert y.shape == SHAPES[name][:1]
+        assert np.isfinite(X).all()
+        assert np.isfinite(y).all()
+
+    def test_first_rows(self):
+        assert table("boston").y[0] == 24.0
+        assert table("california").X[0].tolist() == [-122.23, 37.88, 41, 880, 129, 322, 126, 8.3252]
+        assert table("djia").y[0] == 14566.8
+
+    def test_digits(self):
+        found = mnist()
+        assert found.X.shape == (60000, 28, 28)
+        assert found.X_test.shape == (10000, 28, 28)
+        assert found.y[:5].tolist() == [5, 0, 4, 1, 9]
+        assert found.y_test[:5].tolist() == [7, 2, 1, 0, 4]
+        assert np.bincount(found.y).tolist() == [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]
+
+    @pytest.mark.parametrize("is_packed", [True, False])
+    def test_the_slices_are_known_by_their_targets(self, tmp_path, monkeypatch, real_data, is_packed):
+        """All 53,500 real targets; the features, which cannot be had here, are made up."""
+        with np.load(real_data / "ct_slice_PARTIAL_682rows.npz") as partial_:
+            y = partial_["y_all_53500"]
+        text = "patientId,value0,reference\n" + "".join(f"{i % 97},0.5,{v!r}\n" for i, v in enumerate(y.tolist()))
+        if is_packed:
+            with zipfile.ZipFile(tmp_path / "slice_localization_data.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr("slice_localization_data.csv", text)
+        else:
+            (tmp_path / "slice_localization_data.csv").write_text(text)
+        monkeypatch.setenv("ROBUSTBO_DATA", str(tmp_path))
+        X, found = table("ct-slices")
+        np.testing.assert_array_equal(found, y)
+        assert X.shape == (53500, 2)
+        (tmp_path / "slice_localization_data.csv").write_text("\n".join(text.splitlines()[:-1]))
+        (tmp_path / "slice_localization_data.zip").unlink(missing_ok=True)
+        table.cache_clear()
+        with pytest.raises(DataError, match="its content must have the SHA-256"):
+            table("ct-slices")
+
+    def test_all_have_a_test(self):
+        assert set(SHAPES) == set(TABLES) - {"ct-slices"}
