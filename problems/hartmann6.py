@@ -47,4 +47,6 @@ hartmann6 = Problem(
     objective=objective,
     optimum=3.32236801141551,
     optimizer=OPTIMIZER,
+    cost_s=1e-5,
+    reference="Dixon and Szegoe (1978)",
 )

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -124,3 +126,27 @@ class TestPersistent:
         masks = [[c.apply(CLEAN, x, np.random.default_rng(0)) for x in self.points(100)] for c in corruptions]
         assert {value for value, _ in masks[0]} == {CLEAN, -7.0}
         assert masks[0] != masks[1]
+
+
+def test_a_problems_own_failure_is_a_kind():
+    def fail(x, generator):
+        return x["x1"] + generator.integers(10, 20)
+
+    made = replace(hartmann6, failures={"leak": fail})
+    corruption = build("leak", made, probability=0.3)
+    found = run(corruption, 100)
+    hit = [value for value, mask in found if mask]
+    assert run(corruption, 100) == found
+    assert 15 < len(hit) < 45
+    assert set(hit) <= {0.5 + i for i in range(10, 20)}
+    assert len(set(hit)) > 5
+    masks = [mask for _, mask in run(build("constant", hartmann6, probability=0.3), 100)]
+    assert masks == [mask for _, mask in found]  # the same trials as any other kind
+
+
+def test_it_has_no_options_and_no_other_problem_has_it():
+    made = replace(hartmann6, failures={"leak": lambda x, generator: 0.0})
+    with pytest.raises(ValueError, match="leak has the option 'probability' alone, got"):
+        build("leak", made, probability=0.3, value=1.0)
+    with pytest.raises(ValueError, match=r"kind must be one of \['constant', .*got 'leak'"):
+        build("leak", hartmann6, probability=0.3)

@@ -22,7 +22,7 @@ MODULES = [
 
 def test_the_ask_and_tell_example_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    example, _ = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     names = {}
     exec(example, names)
     found = [outlier.trial.number for outlier in names["opt"].outliers() if outlier.flagged]

@@ -9,7 +9,7 @@ from torch import Tensor
 class FollowsData:
     """A `MapGP` with a posterior of its own, which holds for the observations and the parameters it was found for."""
 
-    _found_at: Tensor | None = None
+    _found_at = torch.empty(0)
 
     @property
     def has_posterior(self) -> bool:

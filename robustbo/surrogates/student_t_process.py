@@ -51,8 +51,8 @@ class StudentTProcess(FollowsData, MapGP):
         >>> import torch
         >>> from robustbo.surrogates.base import fit
         >>> X = torch.linspace(0, 1, 9, dtype=torch.float64).unsqueeze(-1)
-        >>> fit(StudentTProcess(X, torch.sin(6 * X))).posterior(X).df
-        tensor(14., dtype=torch.float64)
+        >>> fit(StudentTProcess(X, torch.sin(6 * X))).posterior(X).df.item()
+        14.0
     """
 
     is_normal: ClassVar[bool] = False
