@@ -50,7 +50,7 @@ class Split(NamedTuple):
 
 
 PRESETS = {"small": Preset("california", 2000, 2000, 0.3), "paper": Preset("ct-slices", 50_000, 3_500)}
-BEST_SEEN: dict[Preset, tuple[float, dict[str, float]]] = {}
+BEST_SEEN = {PRESETS["small"]: (0.554625511594403, {"C": 100.0, "epsilon": 0.34010844872, "gamma": 0.1})}
 
 
 def svm(preset: str = "small", dataset: str | None = None, train_rows: int | None = None) -> Problem:

@@ -51,10 +51,16 @@ class Problem:
     failures: Mapping[str, Failure] = field(default_factory=dict)
 
     @property
+    def best(self) -> tuple[str, float] | None:
+        """The optimum, or the best value seen, and which of the two it is; None where neither is known."""
+        if self.optimum is not None:
+            return "optimum", self.optimum
+        return None if self.best_seen is None else ("best seen", self.best_seen)
+
+    @property
     def about(self) -> str:
         """In a line: inputs, direction, best value, cost, how it fails, and reference."""
-        value = self.optimum if self.optimum is not None else self.best_seen
-        best = None if value is None else f"{'optimum' if value is self.optimum else 'best seen'} {value:.6g}"
+        best = None if self.best is None else f"{self.best[0]} {self.best[1]:.6g}"
         cost = None if self.cost_s is None else f"{self.cost_s:.2g} s"
         failures = ", ".join(self.failures)
         parts = f"{len(self.space)} inputs, {self.direction}", best, cost, failures, self.reference

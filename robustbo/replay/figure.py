@@ -52,11 +52,10 @@ def draw(spec: RunSpec, table: pd.DataFrame, methods: Sequence[str], path: Path)
             linewidth=1.8,
         )
         axes.fill_between(trials, low, high, color=color, alpha=0.15, linewidth=0)
-    if problem.optimum is not None:
-        axes.axhline(problem.optimum, color="#bbbbbb", linewidth=1, linestyle=":", zorder=0)
-        axes.annotate(
-            "optimum", (axes.get_xlim()[0], problem.optimum), (3, 2), textcoords="offset points", color="#777777"
-        )
+    if problem.best is not None:
+        label, value = problem.best
+        axes.axhline(value, color="#bbbbbb", linewidth=1, linestyle=":", zorder=0)
+        axes.annotate(label, (axes.get_xlim()[0], value), (3, 2), textcoords="offset points", color="#777777")
     axes.set(xlabel="trials", ylabel="true value at the recommended point", title=spec.title or spec.problem)
     axes.spines[["top", "right"]].set_visible(False)
     finish(figure, path)

@@ -121,11 +121,13 @@ def _ratio(part: int, whole: int) -> float:
 def readable(row: dict[str, Any]) -> dict[str, Any]:
     """A summary's row in as few columns as a terminal of 80 shows well."""
     interval_known = row["low"] is not None and not math.isnan(row["low"])
+    width = row["high"] - row["low"] if interval_known else 0.0
+    digits = 2 if not 0 < width < 0.1 else min(9, 1 - math.floor(math.log10(width)))  # so that its ends differ
     return {
         "method": row["method"],
         "runs": row["replications"],
         "final": row["final"],
-        "90 %": f"{row['low']:.2f}..{row['high']:.2f}" if interval_known else None,
+        "90 %": f"{row['low']:.{digits}f}..{row['high']:.{digits}f}" if interval_known else None,
         "average": row["average"],
         "again": row["repeats"],
         "precision": row["precision"],

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from robustbo.replay.cell import cells, run
-from robustbo.replay.score import interval, rows, summary
+from robustbo.replay.score import interval, readable, rows, summary
 from robustbo.replay.spec import RunSpec
 
 
@@ -81,3 +81,12 @@ def test_rows_of_a_real_run(tmp_path):
     last = measured.iloc[-1]
     assert last["inference"] == measured["clean"].iloc[int(last["recommended"])]
     assert measured["inference"].isna().tolist() == [True] * 4 + [False] * 2
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "shown"),
+    [(2.1, 3.2, "2.10..3.20"), (0.5551, 0.5563, "0.5551..0.5563"), (1.0, 1.0, "1.00..1.00"), (None, None, None)],
+)
+def test_an_interval_shows_digits_that_tell_its_ends_apart(low, high, shown):
+    keys = ("method", "replications", "final", "average", "repeats", "precision", "recall")
+    assert readable({**dict.fromkeys(keys, 1), "low": low, "high": high})["90 %"] == shown

@@ -107,3 +107,17 @@ def test_the_hash_is_of_the_cell_and_not_of_how_many_there_are(spec_file):
         "corruption.probability: recorded 0.25, now 0.1",
         "seed: recorded 0, now 4",
     ]
+
+
+def test_a_problem_takes_its_options(tmp_path):
+    path = tmp_path / "levy.toml"
+    path.write_text('problem = "levy"\nmethods = ["sobol"]\ntrials = 2\nreplications = 1\n')
+    plain, large = load(path), load(path, ["problem_options.d=7"])
+    assert (len(plain.load_problem().space), plain.num_initial) == (5, 12)
+    assert (len(large.load_problem().space), large.num_initial) == (7, 16)
+    assert "problem_options" not in plain.cell("sobol")  # so that cells from before there were any go on
+    assert large.cell("sobol")["problem_options"] == {"d": 7}
+    with pytest.raises(SpecError, match=r"problem_options: problem 'levy' has the options \['d'\], got 'e'"):
+        load(path, ["problem_options.e=1"])
+    with pytest.raises(SpecError, match="problem_options: d must be"):
+        load(path, ["problem_options.d=0"])
