@@ -200,17 +200,21 @@ def list_(format_: FormatOption = Format.table) -> None:
     from robustbo.surrogates.registry import SURROGATES
 
     specs = [*Path("runs").glob(f"*/{SPEC_FILE}"), *Path("runs").glob("*.toml")]
-    abouts = {name: problem.about(name) for name in problem.names()}
+    said = {"sobol": "The Sobol sequence alone.", "oracle": "The standard GP, told the clean values."}
     kinds: dict[str, dict[str, str]] = {
-        "problem": abouts,
-        "corruption": dict.fromkeys(sorted(corruption.CORRUPTIONS), ""),
-        "method": dict.fromkeys([*NAMED, *SURROGATES], ""),
+        "problem": {name: problem.about(name) for name in problem.names()},
+        "corruption": {name: _first_line(kind) for name, kind in sorted(corruption.CORRUPTIONS.items())},
+        "method": {name: said[name] for name in NAMED} | {name: _first_line(s) for name, s in SURROGATES.items()},
         "run": dict.fromkeys(sorted(str(path.parent if path.name == SPEC_FILE else path) for path in specs), ""),
     }
     rows = [
         {"kind": kind, "name": name, "about": about} for kind, names in kinds.items() for name, about in names.items()
     ]
     _show(rows, format_)
+
+
+def _first_line(cls: type) -> str:
+    return (cls.__doc__ or "").splitlines()[0]
 
 
 def _log(message: str) -> None:
