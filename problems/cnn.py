@@ -1,7 +1,8 @@
 """Tuning the training of a small convolutional network on handwritten digits, maximized: the test accuracy.
 
 One pass of stochastic gradient descent whose learning rate is multiplied by gamma once every so many batches. Good
-parameters reach what `Preset.good` says; many are as bad as guessing.
+parameters reach an accuracy of 0.92 with the preset "small" (0.90 by 50 quasi-random trials); many are as bad as
+guessing.
 
 References:
     Ament et al. (2024), relevance pursuit, appendix on real-world problems, for parameters, ranges and failures; the
@@ -43,7 +44,6 @@ class Preset(NamedTuple):
         tests: Test images.
         channels: Of the two convolutions.
         cost_s: Seconds of an evaluation on one core.
-        good: Accuracy that good parameters reach.
     """
 
     batches: int
@@ -51,7 +51,6 @@ class Preset(NamedTuple):
     tests: int
     channels: tuple[int, int]
     cost_s: float | None = None
-    good: float | None = None
 
 
 class Digits(NamedTuple):
@@ -64,7 +63,18 @@ class Digits(NamedTuple):
 
 
 PRESETS = {"small": Preset(128, 32, 2000, (8, 16), 0.9), "paper": Preset(1875, 32, 10_000, (16, 32))}
-BEST_SEEN: dict[str, tuple[float, dict[str, float]]] = {}
+BEST_SEEN = {
+    "small": (
+        0.9355,
+        {
+            "learning_rate": 0.0893660990592,
+            "momentum": 0.56478911366,
+            "weight_decay": 0.0,
+            "step_size": 43,
+            "gamma": 1.0,
+        },
+    )
+}
 
 
 def cnn(preset: str = "small", seed: int = 0) -> Problem:

@@ -9,6 +9,7 @@ from robustbo import seeds
 from robustbo.acquisition import next_point
 from robustbo.fitting import Fitted, decode, fit, is_robust
 from robustbo.history import REMEASURE, Diagnosis, History, Trial
+from robustbo.outliers import reported
 from robustbo.parameters import Value
 from robustbo.remeasure import repeat
 from robustbo.settings import Settings
@@ -127,6 +128,9 @@ def _doubting(settings: Settings, history: History, fitted: Fitted, new: Trial) 
 def incumbent(settings: Settings, history: History) -> Incumbent:
     """The measured point of best posterior mean.
 
+    A point whose every value a robust surrogate disbelieves has not been measured: what the others predict there is a
+    promise, and the value says otherwise. It is the incumbent only where no value is believed.
+
     Raises:
         ValueError: If no value has been told.
         FitError: If the surrogate cannot be fitted.
@@ -135,8 +139,12 @@ def incumbent(settings: Settings, history: History) -> Incumbent:
         raise ValueError(NOTHING_TOLD)
     fitted = fit(settings, history)
     points = fitted.at_points(settings.space)
-    row = max(points, key=lambda row: settings.sign * points[row][0])
-    number = fitted.observations.numbers[fitted.observations.X.index(row)]
+    report = reported(settings, history, fitted) if is_robust(settings) else []
+    disbelieved = {o.trial.number for o in report if o.flagged}
+    numbers, rows = fitted.observations.numbers, fitted.observations.X
+    believed = {row for number, row in zip(numbers, rows, strict=True) if number not in disbelieved} or points
+    row = max((row for row in points if row in believed), key=lambda row: settings.sign * points[row][0])
+    number = numbers[rows.index(row)]
     return Incumbent(history[number], *points[row])
 
 

@@ -1,12 +1,17 @@
+import math
+from dataclasses import replace
+
+import pytest
 import torch
 
 from robustbo import fitting
 from robustbo.fitting import decode, encode, fit, observations
 from robustbo.history import History
+from robustbo.outliers import outliers
 from robustbo.parameters import Choice, Float, Int
 from robustbo.settings import Settings
 from robustbo.space import Space
-from robustbo.suggest import step
+from robustbo.suggest import incumbent, step
 
 SPACE = Space(x=Float(0.0, 1.0), k=Int(1, 5), c=Choice("a", "b", "c"))
 
@@ -73,3 +78,35 @@ def test_predictions_speak_the_users_units_in_either_direction():
         means, sds = fitted.predict(fitted.X)
         assert max(abs(m - v) for m, v in zip(means, fitted.observations.values, strict=True)) < 0.3
         assert all(0 < sd < 1 for sd in sds)
+
+
+def wave(sign, spoilt):
+    """A smooth hill whose top, at trial 6, was measured wrong; and measured again where a repeat is given."""
+    line, made = Space(x=Float(0.0, 1.0)), History()
+    for i in range(13):
+        value = math.sin(math.pi * i / 12) if i != 6 else spoilt
+        made = made.apply({"event": "tell", "trial": i, "params": {"x": i / 12}, "value": sign * value, "sd": None})
+    return line, made
+
+
+@pytest.mark.parametrize("surrogate", ["relevance-pursuit", "student-t", "filtered"])
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_a_point_whose_value_is_disbelieved_is_not_the_incumbent(surrogate, direction):
+    """What the others predict there is the best, but nobody has measured it."""
+    sign = 1.0 if direction == "maximize" else -1.0
+    line, made = wave(sign, -40.0)
+    told = Settings(line, direction=direction, surrogate=surrogate)
+    fitted = fit(told, made)
+    assert max(fitted.at_points(line).values(), key=lambda at: sign * at[0]) == fitted.at_points(line)[(0.5,)]
+    assert incumbent(told, made).trial.number in (5, 7)
+    again = made.apply({"event": "tell", "trial": 13, "params": {"x": 0.5}, "value": sign * 1.0, "sd": None})
+    assert incumbent(told, again).trial.number == 6  # whose repeat is believed
+
+
+def test_where_nothing_is_believed_any_point_may_be_the_incumbent(monkeypatch):
+    line, made = wave(1.0, 1.0)
+    told = Settings(line, direction="maximize")
+    monkeypatch.setattr(
+        "robustbo.suggest.reported", lambda *_: [replace(o, flagged=True) for o in outliers(told, made)]
+    )
+    assert incumbent(told, made).trial.number == 6
