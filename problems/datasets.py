@@ -7,14 +7,14 @@ set is checked by the digest of its content, whatever the compression or format 
 import hashlib
 import os
 import shutil
-import zipfile
-import zlib
+import stat
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from filelock import FileLock
 
 from problems import formats
 from problems.formats import Arrays
@@ -56,9 +56,9 @@ class Source(NamedTuple):
     Attributes:
         files: Names under which it may lie in a folder; a download gets the first.
         url: Where it is published, or None where it is not.
-        digest: SHA-256 of its content as `bytes_of` has it.
+        digest: SHA-256 of its content, see `digest`.
         read: From a file to arrays.
-        checked: From the arrays to those whose bytes are digested.
+        checked: From the arrays to those that are digested.
     """
 
     files: tuple[str, ...]
@@ -78,47 +78,47 @@ def _mnist(part: str, digest: str) -> Source:
 
 
 TABLES = {
-    "boston": _uci("boston", "bostonHousing", "a452688f7de3e21b6013d6c370ad53e04c3181c33ad9f0dd91b8b2f67317e787"),
-    "concrete": _uci("concrete", "concrete", "95cb952ae1ade7d55b866083620d52d512ccc12cabf2d5b48f19e558ffce6fd3"),
-    "energy": _uci("energy", "energy", "f1b4ffffca1a4a6cbf7a814738731cb60bf9a7721b56e754e20cdca07a9ef9a0"),
-    "yacht": _uci("yacht", "yacht", "2c3a6ae76cfa90785be14c92ae31031f0d15f65a4b3649a4eef8e361684f46e8"),
+    "boston": _uci("boston", "bostonHousing", "2adc74c491360cd532208d23c57be76bcbd0368ae43991c09804c71cfddb6bd5"),
+    "concrete": _uci("concrete", "concrete", "8660c185675cc432314417425eef18d7bf2fd879e2aec247210b8ec403655b77"),
+    "energy": _uci("energy", "energy", "38bb97d545cefd52272a41455d199234a3c905140c367355fe41717234dc1d15"),
+    "yacht": _uci("yacht", "yacht", "ae1b0e922772118cf1c1db39acecafd6c04096ca6c698de9fe087d4236e6519c"),
     "california": Source(
         ("california_housing.txt", "california_housing.npz"),
         CALIFORNIA,
-        "a0e1a69ae03f410bfab76b316bf93c32152bdd4c43df6efe37d24661ad660f7b",
+        "31d90c5ca400cffaca822a17d1ee1ea0a7037850299ade2d3414ed70ac5cd2f8",
         formats.either,
     ),
     "neal": Source(
         ("neal_odata.txt", "neal_odata.npz"),
         NEAL,
-        "9fc27126422b430d7ce8eec5548db3096d4b860bd144d3195349ef78ab911dbf",
+        "0c63bdabebdf2c634d7459c93eec384239ffe7b7693b49556380b26f28867b0c",
         formats.either,
     ),
     "ct-slices": Source(
         ("slice_localization_data.zip", "slice_localization_data.csv"),
         SLICES,
-        "ebb104057c8b05fc19cc0c8456d6a534642f2a88684cffa2d69204404e9d9b28",
+        "c5f006ddb5a8054207f397c5ad51ac2c4ae89c3214186b535274aa5727c263fa",
         formats.slices,
         lambda arrays: arrays[1:],  # the targets: the archive's own digest could not be checked
     ),
     "ct-slices-partial": Source(
         ("ct_slice_PARTIAL_682rows.npz",),
         None,
-        "fe5a7ea4b2b5dda542d5f1831159b485a66b3cd1bfc36e3157116a8e68c656de",
+        "6ccb0cf816c55b42ecea91f2799dfcd993a429be145b0af78ebbcdb28fb8d31c",
         formats.arrays,
     ),
     "djia": Source(
         ("djia_flash_crash_2013.csv.gz",),
         None,
-        "ab2917691957bad7db9d9f57aabba2b722f61c6127784f1d42ecbd0da2afb519",
+        "03e1080bd70db900a94bc3ef683184417be2691305f21af3af64c19ffe658096",
         formats.minutes,
     ),
 }
 MNIST_PARTS = {
-    "train-images-idx3": "741c988805d008ac6e4c904b69001ba184c24b2c540a4ef403f4c71b676cf757",
-    "train-labels-idx1": "1feba77c54802fa5339a11837ea4b2866434b83314ec45192930f1df69120c13",
-    "t10k-images-idx3": "6d87418db22cc8025d05968bec9bd5c3932904b23485740db143a061a2c9d161",
-    "t10k-labels-idx1": "ddeff807876a9661a1110d45c266c86239a3a1b7d37da0c3716a7a683c852ff5",
+    "train-images-idx3": "783b1c0807cfc66ca1ef125e96f8a41ab816d75b1d8d28920718b6428b08cb9e",
+    "train-labels-idx1": "a79c46cff32cade98d7ade6d1dab8916171d8d1c65cb276c8998bc34d3e2707b",
+    "t10k-images-idx3": "010c0c13f96d5658bae4c04d605aa85a9ac8bc6ce619f5cb5f05aeb402f41514",
+    "t10k-labels-idx1": "b3b5727c195d9df958a13e9da4e1717a11307903ed50d26abca19d49bb33a8cb",
 }
 
 
@@ -150,8 +150,9 @@ def mnist() -> Images:
 
 
 def digest(arrays: Arrays) -> str:
-    """SHA-256 of the arrays' bytes, one after another."""
-    return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()
+    """SHA-256 of the arrays' shapes and bytes, one after another."""
+    parts = [str(array.shape).encode() + np.ascontiguousarray(array).tobytes() for array in arrays]
+    return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 def fetch(source: Source) -> Arrays:
@@ -160,12 +161,22 @@ def fetch(source: Source) -> Arrays:
     Raises:
         DataError: If they are nowhere, cannot be read, or are not what they should be.
     """
-    folder, store = os.environ.get(FOLDER), cache()
-    for place in [*([Path(folder)] if folder else []), store]:
-        for name in source.files:
-            if _exists(place / name):
-                return _checked(source, place / name)
-    return _download(source, store)
+    store = cache()
+    path = _found(source, [*folder(), store]) or _download(source, store)
+    return _checked(source, path)
+
+
+def folder() -> list[Path]:
+    """The user's, if there is one.
+
+    Raises:
+        DataError: If it is none.
+    """
+    if not (named := os.environ.get(FOLDER)):
+        return []
+    if not (path := Path(named).expanduser()).is_dir():
+        raise DataError(f"{FOLDER} must name a folder, got {named}")
+    return [path]
 
 
 def cache() -> Path:
@@ -174,44 +185,55 @@ def cache() -> Path:
     return Path(base) / "robustbo"
 
 
-def _exists(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError as error:
-        raise DataError(f"{path}: cannot be looked at ({error}); check the folder, or {FOLDER}") from error
+def _found(source: Source, places: list[Path]) -> Path | None:
+    """The first of the places' files that is one of the source's."""
+    for path in (place / name for place in places for name in source.files):
+        try:
+            if stat.S_ISREG(path.stat().st_mode):
+                return path
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            raise DataError(f"{path}: cannot be looked at ({error}); check the folder, or {FOLDER}") from error
+    return None
 
 
 def _checked(source: Source, path: Path) -> Arrays:
     try:
         arrays = source.read(path)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error})") from error
-    except (ValueError, EOFError, KeyError, IndexError, zipfile.BadZipFile, zlib.error) as error:
+    except Exception as error:  # whatever a reader makes of a file that is not what it should be
         raise DataError(f"{path}: cannot be read, perhaps cut short ({error}); {_by_hand(source)}") from error
     found = digest(source.checked(arrays))
-    if found != source.digest:
+    if found != source.digest or not all(np.isfinite(array).all() for array in arrays):
         raise DataError(f"{path}: its content must have the SHA-256 {source.digest}, got {found}; {_by_hand(source)}")
+    for array in arrays:
+        array.flags.writeable = False  # they are kept, and shared by all who ask
     return arrays
 
 
-def _download(source: Source, store: Path) -> Arrays:
-    """Download a source, check it, and only then put it into the cache."""
+def _download(source: Source, store: Path) -> Path:
+    """Download a source, check it, and only then put it into the cache; one process at a time."""
     if source.url is None:
         raise DataError(f"{source.files[0]}: not in {_places(store)}, and not published; {_by_hand(source)}")
     if pooch is None:
         raise DataError(f"{source.files[0]}: not in {_places(store)}; to download it, pip install 'robustbo[problems]'")
     name, arriving = source.files[0], store / "arriving"
     try:
-        pooch.get_logger().setLevel("WARNING")  # of what it says the progress bar is enough
-        downloader = pooch.HTTPDownloader(progressbar=True, timeout=30)
-        path = Path(pooch.retrieve(source.url, None, fname=name, path=arriving, downloader=downloader))
-        arrays = _checked(source, path)
-        path.replace(store / name)
+        store.mkdir(parents=True, exist_ok=True)
+        with FileLock(store / ".lock"):
+            if (path := _found(source, [store])) is not None:  # another process was faster
+                return path
+            shutil.rmtree(arriving, ignore_errors=True)  # of one that was killed
+            try:
+                pooch.get_logger().setLevel("WARNING")  # of what it says the progress bar is enough
+                downloader = pooch.HTTPDownloader(progressbar=True, timeout=30)
+                path = Path(pooch.retrieve(source.url, None, fname=name, path=arriving, downloader=downloader))
+                _checked(source, path)
+                return path.replace(store / name)
+            finally:
+                shutil.rmtree(arriving, ignore_errors=True)
     except (OSError, ValueError) as error:  # requests' errors are among the first
         raise DataError(f"{name}: not in {_places(store)}, and not to be had ({error}); {_by_hand(source)}") from error
-    finally:
-        shutil.rmtree(arriving, ignore_errors=True)
-    return arrays
 
 
 def _places(store: Path) -> str:

@@ -12,6 +12,8 @@ Arrays = tuple[np.ndarray, ...]
 
 def arrays(path: Path) -> Arrays:
     """The arrays X and y of an npz file; nothing is unpickled."""
+    if not zipfile.is_zipfile(path):
+        raise ValueError("it is no archive of arrays")
     with np.load(path, allow_pickle=False) as found:
         return found["X"].astype("<f8"), found["y"].astype("<f8")
 

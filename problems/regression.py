@@ -1,12 +1,14 @@
 """Regression tasks: training data of which some are wrong, and test data that are not.
 
 Functions, drawn: Neal's, Friedman's of five active inputs with and without five idle ones, Hartmann6. Real data,
-split: Boston, Concrete, Energy, Yacht and California (`problems.datasets`). The protocol is Andrade and Takeda's:
+split: Boston, Concrete, Energy, Yacht, California, the CT slices, Neal's own draw, and the Dow Jones minutes
+(`problems.datasets`). The protocol is Andrade and Takeda's:
 split, corrupt the training part alone, then scale inputs and targets by the median and interquartile range of the
 corrupted training part. Test targets are never corrupted, but have the noise that the data have.
 
 Inputs, noise, test data, split, the rows to corrupt and the corruption have a random stream each: of one seed, every
-corruption meets the same clean data and the same rows, and a smaller n or rate takes the first of a larger one's.
+corruption meets the same clean data and the same rows; a smaller n takes the first of a larger one's data, a smaller
+rate the first of the rows that a larger one corrupts.
 
 References:
     Neal (1997), Monte Carlo implementation of Gaussian process models for Bayesian regression and classification.
@@ -91,7 +93,7 @@ FUNCTIONS = {
 }
 TRAINING_ROWS = 100  # of a function's data, unless told: Neal's, and Andrade and Takeda's "F100"
 TEST_SHARE = 0.1  # of real data, rounded to whole rows
-TABLES = ("boston", "concrete", "energy", "yacht", "california")
+TABLES = ("boston", "concrete", "energy", "yacht", "california", "ct-slices", "ct-slices-partial", "neal-draw", "djia")
 CALIFORNIA_TRAINING_ROWS = 800  # all the rest are test rows (Andrade and Takeda)
 
 
@@ -190,19 +192,32 @@ def drawn(name: str, n: int | None, seed: int) -> Clean:
 def split(name: str, n: int | None, seed: int) -> Clean:
     """Real data: a tenth to test on, n of the others to train on; of California's, all others to test on.
 
+    Two sets have a split of their own. Neal's draw: the first half of its 200 cases to train on, the other half to test
+    on (both hold his outliers, which no mask marks). The Dow Jones: minutes of odd row to train on, as in the relevance
+    pursuit paper's figure, and those between to test on (ours); its input is the row.
+
     Raises:
         ValueError: If there are not n rows to train on.
     """
-    X, y = table(name)
-    total = len(y)
-    num_test = 1 if name == "california" else round(TEST_SHARE * total)
-    default = CALIFORNIA_TRAINING_ROWS if name == "california" else total - num_test
-    n = default if n is None else n
-    if n > total - num_test:
-        raise ValueError(f"n must be at most {total - num_test} for {name}, got {n}")
-    order = seeds.generator(seed, 0, "split").permutation(total)
-    train, test = order[:n], order[n if name == "california" else total - num_test :]
+    X, y = table("neal" if name == "neal-draw" else name)
+    order, most = _order(name, X, seed)
+    n = min(most, CALIFORNIA_TRAINING_ROWS if name == "california" else most) if n is None else n
+    if n > most:
+        raise ValueError(f"n must be at most {most} for {name}, got {n}")
+    train, test = order[:n], order[n if name == "california" else most :]
     return Clean(X[train], y[train], X[test], y[test])
+
+
+def _order(name: str, X: np.ndarray, seed: int) -> tuple[np.ndarray, int]:
+    """The rows, those to train on first, and how many these are at most."""
+    total = len(X)
+    if name == "neal-draw":
+        return np.arange(total), total // 2
+    if name == "djia":
+        is_odd = X[:, 0] % 2 == 1
+        return np.argsort(~is_odd, kind="stable"), int(is_odd.sum())
+    num_test = 1 if name == "california" else round(TEST_SHARE * total)
+    return seeds.generator(seed, 0, "split").permutation(total), total - num_test
 
 
 def _sample(function: Function, n: int, seed: int, part: str) -> tuple[np.ndarray, np.ndarray]:

@@ -26,6 +26,7 @@ SHIFT = (3.0, 9.0)  # in s: the sizes of uniform and asymmetric shifts (Andrade 
 DROP = 3.0  # in s: how far focused targets lie below the median (Andrade and Takeda)
 SPREAD = 0.1  # in MAD: how closely focused rows lie together (Andrade and Takeda)
 DOF = 2.0  # of Student-t noise (the relevance pursuit paper, figure 5)
+NEAL = (1.0, 0.1)  # standard deviations of the wild noise and of the usual one (Neal, for his function)
 CONSTANT = 15.0  # in s: the constant over the mean (ours)
 SCALE = 3.0  # in s: of Student-t and Laplace noise (ours)
 
@@ -95,6 +96,15 @@ def laplace(
     return X, _with(y, rows, y[rows] + generator.laplace(0.0, SCALE * y.std(), len(rows)))
 
 
+def neal(
+    X: np.ndarray, y: np.ndarray, rows: np.ndarray, generator: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Noise of standard deviation 1 in the place of 0.1: Neal's own, at a rate of 0.05, made for his function."""
+    wild, usual = NEAL
+    more = np.sqrt(wild**2 - usual**2) * generator.standard_normal(len(rows))
+    return X, _with(y, rows, y[rows] + more)
+
+
 CORRUPTIONS: dict[str, Corruption] = {
     "uniform": uniform,
     "asymmetric": asymmetric,
@@ -102,6 +112,7 @@ CORRUPTIONS: dict[str, Corruption] = {
     "constant": constant,
     "student-t": student_t,
     "laplace": laplace,
+    "neal": neal,
 }
 
 

@@ -31,9 +31,9 @@ BREAKDOWN_PENALTY = 10.0  # where the goal cannot be missed otherwise: as in "eb
 CHUNK = 64  # trajectories at a time, so that they stay in the processor's cache
 
 VARIANTS = {  # seconds per evaluation, and the best reward of a million evaluations of CMA-ES and a local search
-    "robot": (1.5e-4, 4.935168966355979),
-    "ebo_small": (2.5e-4, 4.928013069903437),
-    "ebo_large": (2.5e-4, 4.921948551708507),
+    "robot": (2.5e-4, 4.935168966355979),
+    "ebo_small": (4e-4, 4.928013069903437),
+    "ebo_large": (4e-4, 4.921948551708507),
 }
 BEST_SEEN_AT = {  # in units of 1e-5
     "robot": """7940 16786 2633 3870 4750 4891 19982 19849 6368 6342 8190 8214 14886 15013 4441 4336 3974 2731 16836
@@ -208,7 +208,7 @@ def progress(field: Field, curves: np.ndarray) -> np.ndarray:
 
 def rewards(field: Field, X: np.ndarray) -> np.ndarray:
     """The ``n`` rewards of inputs ``n x d``."""
-    chunks = (X[i : i + CHUNK] for i in range(0, len(X), CHUNK))
+    chunks = (X[i : i + CHUNK] for i in range(0, max(len(X), 1), CHUNK))
     return np.concatenate([progress(field, trajectories(field, chunk))[:, -1] for chunk in chunks])
 
 

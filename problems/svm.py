@@ -53,25 +53,29 @@ PRESETS = {"small": Preset("california", 2000, 2000, 0.3), "paper": Preset("ct-s
 BEST_SEEN = {PRESETS["small"]: (0.554625511594403, {"C": 100.0, "epsilon": 0.34010844872, "gamma": 0.1})}
 
 
-def svm(preset: str = "small", dataset: str | None = None, train_rows: int | None = None) -> Problem:
+def svm(
+    preset: str = "small", dataset: str | None = None, train_rows: int | None = None, test_rows: int | None = None
+) -> Problem:
     """The problem: the root mean squared error on the test rows, in standard deviations of the target.
 
     Args:
         preset: "small", or "paper", whose data must be had first (see `problems.datasets`).
         dataset: Another data set, one of `problems.datasets.TABLES`.
         train_rows: Another number of rows to train on.
+        test_rows: Another number of rows to test on.
 
     Raises:
-        ValueError: If there is no such preset or data set.
+        ValueError: If there is no such preset or data set, or a number is less than 2.
     """
     if preset not in PRESETS:
         raise ValueError(f"preset must be one of {sorted(PRESETS)}, got {preset!r}")
     if dataset is not None and dataset not in TABLES:
         raise ValueError(f"dataset must be one of {sorted(TABLES)}, got {dataset!r}")
     given = PRESETS[preset]
-    if dataset is not None or train_rows is not None:
-        rows = given.train_rows if train_rows is None else whole("train_rows", train_rows, MOST)
-        given = Preset(dataset or given.dataset, rows, given.test_rows)
+    if any(option is not None for option in (dataset, train_rows, test_rows)):
+        rows = given.train_rows if train_rows is None else whole("train_rows", train_rows, 2)
+        tests = given.test_rows if test_rows is None else whole("test_rows", test_rows, 2)
+        given = Preset(dataset or given.dataset, rows, tests)
     value, point = BEST_SEEN.get(given, (None, None))
     return Problem(
         name="svm",
@@ -81,7 +85,7 @@ def svm(preset: str = "small", dataset: str | None = None, train_rows: int | Non
         best_seen=value,
         best_seen_at=point,
         cost_s=given.cost_s,
-        reference="Ament et al. (2024), appendix; CT slices (Graf et al., 2011), here California housing",
+        reference=f"Ament et al. (2024), appendix; data: {given.dataset}",
         failures={"io-failure": partial(io_failure, given)},
     )
 
@@ -96,8 +100,8 @@ def error(preset: Preset, params: Mapping[str, Any], rows: np.ndarray | slice = 
 
 
 def io_failure(preset: Preset, params: Mapping[str, Any], generator: np.random.Generator) -> float:
-    """The test error where only U[100, 1000] of the training rows could be read."""
-    count = int(generator.integers(FEWEST, MOST + 1))
+    """The test error where only U[100, 1000] of the training rows could be read, or all where there are fewer."""
+    count = min(int(generator.integers(FEWEST, MOST + 1)), preset.train_rows)
     return error(preset, params, generator.choice(preset.train_rows, count, replace=False))
 
 
@@ -111,7 +115,7 @@ def split(preset: Preset) -> Split:
     X, y = table(preset.dataset)
     if len(y) < preset.train_rows + preset.test_rows:
         wanted = f"{preset.train_rows} rows to train on and {preset.test_rows} to test on"
-        raise DataError(f"svm needs {wanted}, {preset.dataset} has {len(y)}; choose train_rows or another dataset")
+        raise DataError(f"svm needs {wanted}, {preset.dataset} has {len(y)}; choose fewer, or another dataset")
     X = X[:, X.min(0) < X.max(0)]
     X = 2 * (X - X.min(0)) / (X.max(0) - X.min(0)) - 1
     y = (y - y.mean()) / y.std()

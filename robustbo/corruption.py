@@ -97,7 +97,7 @@ class Own:
     def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
         """The value as measured, and whether it was corrupted."""
         is_corrupted = bool(generator.random() < self.probability)
-        return (float(self.problem.failures[self.kind](x, generator)), True) if is_corrupted else (value, False)
+        return (self.problem.fail(self.kind, x, generator), True) if is_corrupted else (value, False)
 
 
 CORRUPTIONS: dict[str, Any] = {
@@ -118,7 +118,8 @@ def build(kind: str, problem: Problem, **options: Any) -> Corruption:
         options: ``probability``, and what the kind takes.
 
     Raises:
-        ValueError: If there is no such kind, an option is unknown, or the probability is not in [0, 1].
+        ValueError: If there is no such kind, an option is unknown, the probability is not in [0, 1], or a failure of
+            the problem has the name of another kind.
 
     Example:
         >>> from problems.hartmann6 import hartmann6
@@ -132,6 +133,8 @@ def build(kind: str, problem: Problem, **options: Any) -> Corruption:
         raise ValueError(f"probability must lie in [0, 1], got {probability!r}")
     if wrong := [key for key, value in options.items() if not isinstance(value, int | float)]:
         raise ValueError(f"{wrong[0]} must be a number, got {options[wrong[0]]!r}")
+    if both := sorted({*CORRUPTIONS} & {*problem.failures}):
+        raise ValueError(f"{problem.name}'s failures must have names of their own, got {both[0]!r}; rename it")
     if kind in problem.failures:
         if set(options) != {"probability"}:
             raise ValueError(f"{kind} has the option 'probability' alone, got {sorted(options)}")

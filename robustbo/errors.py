@@ -25,6 +25,10 @@ class DataError(RobustBOError):
     """A data set cannot be had, or is not what it should be; names the file, where it was looked for and what to do."""
 
 
+class ProblemError(RobustBOError):
+    """A problem's objective, or one of its failures, gave no finite number; names the problem and the point."""
+
+
 class ReplayMismatch(RobustBOError):
     """A recorded run and its recomputation differ."""
 

@@ -204,7 +204,7 @@ def test_list_names_what_there_is(cli):
         row["name"] for row in rows
     }
     assert all(row["about"] for row in rows if row["kind"] != "run")
-    assert {row["name"]: row["about"] for row in rows}["rover"].startswith("20 inputs, maximize; best seen 4.93517; ")
+    assert {row["name"]: row["about"] for row in rows}["rover"].startswith("20 inputs (dx1 -0.1..0.2, ")
 
 
 def test_a_killed_replay_goes_on_from_there_to_the_same_bits(tmp_path):

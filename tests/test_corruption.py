@@ -150,3 +150,9 @@ def test_it_has_no_options_and_no_other_problem_has_it():
         build("leak", made, probability=0.3, value=1.0)
     with pytest.raises(ValueError, match=r"kind must be one of \['constant', .*got 'leak'"):
         build("leak", hartmann6, probability=0.3)
+
+
+def test_a_failure_must_not_have_the_name_of_another_kind():
+    made = replace(hartmann6, failures={"uniform": lambda x, generator: 0.0})
+    with pytest.raises(ValueError, match="hartmann6's failures must have names of their own, got 'uniform'"):
+        build("uniform", made, probability=0.3)

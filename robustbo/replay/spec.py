@@ -11,6 +11,7 @@ from robustbo.corruption import Corruption, build
 from robustbo.errors import SpecError
 from robustbo.problem import Problem
 from robustbo.problem import load as load_problem
+from robustbo.problem import names as problem_names
 from robustbo.settings import DEFAULT_REMEASURE, DEFAULT_SURROGATE, Acquisition, Remeasure, default_num_initial
 from robustbo.surrogates.registry import check_options, name_of
 
@@ -95,7 +96,7 @@ class RunSpec(Strict):
 
     title: str = ""
     problem: str
-    problem_options: dict[str, Any] = {}
+    problem_options: dict[str, Any] = Field(default={}, validate_default=True)
     corruption: CorruptionSpec | None = None
     methods: dict[str, Method] = Field(min_length=1)
     trials: int = Field(ge=1)
@@ -106,7 +107,9 @@ class RunSpec(Strict):
     @field_validator("problem")
     @classmethod
     def _problem_exists(cls, given: str) -> str:
-        return load_problem(given).name
+        if given not in problem_names():
+            raise ValueError(f"problem must be one of {problem_names()}, got {given!r}")
+        return given
 
     @field_validator("problem_options")
     @classmethod

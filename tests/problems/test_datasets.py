@@ -50,6 +50,11 @@ def server(tmp_path):
     made.server_close()
 
 
+def kept(cached):
+    """What is in the cache, but for its lock."""
+    return [path.name for path in cached.iterdir() if path.name != ".lock"]
+
+
 def source(url, **changes):
     made = datasets.Source(("numbers.txt", "numbers.npz"), url, digest(ARRAYS), datasets.formats.either)
     return made._replace(**changes)
@@ -68,7 +73,7 @@ class TestDownload:
             np.testing.assert_array_equal(found[0], ARRAYS[0])
             np.testing.assert_array_equal(found[1], ARRAYS[1])
             (folder / "numbers.txt").unlink(missing_ok=True)  # the second time it must come from the cache
-        assert [path.name for path in cached.iterdir()] == ["numbers.txt"]
+        assert kept(cached) == ["numbers.txt"]
         assert "100%" in capfd.readouterr().err
 
     @pytest.mark.parametrize("text", ["1 2 3.5\n4 5 7\n", "1 2 3.5\n4", "", "nonsense"])
@@ -77,7 +82,7 @@ class TestDownload:
         (folder / "numbers.txt").write_text(text)
         with pytest.raises(DataError, match=r"numbers\.txt.*fetch http://.* by hand, name it numbers\.txt"):
             fetch(source(f"{url}/numbers.txt"))
-        assert list(cached.iterdir()) == []
+        assert kept(cached) == []
 
     def test_a_transfer_that_is_cut_short_leaves_nothing(self, server, cached):
         folder, url = server
@@ -86,14 +91,14 @@ class TestDownload:
         wanted = datasets.Source(("bytes.gz",), f"{url}/bytes.gz", "none", idx)
         with pytest.raises(DataError, match="cannot be read, perhaps cut short"):
             fetch(wanted)
-        assert list(cached.iterdir()) == []
+        assert kept(cached) == []
 
     def test_no_network_and_no_such_page_are_explained(self, server, cached):
         _, url = server
         for address in ("http://127.0.0.1:9/numbers.txt", f"{url}/nothing.txt"):
             with pytest.raises(DataError, match=r"numbers\.txt: not in .*cache.*fetch http.*put it into"):
                 fetch(source(address))
-            assert list(cached.iterdir()) == []
+            assert kept(cached) == []
 
     def test_a_cache_that_cannot_be_written_is_explained(self, server, tmp_path):
         folder, url = server
@@ -101,6 +106,26 @@ class TestDownload:
         (tmp_path / "cache").write_text("a file, not a folder")
         with pytest.raises(DataError, match=r"numbers\.txt"):
             fetch(source(f"{url}/numbers.txt"))
+
+    def test_two_that_download_at_once_do_not_get_in_each_others_way(self, server, cached):
+        folder, url = server
+        (folder / "numbers.txt").write_text(TEXT)
+        found = []
+        threads = [threading.Thread(target=lambda: found.append(fetch(source(f"{url}/numbers.txt")))) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(found) == 4
+        assert kept(cached) == ["numbers.txt"]
+
+    def test_what_a_killed_download_left_is_swept_away(self, server, cached):
+        folder, url = server
+        (folder / "numbers.txt").write_text(TEXT)
+        (cached / "arriving").mkdir(parents=True)
+        (cached / "arriving" / "numbers.txt").write_text("1 2")
+        np.testing.assert_array_equal(fetch(source(f"{url}/numbers.txt"))[1], ARRAYS[1])
+        assert kept(cached) == ["numbers.txt"]
 
 
 class TestFolder:
@@ -123,6 +148,24 @@ class TestFolder:
         with pytest.raises(DataError, match=r"mine/numbers\.txt: its content must have the SHA-256 .*, got "):
             fetch(source(None))
         assert (folder / "numbers.txt").exists()
+
+    def test_what_is_kept_cannot_be_changed(self, folder):
+        (folder / "numbers.txt").write_text(TEXT)
+        with pytest.raises(ValueError, match="read-only"):
+            fetch(source(None))[0][0] = 7.0
+
+    def test_an_array_of_another_kind_is_explained(self, folder):
+        np.save(folder / "numbers.npy", ARRAYS[0])
+        (folder / "numbers.npy").rename(folder / "numbers.npz")
+        with pytest.raises(DataError, match=r"numbers\.npz: cannot be read.*it is no archive of arrays"):
+            fetch(source(None))
+
+    def test_a_folder_that_is_none_is_refused(self, folder, monkeypatch):
+        for wrong in (folder / "nowhere", folder / "numbers.txt"):
+            (folder / "numbers.txt").write_text(TEXT)
+            monkeypatch.setenv("ROBUSTBO_DATA", str(wrong))
+            with pytest.raises(DataError, match="ROBUSTBO_DATA must name a folder, got"):
+                fetch(source(None))
 
     def test_pickles_are_not_opened(self, folder):
         np.savez(folder / "numbers.npz", X=np.array([{}], dtype=object), y=ARRAYS[1])
@@ -148,7 +191,7 @@ class TestFolder:
             raise PermissionError(13, "Permission denied")
 
         (folder / "numbers.txt").write_text(TEXT)
-        with pytest.raises(DataError, match=r"numbers\.txt: cannot be read .*Permission denied"):
+        with pytest.raises(DataError, match=r"numbers\.txt: cannot be read.*Permission denied"):
             fetch(source(None, read=refuse))
 
 

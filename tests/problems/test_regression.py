@@ -217,6 +217,7 @@ class TestSplits:
         ("energy", 691, 77, 8),
         ("yacht", 277, 31, 6),
         ("california", 800, 19840, 8),
+        ("ct-slices-partial", 614, 68, 385),
     ],
 )
 def test_real_data(real, name, train, test, d):

@@ -61,6 +61,14 @@ class TestOnRealData:
         assert data.X.min() >= -1
         assert data.X.max() <= 1
 
+    def test_other_data_and_fewer_rows_will_do(self):
+        made = svm(dataset="ct-slices-partial", train_rows=500, test_rows=182)
+        clean = made(GOOD)
+        assert clean < 0.5
+        failed = [made.failures["io-failure"](GOOD, np.random.default_rng(i)) for i in range(8)]
+        assert max(failed) > clean
+        assert made.best is None
+
     def test_too_few_rows_are_refused(self):
         made = svm(dataset="boston")
         with pytest.raises(DataError, match="svm needs 2000 rows to train on and 2000 to test on, boston has 506"):
@@ -96,8 +104,10 @@ def test_bad_options_are_refused():
     with pytest.raises(ValueError, match=r"dataset must be one of .*got 'mars'"):
         svm(dataset="mars")
     with pytest.raises(ValueError, match="train_rows must be"):
-        svm(train_rows=10)
-    with pytest.raises(ValueError, match=r"'svm' has the options \['preset', 'dataset', 'train_rows'\], got 'x'"):
+        svm(train_rows=1)
+    with pytest.raises(ValueError, match="test_rows must be"):
+        svm(test_rows=0)
+    with pytest.raises(ValueError, match=r"'svm' has the options \['preset', 'dataset', .*'test_rows'\], got 'x'"):
         problem.load("svm", x=1)
 
 
