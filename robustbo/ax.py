@@ -1,125 +1,175 @@
-"""Inside Ax: which completed trial to measure again, by the policy of our own loop."""
+"""Inside Ax: our surrogates as a generation strategy, and their word on what a client has measured.
 
-import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+    client.set_generation_strategy(generation_strategy("relevance-pursuit"))
 
-from robustbo.errors import SpaceError
-from robustbo.history import History
-from robustbo.parameters import Choice, Float, Int, Parameter, Value
-from robustbo.settings import DEFAULT_SURROGATE, Settings, default_num_initial
-from robustbo.space import Space
-from robustbo.suggest import step
+Importing this registers our classes with Ax's storage, so that clients that use them can be saved and loaded.
+"""
 
-if TYPE_CHECKING:
-    from ax.api.client import Client
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from ax.adapter.registry import Generators, MBM_X_trans
+from ax.adapter.transforms.base import Transform
+from ax.adapter.transforms.derelativize import Derelativize
+from ax.adapter.transforms.standardize_y import StandardizeY
+from ax.core.trial_status import TrialStatus
+from ax.generation_strategy.generation_node import GenerationNode
+from ax.generation_strategy.generation_strategy import GenerationStrategy
+from ax.generation_strategy.generator_spec import GeneratorSpec
+from ax.generation_strategy.transition_criterion import MinTrials
+from ax.generators.torch.botorch_modular.acquisition import Acquisition
+from ax.generators.torch.botorch_modular.surrogate import ModelConfig, SurrogateSpec
+from ax.storage.botorch_modular_registry import (
+    CLASS_TO_REGISTRY,
+    CLASS_TO_REVERSE_REGISTRY,
+    register_acquisition,
+    register_mll,
+    register_model,
+)
+from ax.storage.transform_registry import register_transform
+from botorch.models.transforms.outcome import OutcomeTransform, Standardize
+from gpytorch.mlls import VariationalELBO
+from torch import Tensor, as_tensor
+
+from robustbo import seeds
+from robustbo.ax_client import Best, best, complete, next_repeat, outliers
+from robustbo.isolation import isolated
+from robustbo.settings import DEFAULT_SURROGATE
+from robustbo.surrogates.arcsinh import RobustArcsinh
+from robustbo.surrogates.base import quiet
+from robustbo.surrogates.registry import SURROGATES, check_options, model_class
+from robustbo.surrogates.robust_standardize import RobustStandardize
+from robustbo.surrogates.scaled_clip import ClippedStandardize
+
+__all__ = ["Best", "best", "complete", "generation_strategy", "next_repeat", "outliers"]
+
+NUM_INITIAL = 5  # Ax's
+OUTCOMES: dict[str, type[OutcomeTransform]] = {
+    "scaled-clip": ClippedStandardize,
+    "botorch-relevance-pursuit": Standardize,
+}
 
 
-class _Run(NamedTuple):
-    """One arm of one trial of an experiment, and its point in our space; the value is None where it has none yet."""
+class LowerBound(VariationalELBO):
+    """The evidence's lower bound with the arguments that Ax gives to a marginal log likelihood."""
 
-    params: dict[str, Any]
-    point: dict[str, Value]
-    value: float | None
-    sd: float | None
-    is_failed: bool
+    def __init__(self, likelihood: Any, model: Any) -> None:
+        super().__init__(likelihood, model.model, num_data=len(model.train_targets))
 
 
-def next_repeat(
-    client: "Client",
-    *,
+BOUNDS = {"student-t-variational": LowerBound}
+
+
+class RobustStandardizeY(StandardizeY):
+    """Ax's standardization by median and interquartile range, which a few wild values cannot move."""
+
+    def __init__(
+        self, search_space: Any = None, experiment_data: Any = None, adapter: Any = None, config: Any = None
+    ) -> None:
+        Transform.__init__(self, search_space, experiment_data, adapter, config)
+        self.Ymean, self.Ystd = {}, {}
+        for metric, column in experiment_data.observation_data["mean"].items():
+            scale = RobustStandardize(m=1)
+            scale.learn(as_tensor(column.dropna().to_numpy(dtype=float)).unsqueeze(-1))
+            self.Ymean[metric], self.Ystd[metric] = scale.means.item(), scale.stdvs.item()
+
+
+class SeededAcquisition(Acquisition):
+    """Ax's, drawing from a seed and the number of points that it knows, so that a client that was loaded goes on alike.
+
+    Its option ``seed`` is the root.
+    """
+
+    def _instantiate_acquisition(self) -> None:
+        with isolated(self._seed("samples")), quiet():
+            super()._instantiate_acquisition()
+
+    def optimize(self, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
+        """Candidates, as in Ax."""
+        with isolated(self._seed("restarts")), quiet():
+            return super().optimize(*args, **kwargs)
+
+    def _seed(self, purpose: str) -> int:
+        known = sum(len(X) for X in (*self.surrogate.Xs[:1], self.X_pending) if X is not None)
+        return seeds.derive(self.options.get("seed", 0), known, purpose)
+
+
+def generation_strategy(
     surrogate: str = DEFAULT_SURROGATE,
-    remeasure: str = "promising",
-    max_repeats: int = 2,
-    seed: int = 0,
-) -> dict[str, Any] | None:
-    """The parameters of a completed trial that is worth more when measured again than a new point; None if none is.
+    surrogate_options: Mapping[str, Any] | None = None,
+    num_initial: int | None = None,
+    seed: int | None = None,
+) -> GenerationStrategy:
+    """Sobol points, then one of our surrogates with qLogNEI, for `Client.set_generation_strategy`.
 
-    Ax's generation nodes propose new arms and never one that the experiment has, so this is asked before
-    `Client.get_next_trials`, and answered by `Client.attach_trial`. It decides as `Optimizer.ask` does, from the
-    surrogate alone: what Ax's own model had expected is not known.
+    Each metric has a model of its own; several objectives have Ax's own acquisition function for them.
+
+    The values reach the surrogate as they were measured but for a robust scale: no winsorizing, and no mean and
+    standard deviation, which one wild value would move.
 
     Args:
-        client: An Ax client with one objective; it is only read.
-        surrogate: A registry name; with "promising" it must be one that flags outliers, or nothing is ever repeated.
-        remeasure: "promising", "suspicious" or "never".
-        max_repeats: How many measurements more one point may get.
-        seed: Of the comparison with a new point.
+        surrogate: A registry name.
+        surrogate_options: Its own options.
+        num_initial: How many trials come first; 5 unless said, as in Ax.
+        seed: Of the Sobol points and of the acquisition's samples; drawn unless said. It is saved with the client.
 
     Raises:
-        ValueError: If the experiment has several objectives, or a parameter of another kind.
+        ValueError: If the surrogate or an option cannot be.
+        TypeError: If there is no such option.
 
     Example:
-        >>> def next_trial(client):
-        ...     if (params := next_repeat(client)) is not None:
-        ...         return client.attach_trial(params), params
-        ...     return next(iter(client.get_next_trials(max_trials=1).items()))
+        >>> generation_strategy("relevance-pursuit", seed=0).name
+        'Sobol+robustbo:relevance-pursuit'
     """
-    experiment = client._experiment
-    objective = experiment.optimization_config.objective if experiment.optimization_config is not None else None
-    if objective is None or len(objective.metric_names) != 1:
-        raise ValueError(f"the experiment must have one objective, got {objective!r}; configure_optimization first")
-    space = Space.from_dict(dict(_parameters(experiment.search_space)))
-    settings = Settings(
-        space=space,
-        direction="minimize" if objective.minimize else "maximize",
-        surrogate=surrogate,
-        num_initial=default_num_initial(space),
-        seed=seed,
-        remeasure=remeasure,
-        max_repeats=max_repeats,
+    options = dict(surrogate_options or {})
+    check_options(surrogate, options)
+    seed = secrets.randbits(31) if seed is None else seed
+    outcome = OUTCOMES.get(surrogate, RobustArcsinh)
+    config = ModelConfig(
+        botorch_model_class=model_class(surrogate),
+        model_options=options,
+        mll_class=BOUNDS.get(surrogate),
+        outcome_transform_classes=[outcome],
+        outcome_transform_options={outcome.__name__: {"m": 1}},
+        name=surrogate,
     )
-    runs = list(_runs(experiment, space, objective.metric_names[0]))
-    history = _history(runs)
-    if not history.having("told"):
-        return None
-    repeats = step(settings, history, len(history)).repeats
-    return None if repeats is None else dict(runs[repeats].params)
+    robust = GeneratorSpec(
+        Generators.BOTORCH_MODULAR,
+        generator_kwargs={
+            "surrogate_spec": SurrogateSpec(model_configs=[config], allow_batched_models=False),
+            "transforms": [*MBM_X_trans, Derelativize, RobustStandardizeY],
+            "acquisition_class": SeededAcquisition,
+            "acquisition_options": {"seed": seed},
+            "refit_on_cv": True,  # the quick leave-one-out believes the likelihood of a plain GP
+            "warm_start_refit": False,  # our searches begin where they should themselves
+        },
+    )
+    first = GeneratorSpec(Generators.SOBOL, generator_kwargs={"seed": seed % 2**31})
+    return GenerationStrategy(
+        name=f"Sobol+robustbo:{surrogate}",
+        nodes=[
+            GenerationNode("Sobol", [first], _enough(num_initial or NUM_INITIAL), should_deduplicate=True),
+            GenerationNode("robustbo", [robust], should_deduplicate=True),
+        ],
+    )
 
 
-def _parameters(search_space: Any) -> Iterator[tuple[str, Parameter]]:
-    for name, parameter in search_space.parameters.items():
-        if hasattr(parameter, "lower"):
-            low, high, is_log = parameter.lower, parameter.upper, bool(parameter.log_scale)
-            is_whole = parameter.parameter_type.name == "INT"
-            yield name, Int(int(low), int(high), is_log) if is_whole else Float(float(low), float(high), is_log)
-        elif hasattr(parameter, "values"):
-            yield name, Choice(*parameter.values)
-        elif not hasattr(parameter, "value"):  # a fixed one has one and is no dimension
-            raise ValueError(f"{name} must be a range, a choice or fixed, got {parameter!r}")
+def _enough(num_initial: int) -> list[MinTrials]:
+    """So many trials that did not fail, half of them with data: Ax's own rule."""
+    gone = [TrialStatus.FAILED, TrialStatus.ABANDONED]
+    done = {"only_in_statuses": [TrialStatus.COMPLETED], "count_only_trials_with_data": True}
+    return [
+        MinTrials(num_initial, transition_to="robustbo", use_all_trials_in_exp=True, not_in_statuses=gone),
+        MinTrials(max(1, num_initial // 2), transition_to="robustbo", use_all_trials_in_exp=True, **done),
+    ]
 
 
-def _runs(experiment: Any, space: Space, metric: str) -> Iterator[_Run]:
-    """All arms within the space; Ax lets others be attached."""
-    data = experiment.lookup_data().df
-    rows = data[data["metric_name"] == metric] if len(data) else data
-    found = {(row.trial_index, row.arm_name): (row.mean, row.sem) for row in rows.itertuples()}
-    for index, trial in sorted(experiment.trials.items()):
-        for arm in trial.arms:
-            try:
-                point = space.validate({name: arm.parameters[name] for name in space.names})
-            except SpaceError:
-                continue
-            value, sd = found.get((index, arm.name), (math.nan, math.nan))
-            is_known = sd is not None and sd > 0
-            yield _Run(
-                dict(arm.parameters),
-                point,
-                value if math.isfinite(value) else None,
-                sd if is_known else None,
-                trial.status.is_terminal,
-            )
-
-
-def _history(runs: list[_Run]) -> History:
-    """The runs as trials; one at the point of an earlier one repeats it."""
-    history, first = History(), dict[tuple[Any, ...], int]()
-    for number, run in enumerate(runs):
-        event: dict[str, Any] = {"event": "ask", "trial": number, "params": run.point, "origin": "user"}
-        earlier = first.setdefault(tuple(run.point.values()), number)
-        history = history.apply(event if earlier == number else event | {"repeats": earlier})
-        if run.value is not None:
-            history = history.apply({"event": "tell", "trial": number, "value": float(run.value), "sd": run.sd})
-        elif run.is_failed:
-            history = history.apply({"event": "fail", "trial": number, "reason": "no data"})
-    return history
+for _class in dict.fromkeys(SURROGATES.values()):
+    register_model(_class)
+register_acquisition(SeededAcquisition)
+register_mll(LowerBound)
+register_transform(RobustStandardizeY)
+for _class in (RobustArcsinh, ClippedStandardize):
+    CLASS_TO_REGISTRY[OutcomeTransform][_class] = _class.__name__
+    CLASS_TO_REVERSE_REGISTRY[OutcomeTransform][_class.__name__] = _class

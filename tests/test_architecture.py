@@ -21,7 +21,7 @@ LAYERS = (
     ("outliers", "acquisition"),
     ("remeasure",),
     ("suggest", "journal", "record"),
-    ("ledger", "overview", "tables", "ax"),
+    ("ledger", "overview", "tables", "experiment", "ax_client", "ax"),
     ("optimizer",),
     ("replay",),
     ("cli",),

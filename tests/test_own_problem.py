@@ -38,7 +38,7 @@ probability = 0.4
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("plant")
-    _, code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    (code,) = [block for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL) if "Problem(" in block]
     (entry_points,) = re.findall(r"```toml\n(\[project\.entry-points.*?)```", README, re.DOTALL)
     (folder / "source").mkdir()
     (folder / "source" / "plant.py").write_text(code)
