@@ -196,15 +196,15 @@ def report(
 def list_(format_: FormatOption = Format.table) -> None:
     """List the problems, corruptions and surrogates, and the specs under runs/."""
     from robustbo import corruption, problem
-    from robustbo.replay.spec import NAMED, SPEC_FILE
+    from robustbo.replay.method import NAMED_ABOUT
+    from robustbo.replay.spec import SPEC_FILE
     from robustbo.surrogates.registry import SURROGATES
 
     specs = [*Path("runs").glob(f"*/{SPEC_FILE}"), *Path("runs").glob("*.toml")]
-    said = {"sobol": "The Sobol sequence alone.", "oracle": "The standard GP, told the clean values."}
     kinds: dict[str, dict[str, str]] = {
         "problem": {name: problem.about(name) for name in problem.names()},
         "corruption": {name: _first_line(kind) for name, kind in sorted(corruption.CORRUPTIONS.items())},
-        "method": {name: said[name] for name in NAMED} | {name: _first_line(s) for name, s in SURROGATES.items()},
+        "method": NAMED_ABOUT | {name: _first_line(s) for name, s in SURROGATES.items()},
         "run": dict.fromkeys(sorted(str(path.parent if path.name == SPEC_FILE else path) for path in specs), ""),
     }
     rows = [

@@ -5,6 +5,7 @@ sees, holds for each trial the clean value, whether it was corrupted, and the re
 the spec and the seed, so whatever a kill left out is computed again, to the same bits.
 """
 
+import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +19,8 @@ from robustbo.journal import Journal, read
 from robustbo.optimizer import Optimizer
 from robustbo.outliers import outliers
 from robustbo.replay.digest import differences, digest
-from robustbo.replay.spec import Method, RunSpec
+from robustbo.replay.method import Method
+from robustbo.replay.spec import RunSpec
 from robustbo.settings import Settings, options_text
 from robustbo.suggest import incumbent
 
@@ -112,6 +114,9 @@ def run(cell: Cell, progress: Callable[[int, float | None], None]) -> None:
     entries, flagged = recorded(cell)
     if len(entries) > cell.spec.trials or (len(entries) == cell.spec.trials and flagged is not None):
         return
+    if cell.spec.methods[cell.method].engine != "robustbo":
+        importlib.import_module("robustbo.replay.ax_cell").run(cell, progress)
+        return
     problem, corruption = cell.spec.load_problem(), cell.spec.build_corruption()
     opt, truth = _open(cell)
     clean = [entry["clean"] for entry in entries]
@@ -140,6 +145,9 @@ def flags(cell: Cell, history: History) -> list[int]:
 
 def measure(cell: Cell, corruption: Any, params: dict[str, Any], number: int, clean: float) -> tuple[float, bool]:
     """The value that a trial measures, and whether it is corrupted: a function of (seed, trial) and the point."""
+    given = cell.spec.corruption
+    if given is not None and given.trials is not None and number not in given.trials:
+        return clean, False
     return corruption.apply(clean, params, seeds.generator(cell.root, number, "corruption"))
 
 
@@ -179,6 +187,7 @@ def cells_in(folder: Path) -> list[Cell]:
 
 def _recorded_cell(folder: Path, description: Mapping[str, Any]) -> Cell:
     rest = dict(description)
+    rest.setdefault("engine", "robustbo")
     if missing := [key for key in Method.model_fields if key not in rest]:
         raise SpecError(f"{folder}: recorded before methods had {', '.join(missing)}; record it again")
     name, replication = rest.pop("method"), rest.pop("replication")

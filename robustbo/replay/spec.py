@@ -3,79 +3,42 @@
 import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_serializer
 
 from robustbo.corruption import Corruption, build
 from robustbo.errors import SpecError
 from robustbo.problem import Problem
 from robustbo.problem import load as load_problem
 from robustbo.problem import names as problem_names
-from robustbo.settings import DEFAULT_REMEASURE, DEFAULT_SURROGATE, Acquisition, Remeasure, default_num_initial
-from robustbo.surrogates.registry import check_options, name_of
+from robustbo.replay.method import NAMED, Method, Strict
+from robustbo.settings import default_num_initial
 
 SPEC_FILE = "spec.toml"
 UNSAID: Any = None
 
 
-class Strict(BaseModel):
-    """Frozen, and no key that it does not know."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Method(Strict):
-    """How one competitor decides.
+class CorruptionSpec(BaseModel):
+    """A corruption's kind, probability and options; `robustbo.corruption.build` checks them.
 
     Attributes:
-        surrogate: A registry name.
-        options: The surrogate's options.
-        acquisition: As for the optimizer.
-        remeasure: As for the optimizer; "never" is the papers' protocol.
-        set_aside: As for the optimizer; false is the papers' protocol.
-        sees: "measured" values, or the "clean" ones that only an oracle sees.
+        trials: Those that may be hit; all unless said.
     """
-
-    surrogate: str
-    options: dict[str, Any] = {}
-    acquisition: Acquisition = "auto"
-    remeasure: Remeasure = DEFAULT_REMEASURE
-    set_aside: bool = True
-    sees: Literal["measured", "clean"] = "measured"
-
-    @field_validator("surrogate")
-    @classmethod
-    def _surrogate_exists(cls, given: str) -> str:
-        return name_of(given)
-
-    @field_validator("options")
-    @classmethod
-    def _options_exist(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-        try:
-            check_options(info.data.get("surrogate", DEFAULT_SURROGATE), given)
-        except TypeError as error:
-            raise ValueError(str(error)) from None
-        return given
-
-
-# What a method's name means where the spec says nothing more; any other name is a surrogate's.
-NAMED: dict[str, dict[str, Any]] = {
-    "sobol": {"surrogate": "standard", "acquisition": "sobol"},
-    "oracle": {"surrogate": "standard", "sees": "clean"},
-}
-
-
-class CorruptionSpec(BaseModel):
-    """A corruption's kind, probability and options; `robustbo.corruption.build` checks them."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
     kind: str
     probability: float = Field(ge=0, le=1)
+    trials: list[int] | None = None
+
+    @model_serializer(mode="wrap")
+    def _as_said(self, serialize: Any) -> dict[str, Any]:
+        return {key: value for key, value in serialize(self).items() if key != "trials" or value is not None}
 
     def build(self, problem: Problem) -> Corruption:
         """The corruption itself."""
         options = self.model_dump()
+        options.pop("trials", None)
         return build(options.pop("kind"), problem, **options)
 
 
@@ -154,7 +117,10 @@ class RunSpec(Strict):
         """All that a replication of one method depends on; how many trials and replications there are is not in it."""
         unsaid = set() if self.problem_options else {"problem_options"}
         whole = self.model_dump(mode="json", exclude={"title", "methods", "trials", "replications"} | unsaid)
-        return whole | {"method": method, **self.methods[method].model_dump(mode="json")}
+        made = self.methods[method].model_dump(mode="json")
+        if made["engine"] == "robustbo":  # as before there was another
+            del made["engine"]
+        return whole | {"method": method, **made}
 
 
 def _problem(info: ValidationInfo) -> Problem | None:

@@ -1,0 +1,102 @@
+"""A cell whose trials Ax proposes: its default strategy, or ours inside it. Imported only where such a cell is run.
+
+Ax's decisions are not ours to repeat bit for bit: such a cell begins anew where it was stopped, its asks are not
+verified, and a recommendation is asked for after the last trial alone, since Ax cross-validates for it.
+"""
+
+import logging
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ax.api.client import Client
+from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
+
+from robustbo.ax import best, complete, generation_strategy, outliers
+from robustbo.journal import Journal
+from robustbo.parameters import Choice, Float
+from robustbo.record import header
+from robustbo.replay.cell import Cell, measure, told_value
+from robustbo.replay.digest import digest
+
+METRIC = "value"
+
+
+def run(cell: Cell, progress: Callable[[int, float | None], None]) -> None:
+    """Run a cell from its first trial to its last."""
+    for path in (cell.journal, cell.truth):
+        path.unlink(missing_ok=True)
+    problem, corruption, client = cell.spec.load_problem(), cell.spec.build_corruption(), client_of(cell)
+    journal = Journal.create(cell.journal, header(cell.settings))
+    truth = Journal.create(cell.truth, {"hash": digest(cell.description), "cell": cell.description})
+    with _hushed():
+        for number in range(cell.spec.trials):
+            started = time.perf_counter()
+            ((index, params),) = client.get_next_trials(max_trials=1).items()
+            seconds = round(time.perf_counter() - started, 4)
+            times = {"fit_s": seconds, "acquisition_s": 0.0}
+            journal.append({"event": "ask", "trial": number, "params": params, "origin": "ax", **times})
+            clean = problem(params)
+            value, is_corrupted = measure(cell, corruption, params, number, clean)
+            told = told_value(cell, clean, value)
+            complete(client, index, {METRIC: told})
+            journal.append({"event": "tell", "trial": number, "value": told, "sd": None})
+            made = _recommended(cell, client) if number + 1 == cell.spec.trials else None
+            entry = {"event": "trial", "trial": number, "clean": clean, "value": value, "corrupted": is_corrupted}
+            truth.append(entry | {"recommended": made})
+            progress(number + 1, None)
+        truth.append({"event": "flags", "after": cell.spec.trials, "trials": _flagged(cell, client)})
+
+
+def client_of(cell: Cell) -> Client:
+    """A client for a cell's problem, with the strategy of its method."""
+    problem, method, seed = cell.spec.load_problem(), cell.spec.methods[cell.method], cell.root % 2**31
+    client = Client(random_seed=seed)
+    with _hushed():
+        client.configure_experiment([_config(name, p) for name, p in problem.space.parameters])
+        client.configure_optimization(objective=METRIC if problem.direction == "maximize" else f"-{METRIC}")
+        if method.engine == "ax":
+            ours = generation_strategy(method.surrogate, method.options, cell.spec.num_initial, seed)
+            client.set_generation_strategy(ours)
+        else:
+            client.configure_generation_strategy(
+                initialization_budget=cell.spec.num_initial, initialization_random_seed=seed
+            )
+    return client
+
+
+def _config(name: str, parameter: Any) -> RangeParameterConfig | ChoiceParameterConfig:
+    if isinstance(parameter, Choice):
+        return ChoiceParameterConfig(name=name, parameter_type="str", values=list(parameter.values))
+    kind, scaling = "float" if isinstance(parameter, Float) else "int", "log" if parameter.log else None
+    return RangeParameterConfig(name=name, parameter_type=kind, bounds=(parameter.low, parameter.high), scaling=scaling)
+
+
+def _recommended(cell: Cell, client: Client) -> int:
+    """The trial that Ax recommends, or that we do where the strategy is ours."""
+    if cell.spec.methods[cell.method].engine == "ax":
+        return best(client).trial_index
+    _, _, trial_index, _ = client.get_best_parameterization()
+    return trial_index
+
+
+def _flagged(cell: Cell, client: Client) -> list[int]:
+    if cell.spec.methods[cell.method].engine != "ax":
+        return []
+    report = outliers(client)
+    return sorted(int(index) for index in report["trial_index"][report["flagged"]])
+
+
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Run the block without what Ax logs of each trial, and what its libraries warn their own developers of."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            yield
+        finally:
+            logging.disable(before)

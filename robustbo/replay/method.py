@@ -1,0 +1,65 @@
+"""How the competitors of a run decide, and what their names mean."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
+
+from robustbo.settings import DEFAULT_REMEASURE, DEFAULT_SURROGATE, Acquisition, Remeasure
+from robustbo.surrogates.registry import check_options, name_of
+
+
+class Strict(BaseModel):
+    """Frozen, and no key that it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Method(Strict):
+    """How one competitor decides.
+
+    Attributes:
+        surrogate: A registry name.
+        options: The surrogate's options.
+        acquisition: As for the optimizer.
+        remeasure: As for the optimizer; "never" is the papers' protocol.
+        set_aside: As for the optimizer; false is the papers' protocol.
+        sees: "measured" values, or the "clean" ones that only an oracle sees.
+        engine: Who proposes: "robustbo", or Ax, with its own strategy ("ax-default") or the surrogate inside it ("ax").
+    """
+
+    surrogate: str
+    options: dict[str, Any] = {}
+    acquisition: Acquisition = "auto"
+    remeasure: Remeasure = DEFAULT_REMEASURE
+    set_aside: bool = True
+    sees: Literal["measured", "clean"] = "measured"
+    engine: Literal["robustbo", "ax", "ax-default"] = "robustbo"
+
+    @field_validator("surrogate")
+    @classmethod
+    def _surrogate_exists(cls, given: str) -> str:
+        return name_of(given)
+
+    @field_validator("options")
+    @classmethod
+    def _options_exist(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        try:
+            check_options(info.data.get("surrogate", DEFAULT_SURROGATE), given)
+        except TypeError as error:
+            raise ValueError(str(error)) from None
+        return given
+
+
+# What a method's name means where the spec says nothing more; any other name is a surrogate's.
+NAMED: dict[str, dict[str, Any]] = {
+    "sobol": {"surrogate": "standard", "acquisition": "sobol"},
+    "oracle": {"surrogate": "standard", "sees": "clean"},
+    "ax-default": {"surrogate": "standard", "engine": "ax-default"},
+    "ax-relevance-pursuit": {"surrogate": "relevance-pursuit", "engine": "ax"},
+}
+NAMED_ABOUT = {
+    "sobol": "The Sobol sequence alone.",
+    "oracle": "The standard GP, told the clean values.",
+    "ax-default": "Ax as it comes.",
+    "ax-relevance-pursuit": "Relevance pursuit inside Ax.",
+}
