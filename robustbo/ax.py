@@ -13,6 +13,8 @@ from ax.adapter.registry import Generators, MBM_X_trans
 from ax.adapter.transforms.base import Transform
 from ax.adapter.transforms.derelativize import Derelativize
 from ax.adapter.transforms.standardize_y import StandardizeY
+from ax.api.client import Client
+from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
 from ax.core.trial_status import TrialStatus
 from ax.generation_strategy.generation_node import GenerationNode
 from ax.generation_strategy.generation_strategy import GenerationStrategy
@@ -35,14 +37,16 @@ from torch import Tensor, as_tensor
 from robustbo import seeds
 from robustbo.ax_client import Best, best, complete, next_repeat, outliers
 from robustbo.isolation import isolated
+from robustbo.parameters import Choice, Float, Parameter
 from robustbo.settings import DEFAULT_SURROGATE
+from robustbo.space import Space
 from robustbo.surrogates.arcsinh import RobustArcsinh
 from robustbo.surrogates.base import quiet
 from robustbo.surrogates.registry import SURROGATES, check_options, model_class
 from robustbo.surrogates.robust_standardize import RobustStandardize
 from robustbo.surrogates.scaled_clip import ClippedStandardize
 
-__all__ = ["Best", "best", "complete", "generation_strategy", "next_repeat", "outliers"]
+__all__ = ["Best", "best", "client_for", "complete", "generation_strategy", "next_repeat", "outliers"]
 
 NUM_INITIAL = 5  # Ax's
 OUTCOMES: dict[str, type[OutcomeTransform]] = {
@@ -152,6 +156,32 @@ def generation_strategy(
             GenerationNode("Sobol", [first], _enough(num_initial or NUM_INITIAL), should_deduplicate=True),
             GenerationNode("robustbo", [robust], should_deduplicate=True),
         ],
+    )
+
+
+def client_for(space: Space, direction: str, metric: str, seed: int | None = None) -> Client:
+    """An Ax client for a space of ours and one objective.
+
+    Args:
+        space: Its parameters become Ax's; the values of a Choice must be strings.
+        direction: "minimize" or "maximize".
+        metric: The objective's name.
+        seed: Ax's random seed.
+    """
+    client = Client(random_seed=seed)
+    client.configure_experiment([_config(name, parameter) for name, parameter in space.parameters])
+    client.configure_optimization(objective=metric if direction == "maximize" else f"-{metric}")
+    return client
+
+
+def _config(name: str, parameter: Parameter) -> RangeParameterConfig | ChoiceParameterConfig:
+    if isinstance(parameter, Choice):
+        return ChoiceParameterConfig(name=name, parameter_type="str", values=list(parameter.values))
+    return RangeParameterConfig(
+        name=name,
+        parameter_type="float" if isinstance(parameter, Float) else "int",
+        bounds=(parameter.low, parameter.high),
+        scaling="log" if parameter.log else None,
     )
 
 

@@ -11,12 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ax.api.client import Client
-from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
-
-from robustbo.ax import best, complete, generation_strategy, outliers
+from robustbo.ax import best, client_for, complete, generation_strategy, outliers
 from robustbo.journal import Journal
-from robustbo.parameters import Choice, Float
 from robustbo.record import header
 from robustbo.replay.cell import Cell, measure, told_value
 from robustbo.replay.digest import digest
@@ -50,13 +46,11 @@ def run(cell: Cell, progress: Callable[[int, float | None], None]) -> None:
         truth.append({"event": "flags", "after": cell.spec.trials, "trials": _flagged(cell, client)})
 
 
-def client_of(cell: Cell) -> Client:
+def client_of(cell: Cell) -> Any:
     """A client for a cell's problem, with the strategy of its method."""
     problem, method, seed = cell.spec.load_problem(), cell.spec.methods[cell.method], cell.root % 2**31
-    client = Client(random_seed=seed)
     with _hushed():
-        client.configure_experiment([_config(name, p) for name, p in problem.space.parameters])
-        client.configure_optimization(objective=METRIC if problem.direction == "maximize" else f"-{METRIC}")
+        client = client_for(problem.space, problem.direction, METRIC, seed=seed)
         if method.engine == "ax":
             ours = generation_strategy(method.surrogate, method.options, cell.spec.num_initial, seed)
             client.set_generation_strategy(ours)
@@ -67,14 +61,7 @@ def client_of(cell: Cell) -> Client:
     return client
 
 
-def _config(name: str, parameter: Any) -> RangeParameterConfig | ChoiceParameterConfig:
-    if isinstance(parameter, Choice):
-        return ChoiceParameterConfig(name=name, parameter_type="str", values=list(parameter.values))
-    kind, scaling = "float" if isinstance(parameter, Float) else "int", "log" if parameter.log else None
-    return RangeParameterConfig(name=name, parameter_type=kind, bounds=(parameter.low, parameter.high), scaling=scaling)
-
-
-def _recommended(cell: Cell, client: Client) -> int:
+def _recommended(cell: Cell, client: Any) -> int:
     """The trial that Ax recommends, or that we do where the strategy is ours."""
     if cell.spec.methods[cell.method].engine == "ax":
         return best(client).trial_index
@@ -82,7 +69,7 @@ def _recommended(cell: Cell, client: Client) -> int:
     return trial_index
 
 
-def _flagged(cell: Cell, client: Client) -> list[int]:
+def _flagged(cell: Cell, client: Any) -> list[int]:
     if cell.spec.methods[cell.method].engine != "ax":
         return []
     report = outliers(client)
