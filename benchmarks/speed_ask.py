@@ -1,4 +1,4 @@
-"""How long an ask takes: ours, plain and robust, against Optuna's GPSampler, Ax's default and plain BoTorch.
+"""How long an ask takes: ours, plain, robust and inside Ax, against Optuna's GPSampler, Ax's default, plain BoTorch.
 
 Every competitor gets the same n values of Hartmann6, 10 % of them replaced by uniform ones, in a process of its own
 with one thread, and is then asked and told a few times. The median is the price of an ask in the middle of a run (ours
@@ -80,18 +80,16 @@ def optuna(told: list[tuple[Values, float]]) -> tuple[Ask, Tell]:
     return ask, lambda trial, x, value: study.tell(trial, value)
 
 
-def ax(told: list[tuple[Values, float]]) -> tuple[Ask, Tell]:
-    """Ax's default strategy."""
-    from ax.api.client import Client
-    from ax.api.configs import RangeParameterConfig
+def ax(told: list[tuple[Values, float]], surrogate: str | None = None) -> tuple[Ask, Tell]:
+    """Ax's default strategy, or a surrogate of ours inside it."""
+    from robustbo.ax import client_for, generation_strategy
 
     logging.disable(logging.INFO)
-    client = Client(random_seed=0)
-    client.configure_experiment(
-        [RangeParameterConfig(name=name, parameter_type="float", bounds=(0.0, 1.0)) for name in NAMES]
-    )
-    client.configure_optimization(objective="value")
-    client.configure_generation_strategy(initialization_budget=5)
+    client = client_for(hartmann6.space, "maximize", "value", seed=0)
+    if surrogate is None:
+        client.configure_generation_strategy(initialization_budget=5)
+    else:
+        client.set_generation_strategy(generation_strategy(surrogate, seed=0))
     for x, value in told:
         client.complete_trial(client.attach_trial(x), {"value": value})
 
@@ -136,6 +134,7 @@ COMPETITORS: dict[str, Callable[[list[tuple[Values, float]]], tuple[Ask, Tell]]]
     "robustbo standard": lambda told: ours("standard", told),
     "optuna GPSampler": optuna,
     "ax default": ax,
+    "ax with relevance-pursuit": lambda told: ax(told, "relevance-pursuit"),
     "botorch SingleTaskGP, LogEI": botorch,
 }
 

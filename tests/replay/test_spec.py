@@ -121,3 +121,21 @@ def test_a_problem_takes_its_options(tmp_path):
         load(path, ["problem_options.e=1"])
     with pytest.raises(SpecError, match="problem_options: d must be"):
         load(path, ["problem_options.d=0"])
+
+
+def test_what_is_unsaid_changes_no_cell(tmp_path):
+    """So that cells from before there was an engine, or a choice of trials, go on."""
+    path = tmp_path / "run.toml"
+    path.write_text(
+        'problem = "branin"\nmethods = ["standard", "ax-default"]\ntrials = 2\nreplications = 1\n'
+        '[corruption]\nkind = "constant"\nprobability = 0.5\n'
+    )
+    spec = load(path)
+    assert "engine" not in spec.cell("standard")
+    assert spec.cell("ax-default")["engine"] == "ax-default"
+    assert spec.cell("standard")["corruption"] == {"kind": "constant", "probability": 0.5}
+    hit = load(path, ["corruption.trials=[1, 3]"])
+    assert hit.cell("standard")["corruption"]["trials"] == [1, 3]
+    hit.build_corruption()
+    with pytest.raises(SpecError, match=r"corruption\.trials"):
+        load(path, ["corruption.trials=[0.5]"])
