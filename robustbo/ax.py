@@ -35,6 +35,7 @@ from gpytorch.mlls import VariationalELBO
 from torch import Tensor, as_tensor
 
 from robustbo import seeds
+from robustbo.arguments import whole
 from robustbo.ax_client import Best, best, complete, next_repeat, outliers
 from robustbo.isolation import isolated
 from robustbo.parameters import Choice, Float, Parameter
@@ -126,9 +127,12 @@ def generation_strategy(
         >>> generation_strategy("relevance-pursuit", seed=0).name
         'Sobol+robustbo:relevance-pursuit'
     """
+    if surrogate not in SURROGATES:
+        raise ValueError(f"surrogate must be one of {sorted(SURROGATES)}, got {surrogate!r}")
     options = dict(surrogate_options or {})
     check_options(surrogate, options)
-    seed = secrets.randbits(31) if seed is None else seed
+    seed = secrets.randbits(31) if seed is None else whole("seed", seed, 0)
+    initial = NUM_INITIAL if num_initial is None else whole("num_initial", num_initial, 1)
     outcome = OUTCOMES.get(surrogate, RobustArcsinh)
     config = ModelConfig(
         botorch_model_class=model_class(surrogate),
@@ -153,7 +157,7 @@ def generation_strategy(
     return GenerationStrategy(
         name=f"Sobol+robustbo:{surrogate}",
         nodes=[
-            GenerationNode("Sobol", [first], _enough(num_initial or NUM_INITIAL), should_deduplicate=True),
+            GenerationNode("Sobol", [first], _enough(initial), should_deduplicate=True),
             GenerationNode("robustbo", [robust], should_deduplicate=True),
         ],
     )
@@ -163,10 +167,13 @@ def client_for(space: Space, direction: str, metric: str, seed: int | None = Non
     """An Ax client for a space of ours and one objective.
 
     Args:
-        space: Its parameters become Ax's; the values of a Choice must be strings.
+        space: Its parameters become Ax's; the values of a Choice must be of one type.
         direction: "minimize" or "maximize".
         metric: The objective's name.
         seed: Ax's random seed.
+
+    Raises:
+        ValueError: If the values of a Choice are of several types.
     """
     client = Client(random_seed=seed)
     client.configure_experiment([_config(name, parameter) for name, parameter in space.parameters])
@@ -176,7 +183,10 @@ def client_for(space: Space, direction: str, metric: str, seed: int | None = Non
 
 def _config(name: str, parameter: Parameter) -> RangeParameterConfig | ChoiceParameterConfig:
     if isinstance(parameter, Choice):
-        return ChoiceParameterConfig(name=name, parameter_type="str", values=list(parameter.values))
+        kinds = sorted({type(value).__name__ for value in parameter.values})
+        if len(kinds) > 1:
+            raise ValueError(f"{name} must have values of one type for Ax, got {kinds}")
+        return ChoiceParameterConfig(name=name, parameter_type=kinds[0], values=list(parameter.values))
     return RangeParameterConfig(
         name=name,
         parameter_type="float" if isinstance(parameter, Float) else "int",

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from robustbo.arguments import real
 from robustbo.experiment import history_of, objective_of, runs_of, space_of
 from robustbo.outliers import outliers as reported
 from robustbo.settings import DEFAULT_SURROGATE, Settings, default_num_initial, options_text
@@ -25,7 +26,9 @@ class Best(NamedTuple):
 
 
 def best(client: Any) -> Best:
-    """The best arm tried, by the surrogate of the client's strategy: never one whose every value looks wrong.
+    """The best arm tried, never one whose every value looks wrong.
+
+    By the surrogate of the client's strategy, or by relevance pursuit where that is none of ours.
 
     Raises:
         ValueError: If there is not one objective, there are outcome constraints (whose models Ax has, not we), or
@@ -45,14 +48,21 @@ def best(client: Any) -> Best:
 def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
     """What each value is worth, a row an arm and metric, the most suspicious of each metric first.
 
+    By the surrogate of the client's strategy, or by relevance pursuit where that is none of ours.
+
     Columns: trial_index, arm_name, metric, value, expected, sd (of what is expected), evidence (nats), flagged.
 
     Args:
         client: An Ax client; it is only read.
         metric: One metric; all that were measured unless given.
+
+    Raises:
+        ValueError: If there is no such metric.
     """
     experiment, rows = client._experiment, []
     space = space_of(experiment)
+    if metric is not None and metric not in experiment.metrics:
+        raise ValueError(f"metric must be one of {sorted(experiment.metrics)}, got {metric!r}")
     metrics = sorted(experiment.metrics) if metric is None else [metric]
     for name in metrics:
         runs = runs_of(experiment, space, name)
@@ -66,22 +76,45 @@ def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
 
 
 def complete(client: Any, trial_index: int, raw_data: Mapping[str, Any]) -> bool:
-    """Complete a trial, or mark it as failed where a value is not finite: one infinity would end Ax's next generation.
+    """Complete a trial, or mark it as failed where a number is not finite: one infinity would end Ax's next generation.
 
     Args:
         client: An Ax client.
         trial_index: Of the trial.
-        raw_data: Metric -> value, or (value, standard error).
+        raw_data: Metric -> value, or (value, standard error). Tracking metrics count: one that is not finite fails the
+            whole trial, so leave it out if the trial is good without it.
 
     Returns:
         Whether it was completed.
+
+    Raises:
+        TypeError: If a value is no number and no pair of two.
+        ValueError: If a standard error is negative, or is told for some of a metric's values and not for others, which
+            no model can take.
     """
-    means = {name: value[0] if isinstance(value, tuple) else value for name, value in raw_data.items()}
-    if wrong := {name: mean for name, mean in means.items() if not math.isfinite(mean)}:
+    told = {name: _pair(name, value) for name, value in raw_data.items()}
+    if wrong := {name: pair for name, pair in told.items() if not all(map(math.isfinite, pair))}:
         client.mark_trial_failed(trial_index, failed_reason=f"not finite: {wrong}")
         return False
-    client.complete_trial(trial_index, dict(raw_data))
+    data = client._experiment.lookup_data().df
+    for name, (_, *sem) in told.items():
+        before: Any = data[data["metric_name"] == name]["sem"] if len(data) else []
+        if len(before) and bool(sem) != bool(before.notna().all()):
+            raise ValueError(f"{name} must have a standard error at all trials or at none, got {raw_data[name]!r}")
+    client.complete_trial(trial_index, {name: pair if len(pair) == 2 else pair[0] for name, pair in told.items()})
     return True
+
+
+def _pair(name: str, value: Any) -> tuple[float, ...]:
+    """A value, and its standard error if it has one."""
+    if not isinstance(value, tuple):
+        return (real(name, value),)
+    if len(value) != 2:
+        raise TypeError(f"{name} must be a value or (value, standard error), got {value!r}")
+    mean, sem = real(name, value[0]), real(f"{name}'s standard error", value[1])
+    if sem < 0:
+        raise ValueError(f"{name}'s standard error must be at least 0, got {sem}")
+    return mean, sem
 
 
 def next_repeat(

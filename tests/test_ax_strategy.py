@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("ax")
@@ -93,7 +94,7 @@ def test_a_client_that_was_loaded_proposes_what_one_that_went_on_does(tmp_path, 
     found = json.loads(done.stdout.splitlines()[-1])  # but for the digits of the data that Ax's JSON drops
     assert found.keys() == wanted.keys()
     for index, params in wanted.items():
-        assert found[index] == pytest.approx(params, rel=1e-9, abs=1e-9)
+        assert found[index] == pytest.approx(params, rel=1e-6, abs=1e-6)
 
 
 def test_the_seed_says_it_all():
@@ -178,6 +179,31 @@ def test_what_is_not_finite_fails_and_shifts_nothing(sem):
     assert "not finite" in made._experiment.trials[2].status_reason
 
 
+@pytest.mark.parametrize("wrong", [(0.3, math.inf), (math.nan, 0.1)])
+def test_a_standard_error_must_be_finite_too(wrong):
+    made = client()
+    ((index, _),) = made.get_next_trials(max_trials=1).items()
+    assert not complete(made, index, {"f": wrong})
+    assert made._experiment.trials[index].status.is_failed
+
+
+def test_what_complete_cannot_take_is_refused():
+    made = client()
+    for value in (1.0, 2):
+        ((index, _),) = made.get_next_trials(max_trials=1).items()
+        assert complete(made, index, {"f": value})
+    ((index, _),) = made.get_next_trials(max_trials=1).items()
+    with pytest.raises(ValueError, match="f must have a standard error at all trials or at none"):
+        complete(made, index, {"f": (1.0, 0.1)})
+    with pytest.raises(TypeError, match="f must be a real number, got None"):
+        complete(made, index, {"f": None})
+    with pytest.raises(TypeError, match=r"f must be a value or \(value, standard error\)"):
+        complete(made, index, {"f": (1.0, 0.1, 2.0)})
+    with pytest.raises(ValueError, match="f's standard error must be at least 0, got -1"):
+        complete(made, index, {"f": (1.0, -1.0)})
+    assert complete(made, index, {"f": np.float64(3.0)})
+
+
 def test_several_metrics_have_a_model_each_and_a_report_each():
     made = client(objective="-f, g")
     for _ in range(8):
@@ -194,8 +220,15 @@ def test_several_metrics_have_a_model_each_and_a_report_each():
 def test_a_bad_option_is_refused_at_once():
     with pytest.raises(TypeError, match="has the options"):
         generation_strategy("relevance-pursuit", {"colour": 1})
-    with pytest.raises(ValueError, match="surrogate must be one of"):
-        generation_strategy("nonsense")
+    for surrogate in ("nonsense", "botorch.models:SingleTaskGP"):
+        with pytest.raises(ValueError, match="surrogate must be one of"):
+            generation_strategy(surrogate)
+    with pytest.raises(ValueError, match="num_initial must be"):
+        generation_strategy(num_initial=0)
+    with pytest.raises(ValueError, match="seed must be"):
+        generation_strategy(seed=-1)
+    with pytest.raises(ValueError, match=r"metric must be one of \['f'\], got 'lossy'"):
+        outliers(go_on(client(), 1), "lossy")
 
 
 def test_a_database_keeps_it(tmp_path):

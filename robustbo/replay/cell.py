@@ -6,6 +6,7 @@ the spec and the seed, so whatever a kill left out is computed again, to the sam
 """
 
 import importlib
+import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -115,6 +116,8 @@ def run(cell: Cell, progress: Callable[[int, float | None], None]) -> None:
     if len(entries) > cell.spec.trials or (len(entries) == cell.spec.trials and flagged is not None):
         return
     if cell.spec.methods[cell.method].engine != "robustbo":
+        if importlib.util.find_spec("ax") is None:
+            raise SpecError(f"method {cell.method!r} needs ax-platform; pip install 'robustbo[ax]'")
         importlib.import_module("robustbo.replay.ax_cell").run(cell, progress)
         return
     problem, corruption = cell.spec.load_problem(), cell.spec.build_corruption()

@@ -3,7 +3,7 @@
 import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_serializer
 
@@ -29,7 +29,7 @@ class CorruptionSpec(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
     kind: str
     probability: float = Field(ge=0, le=1)
-    trials: list[int] | None = None
+    trials: list[Annotated[int, Field(ge=0)]] | None = Field(default=None, min_length=1)
 
     @model_serializer(mode="wrap")
     def _as_said(self, serialize: Any) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import pytest
 pytest.importorskip("ax")
 
 from robustbo.ax import client_for
+from robustbo.errors import SpecError
 from robustbo.parameters import Choice, Float, Int
 from robustbo.replay.cell import cells, recorded
 from robustbo.replay.cell import run as run_cell
@@ -81,3 +82,14 @@ def test_a_space_becomes_a_client():
     assert (parameters["n"].lower, parameters["n"].upper) == (1, 8)
     assert parameters["c"].values == ["a", "b"]
     assert client._experiment.optimization_config.objective.minimize
+    numbers = client_for(Space(c=Choice(1, 2, 4), b=Choice(True, False)), "maximize", "loss")
+    found = numbers._experiment.search_space.parameters
+    assert (found["c"].values, sorted(found["b"].values)) == ([1, 2, 4], [False, True])
+    with pytest.raises(ValueError, match=r"c must have values of one type for Ax, got \['int', 'str'\]"):
+        client_for(Space(c=Choice(1, "b")), "minimize", "loss")
+
+
+def test_without_ax_it_says_what_to_install(spec, tmp_path, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(SpecError, match=r"method 'ax-default' needs ax-platform; pip install 'robustbo\[ax\]'"):
+        run_cell(cells(spec, tmp_path)[0], lambda number, value: None)

@@ -139,3 +139,6 @@ def test_what_is_unsaid_changes_no_cell(tmp_path):
     hit.build_corruption()
     with pytest.raises(SpecError, match=r"corruption\.trials"):
         load(path, ["corruption.trials=[0.5]"])
+    for wrong in ("[]", "[-1]"):
+        with pytest.raises(SpecError, match=r"corruption\.trials"):
+            load(path, [f"corruption.trials={wrong}"])
