@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from ax.adapter.registry import Generators, MBM_X_trans
 from ax.adapter.transforms.base import Transform
 from ax.adapter.transforms.derelativize import Derelativize
@@ -50,6 +51,7 @@ from robustbo.surrogates.scaled_clip import ClippedStandardize
 __all__ = ["Best", "best", "client_for", "complete", "generation_strategy", "next_repeat", "outliers"]
 
 NUM_INITIAL = 5  # Ax's
+DIGITS = 10
 OUTCOMES: dict[str, type[OutcomeTransform]] = {
     "scaled-clip": ClippedStandardize,
     "botorch-relevance-pursuit": Standardize,
@@ -67,7 +69,10 @@ BOUNDS = {"student-t-variational": LowerBound}
 
 
 class RobustStandardizeY(StandardizeY):
-    """Ax's standardization by median and interquartile range, which a few wild values cannot move."""
+    """Ax's standardization by median and interquartile range, which a few wild values cannot move.
+
+    Values count by their first `DIGITS`: Ax's storage drops the last, and a client that was loaded is to go on alike.
+    """
 
     def __init__(
         self, search_space: Any = None, experiment_data: Any = None, adapter: Any = None, config: Any = None
@@ -76,8 +81,20 @@ class RobustStandardizeY(StandardizeY):
         self.Ymean, self.Ystd = {}, {}
         for metric, column in experiment_data.observation_data["mean"].items():
             scale = RobustStandardize(m=1)
-            scale.learn(as_tensor(column.dropna().to_numpy(dtype=float)).unsqueeze(-1))
+            scale.learn(as_tensor(_rounded(column.dropna().to_numpy(dtype=float))).unsqueeze(-1))
             self.Ymean[metric], self.Ystd[metric] = scale.means.item(), scale.stdvs.item()
+
+    def transform_experiment_data(self, experiment_data: Any) -> Any:
+        """The data with means and standard errors rounded, then scaled."""
+        observed = experiment_data.observation_data
+        for column in ("mean", "sem"):
+            for metric in self.Ymean:
+                observed[column, metric] = _rounded(observed[column, metric].to_numpy(dtype=float))
+        return super().transform_experiment_data(experiment_data)
+
+
+def _rounded(values: np.ndarray) -> np.ndarray:
+    return np.array([float(f"{value:.{DIGITS}g}") for value in values])
 
 
 class SeededAcquisition(Acquisition):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 pytest.importorskip("ax")
 
@@ -91,10 +92,23 @@ def test_a_client_that_was_loaded_proposes_what_one_that_went_on_does(tmp_path, 
     command = [sys.executable, "-c", CONTINUE, str(tmp_path / "client.json")]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}  # as here
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    found = json.loads(done.stdout.splitlines()[-1])  # but for the digits of the data that Ax's JSON drops
-    assert found.keys() == wanted.keys()
-    for index, params in wanted.items():
-        assert found[index] == pytest.approx(params, rel=1e-6, abs=1e-6)
+    assert json.loads(done.stdout.splitlines()[-1]) == wanted
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_it_goes_on_alike_for_good(tmp_path, dtype):
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        made = go_on(client(), 7)
+        made.save_to_json_file(str(tmp_path / "client.json"))
+        loaded = Client.load_from_json_file(str(tmp_path / "client.json"))
+        for one in (made, loaded):
+            go_on(one, 3)
+        asked = [one.get_next_trials(max_trials=1) for one in (made, loaded)]
+        assert asked[0] == asked[1]
+    finally:
+        torch.set_default_dtype(before)
 
 
 def test_the_seed_says_it_all():
