@@ -50,8 +50,11 @@ def draw(spec: RunSpec, table: pd.DataFrame, methods: Sequence[str], path: Path)
             label=method,
             linestyle=style,
             linewidth=1.8,
+            marker="o" if len(trials) == 1 else None,  # of Ax there is the last recommendation alone
         )
         axes.fill_between(trials, low, high, color=color, alpha=0.15, linewidth=0)
+        if len(trials) == 1:
+            axes.vlines(trials, low, high, color=color, alpha=0.5, linewidth=3)
     if problem.best is not None:
         label, value = problem.best
         axes.axhline(value, color="#bbbbbb", linewidth=1, linestyle=":", zorder=0)
