@@ -162,8 +162,8 @@ def fetch(source: Source) -> Arrays:
         DataError: If they are nowhere, cannot be read, or are not what they should be.
     """
     store = cache()
-    path = _found(source, [*folder(), store]) or _download(source, store)
-    return _checked(source, path)
+    path = _found(source, [*folder(), store])
+    return _download(source, store) if path is None else _checked(source, path)
 
 
 def folder() -> list[Path]:
@@ -211,7 +211,7 @@ def _checked(source: Source, path: Path) -> Arrays:
     return arrays
 
 
-def _download(source: Source, store: Path) -> Path:
+def _download(source: Source, store: Path) -> Arrays:
     """Download a source, check it, and only then put it into the cache; one process at a time."""
     if source.url is None:
         raise DataError(f"{source.files[0]}: not in {_places(store)}, and not published; {_by_hand(source)}")
@@ -222,14 +222,15 @@ def _download(source: Source, store: Path) -> Path:
         store.mkdir(parents=True, exist_ok=True)
         with FileLock(store / ".lock"):
             if (path := _found(source, [store])) is not None:  # another process was faster
-                return path
+                return _checked(source, path)
             shutil.rmtree(arriving, ignore_errors=True)  # of one that was killed
             try:
                 pooch.get_logger().setLevel("WARNING")  # of what it says the progress bar is enough
                 downloader = pooch.HTTPDownloader(progressbar=True, timeout=30)
                 path = Path(pooch.retrieve(source.url, None, fname=name, path=arriving, downloader=downloader))
-                _checked(source, path)
-                return path.replace(store / name)
+                arrays = _checked(source, path)
+                path.replace(store / name)
+                return arrays
             finally:
                 shutil.rmtree(arriving, ignore_errors=True)
     except (OSError, ValueError) as error:  # requests' errors are among the first

@@ -34,10 +34,20 @@ NAMES = [f"x{i}" for i in range(1, 7)]
 OPTIMIZER = dict(zip(NAMES, (0.20168952, 0.15001069, 0.47687398, 0.27533243, 0.31165162, 0.65730054), strict=True))
 
 
+def values(X: np.ndarray) -> np.ndarray:
+    """sum_i alpha_i exp(-sum_j A_ij (x_j - P_ij)^2) of ``... x 6`` inputs.
+
+    Raises:
+        ValueError: If there are not six inputs.
+    """
+    if X.shape[-1] != 6:
+        raise ValueError(f"X must have 6 columns, got {X.shape[-1]}")
+    return np.exp(-(A * (X[..., None, :] - P) ** 2).sum(-1)) @ ALPHA
+
+
 def objective(params: Mapping[str, Any]) -> float:
-    """sum_i alpha_i exp(-sum_j A_ij (x_j - P_ij)^2)."""
-    x = np.array([params[name] for name in NAMES])
-    return float(ALPHA @ np.exp(-(A * (x - P) ** 2).sum(1)))
+    """The value at one point."""
+    return float(values(np.array([params[name] for name in NAMES])))
 
 
 hartmann6 = Problem(

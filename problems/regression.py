@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from problems.datasets import table
-from problems.hartmann6 import ALPHA, A, P
+from problems.hartmann6 import values as hartmann6
 from problems.regression_corruptions import CORRUPTIONS
 from robustbo import seeds
 from robustbo.arguments import real, whole
@@ -43,17 +43,6 @@ def friedman(X: np.ndarray) -> np.ndarray:
         raise ValueError(f"X must have at least 5 columns, got {X.shape[-1]}")
     x1, x2, x3, x4, x5 = np.moveaxis(X[..., :5], -1, 0)
     return 10 * np.sin(np.pi * x1 * x2) + 20 * (x3 - 0.5) ** 2 + 10 * x4 + 5 * x5
-
-
-def hartmann6(X: np.ndarray) -> np.ndarray:
-    """Hartmann6, as in `problems.hartmann6`, of ``... x 6`` inputs.
-
-    Raises:
-        ValueError: If there are not six inputs.
-    """
-    if X.shape[-1] != 6:
-        raise ValueError(f"X must have 6 columns, got {X.shape[-1]}")
-    return np.exp(-(A * (X[..., None, :] - P) ** 2).sum(-1)) @ ALPHA
 
 
 def _cube(generator: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:

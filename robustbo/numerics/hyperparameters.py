@@ -48,6 +48,11 @@ class Model(NamedTuple):
         return [torch.cat([head, noise]) for head in self.covariance.starts]
 
     @property
+    def is_informed(self) -> bool:
+        """Whether the covariance knows its tangents, which the information needs."""
+        return self.covariance.prior_precision is not None
+
+    @property
     def prior_precision(self) -> Tensor | None:
         """``p`` negative second derivatives of the log prior; None where the covariance does not tell its own."""
         noise = self.y.new_tensor([self.s2_prior.scale**-2] if self.s2_known is None else [])

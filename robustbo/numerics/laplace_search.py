@@ -56,11 +56,6 @@ class HeavyModel(NamedTuple):
         return [*self.base.bounds, *([LOG_DOF] if self.dof is None else []), (y.min().item(), y.max().item())]
 
     @property
-    def is_informed(self) -> bool:
-        """Whether the covariance knows its tangents, which the information needs."""
-        return self.base.covariance.prior_precision is not None
-
-    @property
     def starts(self) -> list[Tensor]:
         """Where cold searches begin, the most plausible first."""
         y = self.base.y
@@ -182,7 +177,7 @@ def _begin(model: HeavyModel, x: Tensor) -> Value:
 
 def _climb(model: HeavyModel, here: Value, ftol: float, rounds: int) -> _Climb:
     """Climb along a mode, and again from where another is found to be higher."""
-    climb = ascend if model.is_informed else ascend_by_gradient
+    climb = ascend if model.base.is_informed else ascend_by_gradient
     bounds, evaluations = here.x.new_tensor(model.bounds), 1
     while True:
         found = climb(_Path(model, _latent(here)).at, here.x, *bounds.T, ftol=ftol)
@@ -204,7 +199,7 @@ class _Path:
         def derivatives() -> tuple[Tensor, Tensor]:
             self._latent = _latent(value)
             slope = slopes(self._model, value)
-            return slope, information(self._model, value) if self._model.is_informed else slope[:0]
+            return slope, information(self._model, value) if self._model.base.is_informed else slope[:0]
 
         return Point(value.F, derivatives, value)
 

@@ -120,7 +120,7 @@ def search(model: ProcessModel, *, ftol: float = 1e-9) -> ProcessFit:
 
 
 def _climb(model: ProcessModel, x: Tensor, ftol: float) -> Ascent:
-    climb = ascend_by_gradient if model.base.prior_precision is None else ascend
+    climb = ascend if model.base.is_informed else ascend_by_gradient
     return climb(partial(_point, model), x, *x.new_tensor(model.bounds).T, ftol=ftol)
 
 
@@ -129,6 +129,6 @@ def _point(model: ProcessModel, x: Tensor) -> Point:
 
     def derivatives() -> tuple[Tensor, Tensor]:
         slope = slopes(model, value)
-        return slope, slope[:0] if model.base.prior_precision is None else information(model, value)
+        return slope, information(model, value) if model.base.is_informed else slope[:0]
 
     return Point(value.F, derivatives, value)

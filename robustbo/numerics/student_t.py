@@ -41,7 +41,7 @@ def log_pdf(z: Tensor, nu: Tensor) -> Tensor:
         lean = _lean(z, nu)
         slope = -(nu + 1) * lean
         curvature = (nu + 1) * (2 * lean.square() - 1 / (nu + z.square()))
-        value = log_normalizer(nu) - 0.5 * (nu + 1) * _log_tail(z.abs(), nu)
+        value = _log_phi(z.abs(), nu)
     return _Smooth.apply(z, value, slope, curvature)
 
 
@@ -164,7 +164,7 @@ def _below_half(v: Tensor, nu: Tensor) -> tuple[Tensor, Tensor]:
     """Phi(-v) = 1/2 - v phi(v) sum_k ((nu + 1)/2)_k / (3/2)_k y^k, and phi."""
     y, k = v.square() / (nu + v.square()), torch.arange(TERMS, dtype=v.dtype, device=v.device)
     ratios = y.unsqueeze(-1) * ((0.5 * (nu.unsqueeze(-1) + 1) + k) / (1.5 + k))
-    pdf = (log_normalizer(nu) - 0.5 * (nu + 1) * _log_tail(v, nu)).exp()
+    pdf = _log_phi(v, nu).exp()
     return 0.5 - v * pdf * (1 + ratios.cumprod(-1).sum(-1)), pdf
 
 
@@ -195,6 +195,10 @@ def _by_region(
             found[:, rows] = torch.stack(tail(v[rows], mine, depth) if depth else middle(v[rows], mine))
     found[0, v == math.inf] = -math.inf
     return found.view(size, *z.shape).unbind()
+
+
+def _log_phi(v: Tensor, nu: Tensor) -> Tensor:
+    return log_normalizer(nu) - 0.5 * (nu + 1) * _log_tail(v, nu)
 
 
 def _lean(z: Tensor, nu: Tensor) -> Tensor:

@@ -68,6 +68,17 @@ class Marginal(NamedTuple):
         return self.scale2 * self.df / (self.df - 2)
 
 
+def log_evidence(beta: Tensor, log_det: Tensor, n: int, prior: InverseGamma) -> Tensor:
+    """log p(y) of ``n`` observations, by the residual's length and the logarithm of |Kn|.
+
+    References:
+        equations.md section 4, log p(y).
+    """
+    (a, b), half = prior, n / 2
+    constant = torch.lgamma(a + half) - torch.lgamma(a) - half * (2 * math.pi * b).log()
+    return constant - 0.5 * log_det - (a + half) * torch.log1p(beta / (2 * b))
+
+
 def marginal(given: Evidence, y: Tensor, prior: InverseGamma) -> Marginal:
     """Integrate the scale out of a Gaussian process's evidence.
 
@@ -80,14 +91,12 @@ def marginal(given: Evidence, y: Tensor, prior: InverseGamma) -> Marginal:
         prior: Of the scale.
 
     References:
-        equations.md section 4, log p(y) and its gradient.
+        equations.md section 4, the gradient.
     """
-    a, b = prior
-    half = y.shape[-1] / 2
+    n, (a, b) = y.shape[-1], prior
     beta = (given.al * (y - given.m.unsqueeze(-1))).sum(-1)
-    constant = torch.lgamma(a + half) - torch.lgamma(a) - half * (2 * math.pi * b).log()
-    L = constant - 0.5 * given.log_det - (a + half) * torch.log1p(beta / (2 * b))
-    return Marginal(L, beta, (2 * a + 2 * half) / (2 * b + beta), 2 * a + 2 * half, prior)
+    df = 2 * a + n
+    return Marginal(log_evidence(beta, given.log_det, n, prior), beta, df / (2 * b + beta), df, prior)
 
 
 def slopes(at: Marginal) -> tuple[Tensor, Tensor]:

@@ -14,19 +14,20 @@ from typing import Any
 from robustbo.ax import best, client_for, complete, generation_strategy, outliers
 from robustbo.journal import Journal
 from robustbo.record import header
-from robustbo.replay.cell import Cell, measure, told_value
-from robustbo.replay.digest import digest
+from robustbo.replay.cell import Cell, begin_truth, flagged_of, is_done, measure, told_value, truth_of
 
 METRIC = "value"
 
 
 def run(cell: Cell, progress: Callable[[int, float | None], None]) -> None:
     """Run a cell from its first trial to its last."""
+    if is_done(cell):
+        return
     for path in (cell.journal, cell.truth):
         path.unlink(missing_ok=True)
     problem, corruption, client = cell.spec.load_problem(), cell.spec.build_corruption(), client_of(cell)
     journal = Journal.create(cell.journal, header(cell.settings))
-    truth = Journal.create(cell.truth, {"hash": digest(cell.description), "cell": cell.description})
+    truth = begin_truth(cell)
     with _hushed():
         for number in range(cell.spec.trials):
             started = time.perf_counter()
@@ -40,15 +41,14 @@ def run(cell: Cell, progress: Callable[[int, float | None], None]) -> None:
             complete(client, index, {METRIC: told})
             journal.append({"event": "tell", "trial": number, "value": told, "sd": None})
             made = _recommended(cell, client) if number + 1 == cell.spec.trials else None
-            entry = {"event": "trial", "trial": number, "clean": clean, "value": value, "corrupted": is_corrupted}
-            truth.append(entry | {"recommended": made})
+            truth.append(truth_of(number, clean, value, is_corrupted, made))
             progress(number + 1, None)
-        truth.append({"event": "flags", "after": cell.spec.trials, "trials": _flagged(cell, client)})
+        truth.append(flagged_of(cell, _flagged(cell, client)))
 
 
 def client_of(cell: Cell) -> Any:
     """A client for a cell's problem, with the strategy of its method."""
-    problem, method, seed = cell.spec.load_problem(), cell.spec.methods[cell.method], cell.root % 2**31
+    problem, method, seed = cell.spec.load_problem(), cell.how, cell.root % 2**31
     with _hushed():
         client = client_for(problem.space, problem.direction, METRIC, seed=seed)
         if method.engine == "ax":
@@ -63,14 +63,14 @@ def client_of(cell: Cell) -> Any:
 
 def _recommended(cell: Cell, client: Any) -> int:
     """The trial that Ax recommends, or that we do where the strategy is ours."""
-    if cell.spec.methods[cell.method].engine == "ax":
+    if cell.how.engine == "ax":
         return best(client).trial_index
     _, _, trial_index, _ = client.get_best_parameterization()
     return trial_index
 
 
 def _flagged(cell: Cell, client: Any) -> list[int]:
-    if cell.spec.methods[cell.method].engine != "ax":
+    if cell.how.engine != "ax":
         return []
     report = outliers(client)
     return sorted(int(index) for index in report["trial_index"][report["flagged"]])

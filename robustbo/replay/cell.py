@@ -5,8 +5,6 @@ sees, holds for each trial the clean value, whether it was corrupted, and the re
 the spec and the seed, so whatever a kill left out is computed again, to the same bits.
 """
 
-import importlib
-import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -53,6 +51,16 @@ class Cell:
         return seeds.derive(self.spec.seed, self.replication, "replication")
 
     @property
+    def how(self) -> Method:
+        """How its method decides."""
+        return self.spec.methods[self.method]
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether our own loop decides."""
+        return self.how.engine == "robustbo"
+
+    @property
     def description(self) -> dict[str, Any]:
         """All that this cell depends on."""
         return self.spec.cell(self.method) | {"replication": self.replication}
@@ -60,7 +68,7 @@ class Cell:
     @cached_property
     def settings(self) -> Settings:
         """The optimizer's settings."""
-        problem, method = self.spec.load_problem(), self.spec.methods[self.method]
+        problem, method = self.spec.load_problem(), self.how
         return Settings(
             space=problem.space,
             direction=problem.direction,
@@ -112,14 +120,9 @@ def run(cell: Cell, progress: Callable[[int, float | None], None]) -> None:
         SpecError: If what is recorded belongs to another spec.
         FitError: If a surrogate cannot be fitted; what was recorded before stays.
     """
-    entries, flagged = recorded(cell)
-    if len(entries) > cell.spec.trials or (len(entries) == cell.spec.trials and flagged is not None):
+    if is_done(cell):
         return
-    if cell.spec.methods[cell.method].engine != "robustbo":
-        if importlib.util.find_spec("ax") is None:
-            raise SpecError(f"method {cell.method!r} needs ax-platform; pip install 'robustbo[ax]'")
-        importlib.import_module("robustbo.replay.ax_cell").run(cell, progress)
-        return
+    entries, _ = recorded(cell)
     problem, corruption = cell.spec.load_problem(), cell.spec.build_corruption()
     opt, truth = _open(cell)
     clean = [entry["clean"] for entry in entries]
@@ -130,15 +133,36 @@ def run(cell: Cell, progress: Callable[[int, float | None], None]) -> None:
         if trial.state == "pending":
             opt.tell(trial, told_value(cell, clean[-1], value))
         made = recommend(cell, opt.history, number)
-        entry = {"event": "trial", "trial": number, "clean": clean[-1], "value": value, "corrupted": is_corrupted}
-        truth.append(entry | {"recommended": made})
+        truth.append(truth_of(number, clean[-1], value, is_corrupted, made))
         progress(number + 1, None if made is None else clean[made])
-    truth.append({"event": "flags", "after": cell.spec.trials, "trials": flags(cell, opt.history)})
+    truth.append(flagged_of(cell, flags(cell, opt.history)))
+
+
+def is_done(cell: Cell) -> bool:
+    """Whether a cell has been run to its last trial."""
+    entries, flagged = recorded(cell)
+    return len(entries) > cell.spec.trials or (len(entries) == cell.spec.trials and flagged is not None)
+
+
+def begin_truth(cell: Cell) -> Journal:
+    """A new record of what the optimizer is not told."""
+    return Journal.create(cell.truth, {"hash": digest(cell.description), "cell": cell.description})
+
+
+def truth_of(number: int, clean: float, value: float, is_corrupted: bool, recommended: int | None) -> dict[str, Any]:
+    """What that record has of a trial."""
+    measured = {"event": "trial", "trial": number, "clean": clean, "value": value, "corrupted": is_corrupted}
+    return measured | {"recommended": recommended}
+
+
+def flagged_of(cell: Cell, trials: list[int]) -> dict[str, Any]:
+    """What it has of the end: the trials whose values were flagged."""
+    return {"event": "flags", "after": cell.spec.trials, "trials": trials}
 
 
 def told_value(cell: Cell, clean: float, measured: float) -> float:
     """What the optimizer is told: the measured value, unless the method is an oracle."""
-    return clean if cell.spec.methods[cell.method].sees == "clean" else measured
+    return clean if cell.how.sees == "clean" else measured
 
 
 def flags(cell: Cell, history: History) -> list[int]:
@@ -163,7 +187,7 @@ def recommend(cell: Cell, history: History, number: int) -> int | None:
 
 def _open(cell: Cell) -> tuple[Optimizer, Journal]:
     if not cell.truth.exists():
-        truth = Journal.create(cell.truth, {"hash": digest(cell.description), "cell": cell.description})
+        truth = begin_truth(cell)
     else:
         truth, _ = Journal.resume(cell.truth)
     if cell.journal.exists():
@@ -190,11 +214,11 @@ def cells_in(folder: Path) -> list[Cell]:
 
 def _recorded_cell(folder: Path, description: Mapping[str, Any]) -> Cell:
     rest = dict(description)
-    rest.setdefault("engine", "robustbo")
-    if missing := [key for key in Method.model_fields if key not in rest]:
+    known = [key for key in Method.model_fields if key in rest or key not in Method.later]
+    if missing := [key for key in known if key not in rest]:
         raise SpecError(f"{folder}: recorded before methods had {', '.join(missing)}; record it again")
     name, replication = rest.pop("method"), rest.pop("replication")
-    method = {key: rest.pop(key) for key in Method.model_fields}
+    method = {key: rest.pop(key) for key in known}
     spec = RunSpec.model_validate({**rest, "methods": {name: method}, "trials": 1, "replications": 1})
     draft = Cell(spec, name, replication, folder)
     trials = max(1, len(recorded(draft).entries))

@@ -1,17 +1,29 @@
 """How the competitors of a run decide, and what their names mean."""
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, model_serializer
 
 from robustbo.settings import DEFAULT_REMEASURE, DEFAULT_SURROGATE, Acquisition, Remeasure
 from robustbo.surrogates.registry import check_options, name_of
 
 
-class Strict(BaseModel):
-    """Frozen, and no key that it does not know."""
+class Frozen(BaseModel):
+    """Part of a spec. A key of ``later`` is left out where it is not said: cells from before it keep their hash."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(frozen=True)
+    later: ClassVar[frozenset[str]] = frozenset()
+
+    @model_serializer(mode="wrap")
+    def _as_said(self, serialize: Any) -> dict[str, Any]:
+        unsaid = {key for key in self.later if getattr(self, key) == type(self).model_fields[key].default}
+        return {key: value for key, value in serialize(self).items() if key not in unsaid}
+
+
+class Strict(Frozen):
+    """One that takes no key that it does not know."""
+
+    model_config = ConfigDict(extra="forbid")
 
 
 class Method(Strict):
@@ -27,6 +39,7 @@ class Method(Strict):
         engine: Who proposes: "robustbo", or Ax, with its own strategy ("ax-default") or the surrogate inside it ("ax").
     """
 
+    later = frozenset({"engine"})
     surrogate: str
     options: dict[str, Any] = {}
     acquisition: Acquisition = "auto"

@@ -10,7 +10,8 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from robustbo.replay.cell import Cell, run
+from robustbo.replay.cell import Cell
+from robustbo.replay.engine import run
 
 POLL_S = 0.2
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}

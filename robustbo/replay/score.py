@@ -35,7 +35,7 @@ def _cell_rows(cell: Cell) -> pd.DataFrame:
     if len(asks) < len(entries):
         raise JournalError(f"{cell.journal}: holds {len(asks)} asks, its truth {len(entries)} trials; events are lost")
     clean = [entry["clean"] for entry in entries]
-    sees_measured = cell.spec.methods[cell.method].sees == "measured"
+    sees_measured = cell.how.sees == "measured"
     maximizes = cell.spec.load_problem().direction == "maximize"
     return pd.DataFrame(
         {

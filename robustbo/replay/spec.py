@@ -5,35 +5,32 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_serializer
+from pydantic import ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from robustbo.corruption import Corruption, build
 from robustbo.errors import SpecError
 from robustbo.problem import Problem
 from robustbo.problem import load as load_problem
 from robustbo.problem import names as problem_names
-from robustbo.replay.method import NAMED, Method, Strict
+from robustbo.replay.method import NAMED, Frozen, Method, Strict
 from robustbo.settings import default_num_initial
 
 SPEC_FILE = "spec.toml"
 UNSAID: Any = None
 
 
-class CorruptionSpec(BaseModel):
+class CorruptionSpec(Frozen):
     """A corruption's kind, probability and options; `robustbo.corruption.build` checks them.
 
     Attributes:
         trials: Those that may be hit; all unless said.
     """
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow")
+    later = frozenset({"trials"})
     kind: str
     probability: float = Field(ge=0, le=1)
     trials: list[Annotated[int, Field(ge=0)]] | None = Field(default=None, min_length=1)
-
-    @model_serializer(mode="wrap")
-    def _as_said(self, serialize: Any) -> dict[str, Any]:
-        return {key: value for key, value in serialize(self).items() if key != "trials" or value is not None}
 
     def build(self, problem: Problem) -> Corruption:
         """The corruption itself."""
@@ -57,6 +54,7 @@ class RunSpec(Strict):
         seed: Root of all randomness.
     """
 
+    later = frozenset({"problem_options"})
     title: str = ""
     problem: str
     problem_options: dict[str, Any] = Field(default={}, validate_default=True)
@@ -115,12 +113,8 @@ class RunSpec(Strict):
 
     def cell(self, method: str) -> dict[str, Any]:
         """All that a replication of one method depends on; how many trials and replications there are is not in it."""
-        unsaid = set() if self.problem_options else {"problem_options"}
-        whole = self.model_dump(mode="json", exclude={"title", "methods", "trials", "replications"} | unsaid)
-        made = self.methods[method].model_dump(mode="json")
-        if made["engine"] == "robustbo":  # as before there was another
-            del made["engine"]
-        return whole | {"method": method, **made}
+        whole = self.model_dump(mode="json", exclude={"title", "methods", "trials", "replications"})
+        return whole | {"method": method, **self.methods[method].model_dump(mode="json")}
 
 
 def _problem(info: ValidationInfo) -> Problem | None:

@@ -33,13 +33,12 @@ def verify(cell: Cell) -> int:
     same("settings", settings.to_dict(), cell.settings.to_dict())
     same("number of told trials", len(whole.having("told")), len(entries))
     history, count, diagnosis = History(), 0, None
-    is_ours = cell.spec.methods[cell.method].engine == "robustbo"  # what Ax proposes is not ours to repeat
     for event in contents.events:
         number = event["trial"]
         if event["event"] == "diagnose":
             diagnosis = event
             continue  # as far as the decision is concerned, it is made with the ask that follows
-        if event["event"] == "ask" and is_ours:
+        if event["event"] == "ask" and cell.is_ours:  # what Ax proposes is not ours to repeat
             *before, ask = step(cell.settings, history, number).events(number)
             same(f"trial {number}: diagnosis", diagnosis, _as_kept(before[0]) if before else None)
             same(f"trial {number}: ask", *({k: e[k] for k in e if k not in UNREPEATABLE} for e in (event, ask)))
@@ -47,7 +46,7 @@ def verify(cell: Cell) -> int:
         history = history.apply(event)
         if event["event"] == "tell":
             _verify_trial(same, cell, history, entries[number])
-    if flagged is not None and is_ours:
+    if flagged is not None and cell.is_ours:
         same("flags", flagged, flags(cell, history))
     return count
 
@@ -66,7 +65,7 @@ def _verify_trial(same: "_Comparison", cell: Cell, history: History, entry: dict
     same(f"trial {number}: measured value", entry["value"], value)
     same(f"trial {number}: corrupted", entry["corrupted"], is_corrupted)
     same(f"trial {number}: told value", trial.value, told_value(cell, clean, value))
-    if cell.spec.methods[cell.method].engine == "robustbo":
+    if cell.is_ours:
         same(f"trial {number}: recommended", entry["recommended"], recommend(cell, history, number))
 
 

@@ -1,12 +1,12 @@
 """The evidence of a Student-t process, as GPyTorch's optimizers take it."""
 
-import math
 from typing import Any
 
-import torch
 from gpytorch.distributions import MultivariateNormal
 from gpytorch.mlls import ExactMarginalLogLikelihood
 from torch import Tensor
+
+from robustbo.numerics.student_t_process import log_evidence, shah
 
 
 class StudentTProcessMarginalLogLikelihood(ExactMarginalLogLikelihood):
@@ -25,6 +25,4 @@ class StudentTProcessMarginalLogLikelihood(ExactMarginalLogLikelihood):
         measured, nu, n = self.likelihood(function_dist, *params), self.model.dof, target.shape[-1]
         residual = (target - measured.mean).unsqueeze(-1)
         beta, log_det = measured.lazy_covariance_matrix.inv_quad_logdet(residual, logdet=True)
-        constant = torch.lgamma((nu + n) / 2) - torch.lgamma(nu / 2) - 0.5 * n * ((nu - 2).log() + math.log(math.pi))
-        value = constant - 0.5 * log_det - 0.5 * (nu + n) * torch.log1p(beta / (nu - 2))
-        return self._add_other_terms(value, params).div(n)
+        return self._add_other_terms(log_evidence(beta, log_det, n, shah(nu)), params).div(n)

@@ -3,24 +3,15 @@ import math
 import pytest
 import torch
 
-from robustbo.numerics.covariance import LogNormal, stationary
-from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.kernels import squared_differences
 from robustbo.numerics.laplace import Noise, approximate
 from robustbo.numerics.laplace_search import LOG_DOF, HeavyModel, evaluate, information, search, slopes
 from robustbo.numerics.student_t_likelihood import curvature
-
-PRIOR = LogNormal(0.5, 1.5)
-NOISE = LogNormal(-4.0, 1.0)
+from tests.numerics.wave import wave
 
 
 def model(n=20, known=False, dof=4.0, outlier=4.0):
-    generator = torch.Generator().manual_seed(1)
-    X = torch.rand(n, 2, generator=generator)
-    y = torch.sin(5 * X[:, 0]) + 0.1 * torch.randn(n, generator=generator)
-    y[n // 2] += outlier
-    covariance = stationary(squared_differences(X, X), "matern52", PRIOR, PRIOR)
-    return HeavyModel(Model(y, covariance, NOISE, torch.full((n,), 0.01) if known else None), dof)
+    return HeavyModel(wave(n, known, outlier), dof)
 
 
 @pytest.mark.parametrize("known", [False, True])

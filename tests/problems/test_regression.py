@@ -1,6 +1,4 @@
 import math
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +9,6 @@ from problems.regression import Clean, Scaling, robust_scaling, split, task
 from problems.regression_corruptions import CORRUPTIONS
 
 FUNCTIONS = ["neal", "friedman5", "friedman10", "hartmann6"]
-SHARED = Path(__file__).parents[3] / "shared" / "data"
 
 
 @pytest.fixture
@@ -26,12 +23,10 @@ def stored(monkeypatch):
 
 
 @pytest.fixture
-def real(monkeypatch, name):
+def real(real_data, name):
     """The folder with real data, among them those of that name."""
-    folder = Path(os.environ.get("ROBUSTBO_DATA") or SHARED)
-    if not any(folder.glob(f"*{name}*")):
-        pytest.skip(f"no {name} in {folder}: let ROBUSTBO_DATA name a folder with the real data")
-    monkeypatch.setenv("ROBUSTBO_DATA", str(folder))
+    if not any(real_data.glob(f"*{name}*")):
+        pytest.skip(f"no {name} in {real_data}: let ROBUSTBO_DATA name a folder with the real data")
 
 
 def in_units(given):

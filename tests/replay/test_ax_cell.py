@@ -8,7 +8,7 @@ from robustbo.ax import client_for
 from robustbo.errors import SpecError
 from robustbo.parameters import Choice, Float, Int
 from robustbo.replay.cell import cells, recorded
-from robustbo.replay.cell import run as run_cell
+from robustbo.replay.engine import run as run_cell
 from robustbo.replay.spec import RunSpec
 from robustbo.replay.verify import verify
 from robustbo.space import Space

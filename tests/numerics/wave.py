@@ -1,0 +1,19 @@
+"""A wave of two inputs with one value off: what the tests of searches fit."""
+
+import torch
+
+from robustbo.numerics.covariance import LogNormal, stationary
+from robustbo.numerics.hyperparameters import Model
+from robustbo.numerics.kernels import squared_differences
+
+PRIOR = LogNormal(0.5, 1.5)
+NOISE = LogNormal(-4.0, 1.0)
+
+
+def wave(n, known, outlier):
+    generator = torch.Generator().manual_seed(1)
+    X = torch.rand(n, 2, generator=generator)
+    y = torch.sin(5 * X[:, 0]) + 0.1 * torch.randn(n, generator=generator)
+    y[n // 2] += outlier
+    covariance = stationary(squared_differences(X, X), "matern52", PRIOR, PRIOR)
+    return Model(y, covariance, NOISE, torch.full((n,), 0.01) if known else None)
