@@ -5,6 +5,7 @@ where most of the values at a point agree, that counts for more than what the pr
 all look alike: a value that stands at another point too, to the last digit, is cleared by nothing.
 """
 
+import torch
 from torch import Tensor
 
 
@@ -26,9 +27,11 @@ def agreeing(X: Tensor, y: Tensor, tolerance: Tensor) -> Tensor:
         >>> agreeing(X, torch.tensor([3.0, 3.1, 9.0, 1.0, 5.0, 2.0]), torch.full((6,), 0.2)).tolist()
         [True, True, False, False, False, False]
     """
-    place = X.unique(dim=0, return_inverse=True)[1]
-    is_copy = place.unsqueeze(0) == place.unsqueeze(1)
-    is_near = is_copy & ((y.unsqueeze(0) - y.unsqueeze(1)).abs() <= tolerance.unsqueeze(1))
-    near, copies = is_near.sum(-1), is_copy.sum(-1)
-    stands_elsewhere = (~is_copy & (y.unsqueeze(0) == y.unsqueeze(1))).any(-1)
-    return (copies > 1) & (2 * near > copies) & ~stands_elsewhere
+    _, place, counts = X.unique(dim=0, return_inverse=True, return_counts=True)
+    rows = (counts[place] > 1).nonzero().squeeze(-1)
+    is_copy = place[rows].unsqueeze(1) == place
+    apart = y[rows].unsqueeze(1) - y
+    near = (is_copy & (apart.abs() <= tolerance[rows].unsqueeze(1))).sum(-1)
+    stands_elsewhere = (~is_copy & (apart == 0)).any(-1)
+    agrees = (2 * near > is_copy.sum(-1)) & ~stands_elsewhere
+    return torch.zeros_like(y, dtype=torch.bool).index_put((rows,), agrees)

@@ -82,7 +82,7 @@ def log_posterior(model: Model, theta: Tensor, rho: Tensor, m: Tensor | None = N
     """
     p = len(model.covariance.bounds)
     covariance = model.covariance.at(theta[:p])
-    s2, log_prior = _noise(model, theta), covariance.log_prior
+    s2, log_prior = noise(model, theta), covariance.log_prior
     if model.s2_known is None:
         log_prior += model.s2_prior.log_density(theta[p].item())
     Sg = covariance.K.clone()
@@ -133,8 +133,9 @@ def information(model: Model, value: Value, support: Tensor, slope: Tensor) -> T
 
 def prior_covariance(model: Model, theta: Tensor) -> Tensor:
     """``n x n`` covariance of the observations without added variances, K + sigma^2 I."""
-    return model.covariance.at(theta[: len(model.covariance.bounds)]).K + torch.diag(_noise(model, theta))
+    return model.covariance.at(theta[: len(model.covariance.bounds)]).K + torch.diag(noise(model, theta))
 
 
-def _noise(model: Model, theta: Tensor) -> Tensor:
+def noise(model: Model, theta: Tensor) -> Tensor:
+    """``n`` noise variances at some hyperparameters: known, or one for all."""
     return theta[-1].exp().expand_as(model.y) if model.s2_known is None else model.s2_known

@@ -1,6 +1,8 @@
 """Surrogates: each class is a BoTorch model; `robustbo.surrogates.registry` has them by name."""
 
 from robustbo.surrogates.botorch_relevance_pursuit import BoTorchRelevancePursuitGP
+from robustbo.surrogates.computation_aware import ComputationAwareGP
+from robustbo.surrogates.conjugate import ConjugateGP
 from robustbo.surrogates.filtered import FilteredGP
 from robustbo.surrogates.relevance_pursuit import RelevancePursuitGP
 from robustbo.surrogates.standard import StandardGP
@@ -9,6 +11,8 @@ from robustbo.surrogates.student_t_process import StudentTProcess
 
 __all__ = [
     "BoTorchRelevancePursuitGP",
+    "ComputationAwareGP",
+    "ConjugateGP",
     "FilteredGP",
     "RelevancePursuitGP",
     "StandardGP",

@@ -12,7 +12,6 @@ from torch import Tensor
 
 from robustbo.numerics.copies import agreeing
 from robustbo.numerics.covariance import CovarianceFunction, LogNormal, stationary
-from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.kernels import squared_differences
 from robustbo.surrogates.outlier_likelihood import OutlierGaussianLikelihood
 
@@ -72,10 +71,10 @@ def covariance_function(X: Tensor, kernel: str, is_signal_free: bool) -> Covaria
     return stationary(D, kernel, length_scale_prior(X.shape[-1]), SIGNAL_PRIOR if is_signal_free else None)
 
 
-def cleared(X: Tensor, model: Model) -> Tensor:
+def cleared(X: Tensor, y: Tensor, s2_known: Tensor | None) -> Tensor:
     """``n`` booleans: the observations that agree with most of those at their point; see `numerics.copies`."""
-    noise = torch.zeros_like(model.y) if model.s2_known is None else model.s2_known
-    return agreeing(X, model.y, torch.clamp_min(NOISE_SDS * noise.sqrt(), AGREE))
+    noise = torch.zeros_like(y) if s2_known is None else s2_known
+    return agreeing(X, y, torch.clamp_min(NOISE_SDS * noise.sqrt(), AGREE))
 
 
 def set_kernel(module: Kernel, theta: Tensor, is_signal_free: bool) -> None:

@@ -18,7 +18,7 @@ from robustbo.arguments import whole
 from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.pursuit import empty
 from robustbo.numerics.search import Fit
-from robustbo.surrogates import base, base_gp
+from robustbo.surrogates import base
 from robustbo.surrogates.botorch_relevance_pursuit import BoTorchRelevancePursuitGP
 from robustbo.surrogates.map_gp import MapGP
 from robustbo.surrogates.relevance_pursuit import RelevancePursuitGP
@@ -222,7 +222,7 @@ class FilteredGP(MapGP):
         chance = log_chance.exp()
         is_outlier = chance < self._tail
         if isinstance(model, MapGP):
-            is_outlier &= ~base_gp.cleared(model.train_inputs[0], model.search_model())
+            is_outlier &= ~model.cleared()
         outliers = is_outlier.nonzero().squeeze(-1)
         percentiles = torch.where(e < 0, chance, 1 - chance)[outliers]
         return Verdict(count, tuple(outliers.tolist()), tuple(percentiles.tolist()), is_void=2 * len(outliers) > count)

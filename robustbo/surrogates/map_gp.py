@@ -128,11 +128,7 @@ class MapGP(TakesOptions, SingleTaskGP):
         return getattr(self.likelihood, "rho", torch.zeros_like(self.train_targets))
 
     def standardize_on(self, inliers: Tensor) -> bool:
-        """Learn center and scale of the outcomes again from ``n`` booleans' worth of them, if it changes much.
-
-        Returns:
-            Whether the scale changed by more than `RESCALE`; nothing has changed if not.
-        """
+        """Learn the outcomes' scale anew from ``n`` booleans' worth; keep it if it changed by `RESCALE`, and say so."""
         transform = getattr(self, "outcome_transform", None)
         if not isinstance(transform, RobustStandardize) or inliers.all() or inliers.sum() < 2:
             return False
@@ -171,8 +167,14 @@ class MapGP(TakesOptions, SingleTaskGP):
             covariance = base_gp.covariance_function(X, *self._named)
         else:
             covariance = autograd_covariance.covariance_function(self.covar_module, X)
-        is_known = isinstance(self.likelihood, FixedNoiseGaussianLikelihood)
-        return Model(y, covariance, base_gp.NOISE_PRIOR, self.likelihood.noise[rows] if is_known else None)
+        return Model(y, covariance, base_gp.NOISE_PRIOR, self._s2_known(rows))
+
+    def cleared(self, rows: Tensor | slice = ALL) -> Tensor:
+        """Which observations agree with most of those at their point; see `numerics.copies`."""
+        return base_gp.cleared(self.train_inputs[0][rows], self.train_targets[rows], self._s2_known(rows))
+
+    def _s2_known(self, rows: Tensor | slice) -> Tensor | None:
+        return self.likelihood.noise[rows] if isinstance(self.likelihood, FixedNoiseGaussianLikelihood) else None
 
     def _adopt(self, found: Any) -> None:
         model = self.search_model()
@@ -216,9 +218,8 @@ class MapGP(TakesOptions, SingleTaskGP):
             head = base_gp.get_kernel(self.covar_module, self._named[1])
         else:
             head = autograd_covariance.get_kernel(self.covar_module)
-        if model.s2_known is not None:
-            return head
-        return torch.cat([head, self.likelihood.noise.detach().log().reshape(1)])
+        noise = [] if model.s2_known is not None else [self.likelihood.noise.detach().log().reshape(1)]
+        return torch.cat([head, *noise])
 
     @property
     def is_named(self) -> bool:
@@ -243,7 +244,5 @@ class MapGP(TakesOptions, SingleTaskGP):
     def diagnose(self) -> Diagnosis:
         """Leave-one-out expectations and evidence; the outliers are the support."""
         self.eval()
-        with torch.no_grad():
-            model = self.search_model()
-            K0 = prior_covariance(model, self._theta(model))
-        return diagnose_by_leave_one_out(self, self._rho, K0)
+        model = self.search_model()
+        return diagnose_by_leave_one_out(self, self._rho, prior_covariance(model, self._theta(model)))

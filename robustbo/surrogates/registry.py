@@ -8,6 +8,8 @@ from typing import Any
 from botorch.models.gpytorch import GPyTorchModel
 
 from robustbo.surrogates.base import own_options
+from robustbo.surrogates.computation_aware import ComputationAwareGP
+from robustbo.surrogates.conjugate import ConjugateGP
 from robustbo.surrogates.filtered import DETECTORS, FilteredGP
 from robustbo.surrogates.scaled_clip import ScaledClipGP
 from robustbo.surrogates.standard import StandardGP
@@ -20,6 +22,8 @@ SURROGATES: dict[str, type[GPyTorchModel]] = {
     "filtered": FilteredGP,
     **DETECTORS,
     "student-t-process": StudentTProcess,
+    "conjugate": ConjugateGP,
+    "computation-aware": ComputationAwareGP,
     "student-t-variational": StudentTVariationalGP,
 }
 

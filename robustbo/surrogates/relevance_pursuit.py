@@ -16,7 +16,6 @@ from torch import Tensor
 from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.pursuit import Level, score, screen, support_posterior
 from robustbo.numerics.search import Fit
-from robustbo.surrogates import base_gp
 from robustbo.surrogates.map_gp import ALL, RESCALE, MapGP
 from robustbo.surrogates.pursuit_options import LEVELS, PursuitOptions
 
@@ -125,7 +124,7 @@ class RelevancePursuitGP(MapGP):
     def search_model(self, rows: Tensor | slice = ALL) -> Model:
         """The model as the search sees it: values that agree at a point clear each other."""
         model = super().search_model(rows)
-        return model._replace(cleared=base_gp.cleared(self.train_inputs[0][rows], model))
+        return model._replace(cleared=self.cleared(rows))
 
     def added_variances(self, model: Model, theta: Tensor) -> Tensor:
         """Those of the observations that gain more than an outlier's price."""

@@ -7,11 +7,9 @@ import torch
 from botorch.models.transforms.input import InputTransform
 from botorch.models.transforms.outcome import OutcomeTransform
 from botorch.utils.types import DEFAULT
-from gpytorch.distributions import MultivariateNormal
 from gpytorch.likelihoods import Likelihood
 from gpytorch.means import Mean
 from gpytorch.module import Module
-from linear_operator import to_linear_operator
 from torch import Tensor
 
 from robustbo.numerics import heavy_tail, laplace_search
@@ -23,7 +21,7 @@ from robustbo.numerics.laplace import Laplace, Noise, unclamped
 from robustbo.numerics.laplace_search import HeavyFit, HeavyModel
 from robustbo.surrogates import base_gp
 from robustbo.surrogates.base import Diagnosis, Tails, in_outcome_units
-from robustbo.surrogates.follows_data import FollowsData
+from robustbo.surrogates.explicit_posterior import ExplicitPosterior
 from robustbo.surrogates.heavy_tailed_likelihood import HeavyTailedFixedLikelihood, HeavyTailedLikelihood
 from robustbo.surrogates.laplace_mll import LaplaceMarginalLogLikelihood
 from robustbo.surrogates.map_gp import MapGP
@@ -33,7 +31,7 @@ DOF = 4.0
 TAIL = 0.005  # a value that the others give a smaller chance, on either side, is called an outlier
 
 
-class StudentTGP(FollowsData, MapGP):
+class StudentTGP(ExplicitPosterior, MapGP):
     """A GP whose noise is Student-t; the posterior of its latent values by Laplace's approximation.
 
     Args:
@@ -144,15 +142,10 @@ class StudentTGP(FollowsData, MapGP):
         fixed = HeavyModel(model, self.likelihood.dof.item())
         self._set_laplace(laplace_search.evaluate(fixed, x).laplace)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """In evaluation mode, the posterior of the latent values at transformed points: by Laplace, once fitted."""
-        if self.training or self.laplace is None:
-            return super().__call__(*args, **kwargs)
-        (X,) = args
-        k = self.covar_module(X, self.train_inputs[0]).to_dense()
-        prior = self.covar_module(X).to_dense()
-        covariance = to_linear_operator(prior - k @ self.laplace.R @ k.mT)
-        return MultivariateNormal(self.mean_module(X) + k @ self.laplace.a, covariance)
+    def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
+        """Moves of mean and covariance by the data; see `ExplicitPosterior`."""
+        assert self.laplace is not None
+        return k @ self.laplace.a, k @ self.laplace.R @ k.mT
 
     @property
     def has_posterior(self) -> bool:
@@ -204,8 +197,7 @@ class StudentTGP(FollowsData, MapGP):
         return self._is_outlier().nonzero().flatten().tolist()
 
     def _is_outlier(self) -> Tensor:
-        cleared = base_gp.cleared(self.train_inputs[0], self.search_model())
-        return (self.tails().log_chance < math.log(TAIL)) & ~cleared
+        return (self.tails().log_chance < math.log(TAIL)) & ~self.cleared()
 
     def diagnose(self) -> Diagnosis:
         """What the others predict for each observation (its cavity), and the evidence that it has an error of its own.

@@ -18,7 +18,6 @@ from robustbo.numerics import process_search, student_t_process
 from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.process_search import ProcessFit, ProcessModel, Value
 from robustbo.numerics.student_t import log_cdf
-from robustbo.surrogates import base_gp
 from robustbo.surrogates.base import Diagnosis, in_outcome_units
 from robustbo.surrogates.follows_data import FollowsData
 from robustbo.surrogates.map_gp import MapGP
@@ -164,7 +163,6 @@ class StudentTProcess(FollowsData, MapGP):
         model, value = self.search_model(), self.value
         prior = value.marginal.prior
         e, scale2, df = student_t_process.leave_one_out(value.evidence, model.y, prior)
-        cleared = base_gp.cleared(self.train_inputs[0], model)
-        is_outlier = (log_cdf(-e.abs() / scale2.sqrt(), df) < math.log(TAIL)) & ~cleared
+        is_outlier = (log_cdf(-e.abs() / scale2.sqrt(), df) < math.log(TAIL)) & ~self.cleared()
         expected, sd = in_outcome_units(self, model.y - e, (scale2 * df / (df - 2)).sqrt())
         return Diagnosis(expected, sd, student_t_process.gain(e, scale2, df), is_outlier)

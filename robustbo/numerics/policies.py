@@ -1,0 +1,126 @@
+"""Where a computation-aware process looks: policies for `iterative.iterate`.
+
+Notation as in `iterative`; and
+    Z   m x d  pseudo-inputs
+    L   n x k  pivoted partial Cholesky factor of the kernel's matrix
+
+References:
+    Wenger and others (2022), Table 1; equations.md section 8.
+"""
+
+from collections.abc import Callable
+
+import torch
+from scipy.sparse.linalg import LinearOperator, eigsh
+from torch import Tensor
+
+from robustbo.numerics.iterative import Policy
+from robustbo.numerics.products import Covariance
+
+NAMES = ("residual", "preconditioned", "unit", "weight", "eigenvectors", "pseudo-inputs")
+TOGETHER = 32  # actions that are known beforehand and share one pass over the kernel's matrix
+EXHAUSTED = 1e-10  # of the targets: a residual that is rounding
+RANK = 50  # of the preconditioner
+DENSE = 500  # up to so many observations eigenvectors come from the whole matrix
+
+
+def unit(A: Covariance, order: Tensor) -> Policy:
+    """One observation after the other, in an order: after i of them, the exact process of these i."""
+
+    def policy(taken: int, r: Tensor) -> tuple[Tensor, Tensor] | None:
+        rows = order[taken : taken + TOGETHER]
+        if not len(rows):
+            return None
+        S = r.new_zeros(len(r), len(rows))
+        S[rows, torch.arange(len(rows))] = 1.0
+        return S, A.columns(rows)
+
+    return policy
+
+
+def residual(A: Covariance, z: Tensor, precondition: Callable[[Tensor], Tensor] | None = None) -> Policy:
+    """The residual, or what a preconditioner makes of it: the iterates are those of conjugate gradients.
+
+    Where nothing is left of the targets z, the mean is known, and the rest of the actions, one observation after the
+    other, is for the variance.
+    """
+    nothing = EXHAUSTED * z.norm()
+
+    def policy(taken: int, r: Tensor) -> tuple[Tensor, Tensor] | None:
+        if r.norm() <= nothing:
+            return unit(A, torch.arange(len(r)))(taken, r)
+        s = (r if precondition is None else precondition(r)).unsqueeze(-1)
+        return s, A.times(s)
+
+    return policy
+
+
+def fixed(A: Covariance, S: Tensor) -> Policy:
+    """The columns of ``n x m`` S, one after the other: eigenvectors, or kernel columns at pseudo-inputs."""
+
+    def policy(taken: int, _: Tensor) -> tuple[Tensor, Tensor] | None:
+        actions = S[:, taken : taken + TOGETHER]
+        return (actions, A.times(actions)) if actions.shape[-1] else None
+
+    return policy
+
+
+def eigenvectors(A: Covariance, count: int) -> Tensor:
+    """``n x count`` eigenvectors of A, those of the largest eigenvalues first; by Lanczos where n is large."""
+    n = len(A.X)
+    if n <= max(DENSE, 2 * count):
+        return torch.linalg.eigh(A.dense()).eigenvectors.flip(-1)[:, :count]
+    product = LinearOperator((n, n), matmat=lambda W: A.times(torch.from_numpy(W).reshape(n, -1)).numpy(), dtype=float)
+    _, vectors = eigsh(product, k=count, which="LA", v0=torch.ones(n, dtype=A.X.dtype).numpy())
+    return torch.from_numpy(vectors[:, ::-1].copy())
+
+
+def pivoted_cholesky(A: Covariance, rank: int) -> tuple[Tensor, Tensor]:
+    """The kernel's matrix, greedily: ``n x k`` factor L and the ``k`` rows, each the one least known from those before.
+
+    Ends early where nothing is left.
+
+    References:
+        Harbrecht, Peters and Schneider (2012), On the low-rank approximation by the pivoted Cholesky decomposition.
+    """
+    left, factor, pivots = A.s2f.expand(len(A.X)).clone(), A.X.new_zeros(rank, len(A.X)), list[int]()
+    for k in range(min(rank, len(A.X))):
+        pivot = int(left.argmax())
+        if not left[pivot] > torch.finfo(left.dtype).eps * A.s2f:
+            break
+        column = A.latent(torch.tensor([pivot])).squeeze(-1) - factor[:k, pivot] @ factor[:k]
+        factor[k] = column / left[pivot].sqrt()
+        left = (left - factor[k].square()).clamp_min(0.0)
+        left[pivot] = 0.0
+        pivots.append(pivot)
+    return factor[: len(pivots)].mT, torch.tensor(pivots, dtype=torch.long)
+
+
+def preconditioner(A: Covariance, rank: int) -> Callable[[Tensor], Tensor]:
+    """The inverse of L L' + D(N), applied to a vector."""
+    L, _ = pivoted_cholesky(A, rank)
+    scaled = L / A.N.unsqueeze(-1)
+    inner = torch.linalg.cholesky(torch.eye(L.shape[-1], dtype=L.dtype) + L.mT @ scaled)
+
+    def apply(r: Tensor) -> Tensor:
+        return r / A.N - scaled @ torch.cholesky_solve((scaled.mT @ r).unsqueeze(-1), inner).squeeze(-1)
+
+    return apply
+
+
+def by_name(name: str, A: Covariance, z: Tensor, share: Tensor, count: int) -> Policy:
+    """The policy of a name of `NAMES`, for some covariance, targets, squared weights and number of actions."""
+    match name:
+        case "residual":
+            return residual(A, z)
+        case "preconditioned":
+            return residual(A, z, preconditioner(A, RANK))
+        case "eigenvectors":
+            return fixed(A, eigenvectors(A, count))
+        case "pseudo-inputs":
+            return fixed(A, A.latent(pivoted_cholesky(A, count)[1]))
+        case "weight":
+            return unit(A, share.argsort(descending=True, stable=True))
+        case "unit":
+            return unit(A, torch.arange(len(A.X)))
+    raise ValueError(f"policy must be one of {list(NAMES)}, got {name!r}")

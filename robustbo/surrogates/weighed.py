@@ -1,0 +1,69 @@
+"""Models that weigh their observations: what they say of each, and which they call outliers."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from robustbo.numerics.conjugate import LeaveOneOut
+from robustbo.numerics.gains import gain
+from robustbo.surrogates.base import Diagnosis, Tails, in_outcome_units
+from robustbo.surrogates.explicit_posterior import ExplicitPosterior
+from robustbo.surrogates.student_t import TAIL
+
+FAINT = 0.25  # squared weight below which a value may be called an outlier
+
+
+class Weighed(ExplicitPosterior):
+    """A `MapGP` with an `ExplicitPosterior`; errors and variances are in the model's own (transformed) units."""
+
+    @property
+    def left_out(self) -> LeaveOneOut:
+        """Leave-one-out errors and variances of the values, with the noise of a new measurement."""
+        raise NotImplementedError
+
+    @property
+    def in_sample(self) -> LeaveOneOut:
+        """The same where each value is predicted by all, itself included."""
+        raise NotImplementedError
+
+    @property
+    def share(self) -> Tensor:
+        """``n`` squared weights."""
+        raise NotImplementedError
+
+    @property
+    def _rho(self) -> Tensor:
+        return torch.zeros_like(self.share)  # no observation is an outlier by its weight alone
+
+    @property
+    def support(self) -> list[int]:
+        """Sorted indices of the outliers."""
+        return self.diagnose().is_outlier.nonzero().flatten().tolist()
+
+    def tails(self, *, leave_one_out: bool = True) -> Tails:
+        """Each observation's error and the chance of one beyond it; see `base.tails`."""
+        e, t = self.left_out if leave_one_out else self.in_sample
+        return Tails(e, torch.special.log_ndtr(-e.abs() / t.sqrt()))
+
+    def diagnose(self) -> Diagnosis:
+        """The prediction of each observation by the others, its squared weight, and the evidence against it.
+
+        An observation is flagged where its tail is below `TAIL` and its squared weight below `FAINT`, unless most of
+        those at its point agree with it.
+        """
+        self.eval()  # type: ignore[attr-defined]
+        e, t = self.left_out
+        is_far = (self.tails().log_chance < math.log(TAIL)) & (self.share < FAINT)
+        expected, sd = in_outcome_units(self, self.train_targets - e, t.sqrt())  # type: ignore[attr-defined]
+        return Diagnosis(expected, sd, gain(e, t), is_far & ~self.cleared(), self.share)  # type: ignore[attr-defined]
+
+
+def check_weights(quantile: float, threshold: float | None, rounds: int) -> None:
+    """Raise a ValueError for weights that cannot be."""
+    if not 0 < quantile <= 1:
+        raise ValueError(f"quantile must lie in (0, 1], got {quantile!r}")
+    if threshold is not None and not 0 < threshold < math.inf:
+        raise ValueError(f"threshold must be positive, or None for the quantile, got {threshold!r}")
+    if not (isinstance(rounds, int) and rounds >= 1):
+        raise ValueError(f"rounds must be at least 1, got {rounds!r}")
