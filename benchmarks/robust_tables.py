@@ -112,10 +112,12 @@ def summary(rows: list[dict[str, Any]], published: list[dict[str, Any]]) -> list
         mean, error = np.mean(cells), np.std(cells, ddof=1) / math.sqrt(len(cells))
         line = {"table": score, "kind": kind, "data": data, "method": method, "replications": len(cells)}
         line |= {"mean": f"{mean:.4g}", "standard_error": f"{error:.2g}"}
-        if (beside := theirs.get((score, data, kind, PUBLISHED.get(method)))) is not None:
+        beside = theirs.get((score, data, kind, PUBLISHED.get(method)), {"mean": "", "standard_error": ""})
+        line |= {"published": beside["mean"], "published_error": beside["standard_error"], "errors_apart": ""}
+        if beside["mean"]:
             gap = (mean - float(beside["mean"])) / math.hypot(error, float(beside["standard_error"]))
-            line |= {"published": beside["mean"], "published_error": beside["standard_error"], "errors_apart": f"{gap:.2f}"}
-        table.append({"published": "", "published_error": "", "errors_apart": "", **line})
+            line["errors_apart"] = f"{gap:.2f}"
+        table.append(line)
     return table
 
 
@@ -146,7 +148,7 @@ def main() -> None:
             print(f"{count} of {len(left)}: {rows[0]['data']}, {rows[0]['kind']}", file=sys.stderr)
     table = summary(read(path), read(Path(__file__).with_name("robust_tables_published.csv")))
     (options.out / "summary.csv").write_text(render(table, "csv"), encoding="utf-8")
-    print(render(table, "text"))
+    print(render(table, "table"))
 
 
 if __name__ == "__main__":
