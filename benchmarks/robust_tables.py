@@ -4,7 +4,7 @@ Five data sets, four corruptions, some methods; the mean absolute error and the 
 test targets that nobody corrupted. The setup is Altamirano, Briol and Knoblauch's as far as it is known: inputs and
 targets scaled by mean and standard deviation of the whole data (the synthetic not), a tenth to test on, a tenth of the
 training targets wrong (a fifth for the synthetic, asymmetric), RBF kernel with ARD. Each replication has a split of its
-own here; theirs share one. Their prior mean is zero; our plain GP's is profiled. The synthetic data are one draw of a GP
+own here; theirs share one. Their prior mean is zero; our plain GP's is profiled. The synthetic data are a draw of a GP
 with an RBF kernel (length-scale and variance 1, noise of sd 0.1) at 300 points between 0 and 20.
 
 A cell that the CSV has is not run again. ROBUSTBO_DATA may name a folder with the data.
