@@ -70,7 +70,7 @@ def eigenvectors(A: Covariance, count: int) -> Tensor:
     n = len(A.X)
     if n <= max(DENSE, 2 * count):
         return torch.linalg.eigh(A.dense()).eigenvectors.flip(-1)[:, :count]
-    product = LinearOperator((n, n), matmat=lambda W: A.times(torch.from_numpy(W).reshape(n, -1)).numpy(), dtype=float)
+    product = LinearOperator((n, n), lambda w: A.times(torch.from_numpy(w).reshape(n, -1)).numpy(), dtype=float)
     _, vectors = eigsh(product, k=count, which="LA", v0=torch.ones(n, dtype=A.X.dtype).numpy())
     return torch.from_numpy(vectors[:, ::-1].copy())
 
@@ -118,7 +118,8 @@ def by_name(name: str, A: Covariance, z: Tensor, share: Tensor, count: int) -> P
         case "eigenvectors":
             return fixed(A, eigenvectors(A, count))
         case "pseudo-inputs":
-            return fixed(A, A.latent(pivoted_cholesky(A, count)[1]))
+            columns = A.latent(pivoted_cholesky(A, count)[1])
+            return fixed(A, torch.linalg.qr(columns).Q)  # the same spans, better conditioned
         case "weight":
             return unit(A, share.argsort(descending=True, stable=True))
         case "unit":

@@ -1,0 +1,49 @@
+import pytest
+import torch
+
+from robustbo.numerics import products
+from robustbo.numerics.kernels import KERNELS, squared_differences
+from robustbo.numerics.products import CORRELATIONS, Covariance, correlation
+
+
+def example(kernel, n=20, d=3):
+    generator = torch.Generator().manual_seed(0)
+    X = torch.rand(n, d, generator=generator)
+    return Covariance(kernel, X, torch.tensor(2.0), 0.1 + torch.rand(n, generator=generator)), generator
+
+
+@pytest.fixture(params=sorted(CORRELATIONS))
+def kernel(request):
+    return request.param
+
+
+def close(found, wanted):
+    torch.testing.assert_close(found, wanted, rtol=1e-12, atol=1e-12)
+
+
+def test_correlations_are_those_of_the_kernels(kernel):
+    X, Z = torch.rand(5, 2), torch.rand(4, 2)
+    close(correlation(kernel, X, Z), KERNELS[kernel](squared_differences(X, Z), torch.ones(2), torch.ones(())).K)
+
+
+def test_a_point_is_wholly_correlated_with_itself_however_far_from_the_origin(kernel):
+    X = torch.tensor([[1e3, -1e3], [1e3 + 1, -1e3]])
+    assert (correlation(kernel, X, X).diagonal() - 1).abs().max() < 1e-6
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+def test_a_product_in_tiles_is_the_product(kernel, columns, monkeypatch):
+    monkeypatch.setattr(products, "TILE", 7)
+    A, generator = example(kernel)
+    W = torch.rand(20, columns, generator=generator)
+    before = W.clone()
+    close(A.times(W), A.dense() @ W)
+    assert torch.equal(W, before)
+
+
+def test_columns_and_diagonal_are_those_of_the_matrix(kernel):
+    A, _ = example(kernel)
+    rows = torch.tensor([3, 0, 19])
+    close(A.columns(rows), A.dense()[:, rows])
+    close(A.diagonal, A.dense().diagonal())
+    close(A.latent(rows), A.dense()[:, rows] - torch.diag(A.N)[:, rows])
