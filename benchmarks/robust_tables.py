@@ -41,6 +41,9 @@ METHODS: dict[str, tuple[Any, dict[str, Any]]] = {
     "rcgp": (ConjugateGP, {**SOURCE, "is_weighted": False}),
     "iter-rcgp": (ComputationAwareGP, SOURCE),
     "conjugate": (ConjugateGP, {}),
+    "conjugate, 1 round": (ConjugateGP, {"rounds": 1}),
+    "conjugate, 0.9": (ConjugateGP, {"quantile": 0.9}),
+    "conjugate, all count": (ConjugateGP, {"is_weighted": False}),
     "relevance-pursuit": (RelevancePursuitGP, {}),
 }
 PUBLISHED = {"standard": "gp", "student-t": "student-t", "rcgp": "rcgp", "relevance-pursuit": "rrp"}
