@@ -8,6 +8,8 @@ all look alike: a value that stands at another point too, to the last digit, is 
 import torch
 from torch import Tensor
 
+BLOCK = 2**22  # comparisons at once
+
 
 def agreeing(X: Tensor, y: Tensor, tolerance: Tensor) -> Tensor:
     """Which observations agree with the majority at their point.
@@ -28,10 +30,11 @@ def agreeing(X: Tensor, y: Tensor, tolerance: Tensor) -> Tensor:
         [True, True, False, False, False, False]
     """
     _, place, counts = X.unique(dim=0, return_inverse=True, return_counts=True)
-    rows = (counts[place] > 1).nonzero().squeeze(-1)
-    is_copy = place[rows].unsqueeze(1) == place
-    apart = y[rows].unsqueeze(1) - y
-    near = (is_copy & (apart.abs() <= tolerance[rows].unsqueeze(1))).sum(-1)
-    stands_elsewhere = (~is_copy & (apart == 0)).any(-1)
-    agrees = (2 * near > is_copy.sum(-1)) & ~stands_elsewhere
-    return torch.zeros_like(y, dtype=torch.bool).index_put((rows,), agrees)
+    agrees = torch.zeros_like(y, dtype=torch.bool)
+    for rows in (counts[place] > 1).nonzero().squeeze(-1).split(max(1, BLOCK // len(y))):
+        is_copy = place[rows].unsqueeze(1) == place
+        apart = y[rows].unsqueeze(1) - y
+        near = (is_copy & (apart.abs() <= tolerance[rows].unsqueeze(1))).sum(-1)
+        stands_elsewhere = (~is_copy & (apart == 0)).any(-1)
+        agrees[rows] = (2 * near > is_copy.sum(-1)) & ~stands_elsewhere
+    return agrees

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-SINGULAR = 1e-9  # eigenvalue of a Gram matrix, whose others are about 1
+SINGULAR = 1e-9  # eigenvalue of a two by two Gram matrix that was the identity before a row was left out
 NEGLIGIBLE = 1e-12  # of s'A s: an action that brings no more than this is in the span of those before
 
 # From the number of actions so far and the residual to the next actions S and A S, ``n x b`` each; None at the end.
@@ -63,20 +63,25 @@ class Belief(NamedTuple):
         return (k @ self.D).square().sum(-1)
 
 
-def iterate(z: Tensor, policy: Policy, *, max_iter: int, tol: float = 0.0) -> Belief:
+def iterate(z: Tensor, policy: Policy, *, max_iter: int, tol: float = 0.0, N: Tensor | None = None) -> Belief:
     """Update the belief action by action, each made A-orthogonal to all before, twice, so that rounding cannot tell.
 
     Args:
         z: ``n`` targets less the prior mean.
         policy: Gives actions and their products with A.
-        max_iter: Actions at most.
+        max_iter: Actions at most; those that bring nothing do not count.
         tol: Residual, relative to the targets, at which to stop; 0 to go on, for the sake of the variance.
+        N: ``n`` noise variances, in whose units both are measured, or a gross value is all there is to them; all alike
+            unless given.
     """
-    v, r = torch.zeros_like(z), z.clone()
+    sd = torch.ones_like(z) if N is None else N.sqrt()
+    v, r, enough = torch.zeros_like(z), z.clone(), tol * (z / sd).norm()
     D, AD = z.new_zeros(2, max_iter, len(z))  # rows are the actions: they lie together in memory
-    taken, found, enough = 0, 0, tol * z.norm()
-    while taken < max_iter and (tol == 0 or r.norm() > enough) and (actions := policy(taken, r)) is not None:
-        for s, As in zip(*(M[:, : max_iter - taken].mT for M in actions), strict=True):
+    taken, found = 0, 0
+    while found < max_iter and (tol == 0 or (r / sd).norm() > enough) and (actions := policy(taken, r)) is not None:
+        for s, As in zip(*(M.mT for M in actions), strict=True):
+            if found == max_iter:
+                break
             d, Ad, taken = s, As, taken + 1
             for _ in range(2):
                 on = D[:found] @ Ad
@@ -88,17 +93,17 @@ def iterate(z: Tensor, policy: Policy, *, max_iter: int, tol: float = 0.0) -> Be
             v, r = v + step * d, r - step * Ad
             D[found], AD[found] = d / eta.sqrt(), Ad / eta.sqrt()
             found += 1
-    return Belief(z, v, r, D[:found].mT, AD[:found].mT, bool(r.norm() <= enough))
+    return Belief(z, v, r, D[:found].mT, AD[:found].mT, bool((r / sd).norm() <= enough))
 
 
-class LeaveOneOut(NamedTuple):
+class LeftOut(NamedTuple):
     """The latent value of each observation as the others tell it: mean (less the prior's) and variance."""
 
     mean: Tensor
     variance: Tensor
 
 
-def leave_one_out(belief: Belief, A_ii: Tensor, K_ii: Tensor) -> LeaveOneOut:
+def leave_one_out(belief: Belief, A_ii: Tensor, K_ii: Tensor) -> LeftOut:
     """What the same iterations say of each observation's latent value where its own row is left out of every action.
 
     With d and a the i-th rows of D and A D, the actions without row i have the Gram matrix
@@ -128,4 +133,4 @@ def leave_one_out(belief: Belief, A_ii: Tensor, K_ii: Tensor) -> LeaveOneOut:
     is_there = values > SINGULAR
     inverse = torch.where(is_there, 1 / values.masked_fill(~is_there, 1.0), torch.zeros_like(values))
     on_u, on_b = ((vectors.mT @ x.unsqueeze(-1)).squeeze(-1) for x in (u2, (Q.mT @ b.unsqueeze(-1)).squeeze(-1)))
-    return LeaveOneOut((on_u * inverse * on_b).sum(-1), K_ii - (on_u.square() * inverse).sum(-1))
+    return LeftOut((on_u * inverse * on_b).sum(-1), K_ii - (on_u.square() * inverse).sum(-1))

@@ -10,6 +10,7 @@ References:
 
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from scipy.sparse.linalg import LinearOperator, eigsh
 from torch import Tensor
@@ -41,16 +42,21 @@ def unit(A: Covariance, order: Tensor) -> Policy:
 def residual(A: Covariance, z: Tensor, precondition: Callable[[Tensor], Tensor] | None = None) -> Policy:
     """The residual, or what a preconditioner makes of it: the iterates are those of conjugate gradients.
 
-    Where nothing is left of the targets z, the mean is known, and the rest of the actions, one observation after the
-    other, is for the variance.
+    Where nothing is left of the targets z in units of the noise, or the residual brings nothing new, the mean is known;
+    the rest of the actions, one observation after the other, is for the variance.
     """
-    nothing = EXHAUSTED * z.norm()
+    nothing, rest = EXHAUSTED * (z / A.N.sqrt()).norm(), unit(A, torch.arange(len(z)))
+    last, offered = None, 0
 
-    def policy(taken: int, r: Tensor) -> tuple[Tensor, Tensor] | None:
-        if r.norm() <= nothing:
-            return unit(A, torch.arange(len(r)))(taken, r)
-        s = (r if precondition is None else precondition(r)).unsqueeze(-1)
-        return s, A.times(s)
+    def policy(_: int, r: Tensor) -> tuple[Tensor, Tensor] | None:
+        nonlocal last, offered
+        if offered == 0 and r is not last and (r / A.N.sqrt()).norm() > nothing:
+            last = r
+            s = (r if precondition is None else precondition(r)).unsqueeze(-1)
+            s = s / s.abs().max()
+            return s, A.times(s)
+        offered += TOGETHER
+        return rest(offered - TOGETHER, r)
 
     return policy
 
@@ -66,13 +72,20 @@ def fixed(A: Covariance, S: Tensor) -> Policy:
 
 
 def eigenvectors(A: Covariance, count: int) -> Tensor:
-    """``n x count`` eigenvectors of A, those of the largest eigenvalues first; by Lanczos where n is large."""
-    n = len(A.X)
+    """``n x count`` directions in which A tells most beside its noise; by Lanczos where n is large.
+
+    They are D(N)^(-1/2) times the eigenvectors of D(N)^(-1/2) A D(N)^(-1/2), the largest eigenvalues first: those of A
+    where the noise is the same for all. Where it is not, those of A would look at the noisiest observations first.
+    """
+    n, root = len(A.X), A.N.rsqrt().unsqueeze(-1)
     if n <= max(DENSE, 2 * count):
-        return torch.linalg.eigh(A.dense()).eigenvectors.flip(-1)[:, :count]
-    product = LinearOperator((n, n), lambda w: A.times(torch.from_numpy(w).reshape(n, -1)).numpy(), dtype=float)
-    _, vectors = eigsh(product, k=count, which="LA", v0=torch.ones(n, dtype=A.X.dtype).numpy())
-    return torch.from_numpy(vectors[:, ::-1].copy())
+        return root * torch.linalg.eigh(root * A.dense() * root.mT).eigenvectors.flip(-1)[:, :count]
+
+    def product(w: np.ndarray) -> np.ndarray:
+        return (root * A.times(root * torch.from_numpy(w).reshape(n, -1))).numpy()
+
+    _, vectors = eigsh(LinearOperator((n, n), product, dtype=float), k=count, which="LA", v0=np.ones(n))
+    return root * torch.from_numpy(vectors[:, ::-1].copy())
 
 
 def pivoted_cholesky(A: Covariance, rank: int) -> tuple[Tensor, Tensor]:

@@ -11,6 +11,7 @@ from gpytorch.means import Mean
 from gpytorch.module import Module
 from torch import Tensor
 
+from robustbo.arguments import whole
 from robustbo.numerics import computation_aware, conjugate_search
 from robustbo.numerics.computation_aware import Plan, Seen
 from robustbo.numerics.conjugate import LeaveOneOut
@@ -31,12 +32,9 @@ BLOCK = 2**22  # numbers of a block of covariances: 32 MiB
 
 
 class Variances(NamedTuple):
-    """The variance of latent values, by where it comes from, in the model's own (transformed) units.
+    """The variances of latent values: of the exact process, what more iterations would remove, and the sum of both.
 
-    Attributes:
-        combined: ``... x q`` variances: of what has been looked at, the sum of the others.
-        mathematical: ``... x q`` variances that the exact process would have.
-        computational: ``... x q`` variances that more iterations would remove.
+    In the model's own (transformed) units.
     """
 
     combined: Tensor
@@ -48,8 +46,8 @@ class ComputationAwareGP(Weighed, MapGP):
     """A GP for more observations than a Cholesky factor can be had of, whose variance counts what it did not compute.
 
     Hyperparameters are those of the exact model (`ConjugateGP` or `StandardGP`) of at most ``fit_size`` observations,
-    evenly spread over the rows; then all are looked at, through at most ``iterations`` actions. Memory grows linearly
-    with n, work quadratically.
+    drawn at random; then all are looked at, through at most ``iterations`` actions, once a round of weights. Memory
+    grows linearly with n, work quadratically; a posterior is joint, so ask for many points in parts.
 
     Args:
         train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
@@ -57,13 +55,12 @@ class ComputationAwareGP(Weighed, MapGP):
         train_Yvar: ``n x 1`` known noise variances.
         policy: The actions: "residual" (conjugate gradients), "preconditioned" (the same, by a pivoted Cholesky factor
             of rank 50), "unit" (one observation after the other), "weight" (the same, the weightiest first),
-            "eigenvectors" (of the covariance, the largest first), or "pseudo-inputs" (kernel columns at the
-            observations that a pivoted Cholesky factorization picks).
-        iterations: Actions at most; 100 unless said, or n where that is less.
+            "eigenvectors" (of the covariance in units of the noise, the largest first), or "pseudo-inputs" (kernel
+            columns at the observations that a pivoted Cholesky factorization picks).
+        iterations: Actions at most, 100 unless said; n is as many as there can be.
         tolerance: Residual, relative to the targets, at which to stop; 0 goes on, for the sake of the variance.
         robust: Whether observations are weighted as in `ConjugateGP` (IterRCGP) or not (IterGP).
-        quantile: As in `ConjugateGP`.
-        rounds: As in `ConjugateGP`.
+        quantile, threshold, rounds, is_weighted: As in `ConjugateGP`.
         fit_size: Observations at most that the hyperparameters are found from.
 
     Attributes:
@@ -100,18 +97,20 @@ class ComputationAwareGP(Weighed, MapGP):
         tolerance: float = 0.0,
         robust: bool = True,
         quantile: float = Weights().quantile,
+        threshold: float | None = None,
         rounds: int = Weights().rounds,
+        is_weighted: bool = Weights().is_weighted,
         fit_size: int = FIT_SIZE,
         kernel: str = "matern52",
         is_signal_free: bool = True,
     ) -> None:
-        self.check_values(policy, iterations, tolerance, quantile, rounds, fit_size)
+        self.check_values(policy, iterations, tolerance, quantile, threshold, rounds, fit_size)
         if covar_module is not None:
             raise ValueError(
                 "covar_module must not be given: products with the kernel are our own; say which by its name"
             )
         self._plan = Plan(policy, iterations or ITERATIONS, tolerance)
-        self._weights, self._fit_size = Weights(robust, quantile, None, rounds), fit_size
+        self._weights, self._fit_size = Weights(robust, quantile, threshold, rounds, is_weighted), fit_size
         self._kernel = (kernel, is_signal_free)
         self.seen: Seen | None = None
         super().__init__(
@@ -134,7 +133,8 @@ class ComputationAwareGP(Weighed, MapGP):
         iterations: int | None = None,
         tolerance: float = 0.0,
         quantile: float = Weights().quantile,
-        rounds: int = 1,
+        threshold: float | None = None,
+        rounds: int = Weights().rounds,
         fit_size: int = FIT_SIZE,
         **_: Any,
     ) -> None:
@@ -142,17 +142,16 @@ class ComputationAwareGP(Weighed, MapGP):
         if policy not in NAMES:
             raise ValueError(f"policy must be one of {list(NAMES)}, got {policy!r}")
         for name, value in (("iterations", iterations), ("fit_size", fit_size)):
-            if value is not None and not (isinstance(value, int) and value >= 1):
-                raise ValueError(f"{name} must be at least 1, got {value!r}")
+            if value is not None:
+                whole(name, value, 1)
         if not 0 <= tolerance < 1:
             raise ValueError(f"tolerance must lie in [0, 1), got {tolerance!r}")
-        check_weights(quantile, None, rounds)
+        check_weights(quantile, threshold, rounds)
 
     def search_model(self, rows: Tensor | slice | None = None) -> Model:
         """The model as the search sees it: of the rows that hyperparameters are found from unless others are said."""
-        n = len(self.train_targets)
-        spread = torch.linspace(0, n - 1, min(n, self._fit_size)).round().long()
-        return super().search_model(spread if rows is None else rows)
+        drawn = torch.randperm(len(self.train_targets), generator=torch.Generator().manual_seed(0))
+        return super().search_model(drawn[: self._fit_size].sort().values if rows is None else rows)
 
     def search(self, model: Model) -> ConjugateFit | Fit:
         """The hyperparameters of the exact model, which is robust or not."""
@@ -184,19 +183,16 @@ class ComputationAwareGP(Weighed, MapGP):
         """Whether the observations have been looked at."""
         return self.seen is not None
 
-    def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
-        """Moves of mean and covariance by what has been looked at; see `ExplicitPosterior`."""
-        on_mean, root = self._seen_from(k, ALL)
-        return on_mean, root @ root.mT
-
     def explain_at(self, X: Tensor) -> tuple[Tensor, Tensor]:
-        """The same for ``... x q x d`` points, with covariances in blocks."""
-        block = max(1, BLOCK // X[..., 0].numel())
-        parts = []
-        for start in range(0, len(self.train_targets), block):
-            rows = slice(start, start + block)
-            parts.append(self._seen_from(self.covar_module(X, self.train_inputs[0][rows]).to_dense(), rows))
-        on_mean, root = (torch.stack(part).sum(0) if len(parts) > 1 else part[0] for part in zip(*parts, strict=True))
+        """Moves of mean and covariance at ``... x q x d`` points; see `ExplicitPosterior`. Covariances come in blocks."""
+        block, n = max(1, BLOCK // X[..., 0].numel()), len(self.train_targets)
+        parts = (
+            self._seen_from(self.covar_module(X, self.train_inputs[0][rows]).to_dense(), rows)
+            for rows in (slice(start, start + block) for start in range(0, n, block))
+        )
+        on_mean, root = next(parts)
+        for mean, more in parts:
+            on_mean, root = on_mean + mean, root + more
         return on_mean, root @ root.mT
 
     def _seen_from(self, k: Tensor, rows: slice) -> tuple[Tensor, Tensor]:
@@ -221,6 +217,11 @@ class ComputationAwareGP(Weighed, MapGP):
             combined = self.seen.A.s2f - self.seen.belief.explained(k)
         mathematical = self.seen.A.s2f - explained
         return Variances(combined, mathematical, combined - mathematical)
+
+    @property
+    def is_named(self) -> bool:
+        """Whether explicit formulas of the acquisition are to be had, which need an n x n matrix."""
+        return len(self.train_targets) <= EXACT_SIZE
 
     def latent(self) -> Latent:
         """The process as far as it was looked at, in numbers, for explicit formulas."""

@@ -105,7 +105,7 @@ class ConjugateGP(Weighed, MapGP):
         weights: str = WEIGHTS[0],
         quantile: float = Weights().quantile,
         threshold: float | None = None,
-        rounds: int = 1,
+        rounds: int = Weights().rounds,
         **_: Any,
     ) -> None:
         """Raise a ValueError for options that cannot be."""

@@ -128,7 +128,10 @@ class MapGP(TakesOptions, SingleTaskGP):
         return getattr(self.likelihood, "rho", torch.zeros_like(self.train_targets))
 
     def standardize_on(self, inliers: Tensor) -> bool:
-        """Learn the outcomes' scale anew from ``n`` booleans' worth; keep it if it changed by `RESCALE`, and say so."""
+        """Learn center and scale of the outcomes again from ``n`` booleans' worth of them, if it changes much.
+
+        Returns whether the scale changed by more than `RESCALE`; nothing has changed if not.
+        """
         transform = getattr(self, "outcome_transform", None)
         if not isinstance(transform, RobustStandardize) or inliers.all() or inliers.sum() < 2:
             return False
@@ -138,8 +141,7 @@ class MapGP(TakesOptions, SingleTaskGP):
         if (transform.stdvs / before).log().abs().item() < math.log(RESCALE):
             transform.learn(raw)
             return False
-        transform.eval()
-        targets, _ = transform(raw)
+        targets, _ = transform.eval()(raw)
         self.set_train_data(targets=targets.squeeze(-1), strict=False)
         return True
 

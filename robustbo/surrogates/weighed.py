@@ -5,6 +5,7 @@ import math
 import torch
 from torch import Tensor
 
+from robustbo.arguments import whole
 from robustbo.numerics.conjugate import LeaveOneOut
 from robustbo.numerics.gains import gain
 from robustbo.surrogates.base import Diagnosis, Tails, in_outcome_units
@@ -43,8 +44,7 @@ class Weighed(ExplicitPosterior):
 
     def tails(self, *, leave_one_out: bool = True) -> Tails:
         """Each observation's error and the chance of one beyond it; see `base.tails`."""
-        e, t = self.left_out if leave_one_out else self.in_sample
-        return Tails(e, torch.special.log_ndtr(-e.abs() / t.sqrt()))
+        return _tails(*(self.left_out if leave_one_out else self.in_sample))
 
     def diagnose(self) -> Diagnosis:
         """The prediction of each observation by the others, its squared weight, and the evidence against it.
@@ -54,16 +54,19 @@ class Weighed(ExplicitPosterior):
         """
         self.eval()  # type: ignore[attr-defined]
         e, t = self.left_out
-        is_far = (self.tails().log_chance < math.log(TAIL)) & (self.share < FAINT)
+        is_far = (_tails(e, t).log_chance < math.log(TAIL)) & (self.share < FAINT)
         expected, sd = in_outcome_units(self, self.train_targets - e, t.sqrt())  # type: ignore[attr-defined]
         return Diagnosis(expected, sd, gain(e, t), is_far & ~self.cleared(), self.share)  # type: ignore[attr-defined]
 
 
+def _tails(e: Tensor, t: Tensor) -> Tails:
+    return Tails(e, torch.special.log_ndtr(-e.abs() / t.sqrt()))
+
+
 def check_weights(quantile: float, threshold: float | None, rounds: int) -> None:
-    """Raise a ValueError for weights that cannot be."""
+    """Raise a ValueError or a TypeError for weights that cannot be."""
     if not 0 < quantile <= 1:
         raise ValueError(f"quantile must lie in (0, 1], got {quantile!r}")
     if threshold is not None and not 0 < threshold < math.inf:
         raise ValueError(f"threshold must be positive, or None for the quantile, got {threshold!r}")
-    if not (isinstance(rounds, int) and rounds >= 1):
-        raise ValueError(f"rounds must be at least 1, got {rounds!r}")
+    whole("rounds", rounds, 1)

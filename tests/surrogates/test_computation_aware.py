@@ -6,6 +6,7 @@ from robustbo.surrogates import computation_aware
 from robustbo.surrogates.base import diagnose, fit
 from robustbo.surrogates.computation_aware import ComputationAwareGP
 from robustbo.surrogates.conjugate import ConjugateGP
+from robustbo.surrogates.robust_standardize import RobustStandardize
 from robustbo.surrogates.standard import StandardGP
 from tests.surrogates.test_contract import data, rmse
 
@@ -63,8 +64,8 @@ def test_covariances_in_blocks_are_covariances(monkeypatch):
 def test_hyperparameters_may_come_from_a_part_of_the_rows():
     X, Y = data(80)
     model = fit(ComputationAwareGP(X, Y, fit_size=20, robust=False))
-    spread = torch.linspace(0, 79, 20).round().long()
-    part = fit(StandardGP(X[spread], Y[spread]))
+    drawn = torch.randperm(80, generator=torch.Generator().manual_seed(0))[:20].sort().values
+    part = fit(StandardGP(X[drawn], Y[drawn]))
     mine, theirs = (m.covar_module.base_kernel.lengthscale for m in (model, part))
     torch.testing.assert_close(mine, theirs, rtol=0.2, atol=0.0)  # all rows standardize the outcomes a little otherwise
     assert len(model.seen.belief.z) == 80
@@ -95,9 +96,10 @@ def test_known_noise_may_differ():
     ("options", "message"),
     [
         ({"policy": "cg"}, "policy must be one of"),
-        ({"iterations": 0}, "iterations must be at least 1, got 0"),
+        ({"iterations": 0}, "iterations must be a whole number of at least 1, got 0"),
+        ({"iterations": True}, "iterations must be a whole number"),
         ({"tolerance": 1.0}, r"tolerance must lie in \[0, 1\), got 1.0"),
-        ({"fit_size": 0}, "fit_size must be at least 1"),
+        ({"fit_size": 0}, "fit_size must be a whole number of at least 1"),
         ({"quantile": 2.0}, "quantile must lie"),
     ],
 )
@@ -117,3 +119,22 @@ def test_the_parts_of_the_variance_have_a_limit(monkeypatch):
     monkeypatch.setattr(computation_aware, "EXACT_SIZE", 10)
     with pytest.raises(ValueError, match="at most 10 observations, got 12"):
         fit(ComputationAwareGP(*data(12))).variances(GRID)
+
+
+@pytest.mark.parametrize(
+    "options", [{"tolerance": 0.01}, {"iterations": 20}, {"policy": "eigenvectors", "iterations": 20}]
+)
+@pytest.mark.parametrize("size", [1e3, 1e6, 1e12, 1e100])
+def test_a_gross_value_is_not_all_that_is_looked_at(size, options):
+    X, Y = data(60)
+    Y[3] += size
+    model = fit(ComputationAwareGP(X, Y, outcome_transform=RobustStandardize(m=1), **options))
+    assert rmse(model, GRID) < 0.3
+
+
+def test_a_large_history_needs_no_square_matrix_to_ask(monkeypatch):
+    X, Y = data(12)
+    model = fit(ComputationAwareGP(X, Y))
+    assert model.is_named
+    monkeypatch.setattr(computation_aware, "EXACT_SIZE", 10)
+    assert not model.is_named
