@@ -22,7 +22,7 @@ from robustbo.numerics.policies import NAMES
 from robustbo.numerics.products import Covariance
 from robustbo.numerics.pursuit import empty
 from robustbo.numerics.search import Fit
-from robustbo.surrogates.map_gp import ALL, MapGP
+from robustbo.surrogates.map_gp import MapGP
 from robustbo.surrogates.weighed import Weighed, check_weights
 
 ITERATIONS = 100
@@ -184,7 +184,7 @@ class ComputationAwareGP(Weighed, MapGP):
         return self.seen is not None
 
     def explain_at(self, X: Tensor) -> tuple[Tensor, Tensor]:
-        """Moves of mean and covariance at ``... x q x d`` points; see `ExplicitPosterior`. Covariances come in blocks."""
+        """Moves of mean and covariance at ``... x q x d`` points; see `ExplicitPosterior`; in blocks."""
         block, n = max(1, BLOCK // X[..., 0].numel()), len(self.train_targets)
         parts = (
             self._seen_from(self.covar_module(X, self.train_inputs[0][rows]).to_dense(), rows)
