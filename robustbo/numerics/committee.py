@@ -9,46 +9,19 @@ References:
     Mair and Brefeld (2018), Distributed robust Gaussian process regression; equations.md section 9.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from robustbo.numerics import evidence as gaussian
-from robustbo.numerics import laplace_batch
+from robustbo.numerics import heavy_tail, laplace_batch
+from robustbo.numerics import student_t_likelihood as likelihood
 from robustbo.numerics.evidence import LOG_2PI
 from robustbo.numerics.kernels import KERNELS, Kernel, pullback, squared_differences
 from robustbo.numerics.laplace import Noise
 from robustbo.numerics.laplace_batch import Modes
-
-MEMORY = 2**29  # bytes that a chunk of experts may take, about
-
-
-class Shards(NamedTuple):
-    """The observations, by expert.
-
-    Attributes:
-        X: ``E x n x d`` inputs.
-        y: ``E x n`` values.
-        mask: ``E x n``, 1 where there is an observation, 0 where there is padding.
-        s2: ``E x n`` known noise variances (squared scales), or None.
-    """
-
-    X: Tensor
-    y: Tensor
-    mask: Tensor
-    s2: Tensor | None = None
-
-    def part(self, rows: slice | Tensor) -> "Shards":
-        """Some of the experts."""
-        return Shards(self.X[rows], self.y[rows], self.mask[rows], None if self.s2 is None else self.s2[rows])
-
-    def chunks(self, memory: float = MEMORY) -> Iterator[slice]:
-        """The experts in chunks whose matrices take no more than so many bytes, one expert at least."""
-        (E, n), d = self.y.shape, self.X.shape[-1]
-        size = max(1, int(memory / (8 * n * n * (2 * d + 12))))
-        return (slice(start, min(start + size, E)) for start in range(0, E, size))
+from robustbo.numerics.shards import MEMORY, Shards
 
 
 class Shared(NamedTuple):
@@ -187,29 +160,35 @@ def _experts(shards: Shards, shared: Shared, f: Tensor | None) -> Experts:
     return Experts(modes.a, laplace_batch.weights(K, r, noise, mask, modes))
 
 
-def random_parts(n: int, num_experts: int, generator: torch.Generator) -> list[Tensor]:
-    """Rows by expert: drawn, the sizes differing by one at most."""
-    return list(torch.randperm(n, generator=generator).tensor_split(num_experts))
+class Judged(NamedTuple):
+    """What the others of its expert predict of each observation, by expert.
+
+    Attributes:
+        mean: ``E x n`` latent means, less the constant one.
+        variance: ``E x n`` latent variances.
+        V: ``E x n`` variances of normal errors that pull as much as the observations' own do.
+    """
+
+    mean: Tensor
+    variance: Tensor
+    V: Tensor
 
 
-def clustered_parts(X: Tensor, num_experts: int) -> list[Tensor]:
-    """Rows by expert: neighbours together, halves again and again across the widest input; sizes as near as may be."""
-
-    def split(rows: Tensor, count: int) -> list[Tensor]:
-        if count == 1:
-            return [rows]
-        inputs = X[rows]
-        widest = int((inputs.amax(0) - inputs.amin(0)).argmax())
-        ordered, few = rows[inputs[:, widest].argsort(stable=True)], count // 2
-        at = len(rows) * few // count
-        return [*split(ordered[:at], few), *split(ordered[at:], count - few)]
-
-    return split(torch.arange(len(X)), num_experts)
+def judge(shards: Shards, shared: Shared, found: Experts, memory: float = MEMORY) -> Judged:
+    """Leave-one-out predictions within each expert; cavities where the noise is Student-t."""
+    parts = [_judge(shards.part(rows), shared, Experts(*(x[rows] for x in found))) for rows in shards.chunks(memory)]
+    return Judged(*(torch.cat(column) for column in zip(*parts, strict=True)))
 
 
-def shard(X: Tensor, y: Tensor, parts: list[Tensor], s2: Tensor | None = None) -> Shards:
-    """The observations by expert, padded to the largest."""
-    n = max(len(rows) for rows in parts)
-    index = torch.stack([torch.cat([rows, rows.new_zeros(n - len(rows))]) for rows in parts])
-    mask = torch.stack([torch.arange(n) < len(rows) for rows in parts]).to(y.dtype)
-    return Shards(X[index], y[index] * mask, mask, None if s2 is None else s2[index])
+def _judge(shards: Shards, shared: Shared, found: Experts) -> Judged:
+    _, _, K = shared.prior(shards)
+    r, mask = shared.residual(shards), shards.mask
+    if shared.nu is None:
+        P_ii = found.R.diagonal(dim1=-2, dim2=-1).masked_fill(mask == 0, 1.0)
+        s2 = (shared.s2 if shards.s2 is None else shards.s2).expand_as(r)
+        return Judged(r - found.a / P_ii, (1 / P_ii - s2).clamp_min(0.0), s2)
+    noise = shared.noise(shards)
+    f = (K @ found.a.unsqueeze(-1)).squeeze(-1)
+    v = K.diagonal(dim1=-2, dim2=-1) - (K @ found.R * K).sum(-1)
+    W = likelihood.curvature(r - f, *noise) * mask
+    return Judged(*heavy_tail.cavity_of(f, v, W, found.a), likelihood.em_variance(r - f, *noise))

@@ -15,10 +15,11 @@ from torch import Tensor
 
 from robustbo.numerics import committee
 from robustbo.numerics.ascent import Ascent, Point, ascend_by_gradient
-from robustbo.numerics.committee import MEMORY, Shards, Shared, Total
+from robustbo.numerics.committee import Shared, Total
 from robustbo.numerics.covariance import FACTORS, LOG_L, LOG_S2F, LogNormal
 from robustbo.numerics.hyperparameters import LOG_S2
 from robustbo.numerics.laplace_search import DOF_PRIOR, LOG_DOF
+from robustbo.numerics.shards import MEMORY, Shards
 
 ROUGH, FINE = 3e-3, 1e-8  # relative rise of F at which the first climbs stop, and the last
 

@@ -77,6 +77,12 @@ def robust_committee(mu: Tensor, v: Tensor, v0: Tensor) -> Prediction:
     return _combined(entropy_weights(v, v0), mu, v, v0, True)
 
 
+def correlation(C: Tensor) -> Tensor:
+    """``... x q x q`` correlations of covariances."""
+    sd = C.diagonal(dim1=-2, dim2=-1).clamp_min(torch.finfo(C.dtype).tiny).sqrt()
+    return C / sd.unsqueeze(-1) / sd.unsqueeze(-2)
+
+
 COMBINE: dict[str, Callable[[Tensor, Tensor, Tensor], Prediction]] = {
     "poe": product,
     "gpoe": generalized_product,

@@ -67,10 +67,15 @@ def cavity(at: Laplace) -> tuple[Tensor, Tensor]:
     References:
         equations.md section 3.
     """
-    share = 1 - at.clamped * at.v
-    v = torch.where(share > 0, at.v / share.masked_fill(share <= 0, 1.0), at.v)
-    pull = torch.where(share > 0, v * gradient(at.r, *at.noise), torch.zeros_like(v))
-    return at.f - pull, v
+    return cavity_of(at.f, at.v, at.clamped, gradient(at.r, *at.noise))
+
+
+def cavity_of(f: Tensor, v: Tensor, W: Tensor, g: Tensor) -> tuple[Tensor, Tensor]:
+    """The same from ``... x n`` posterior means and variances, and the likelihood's curvatures and gradients there."""
+    share = 1 - W * v
+    alone = torch.where(share > 0, v / share.masked_fill(share <= 0, 1.0), v)
+    pull = torch.where(share > 0, alone * g, torch.zeros_like(v))
+    return f - pull, alone
 
 
 def _mix(normal: Callable[[Tensor], Tensor], e: Tensor, v: Tensor, noise: Noise) -> Tensor:

@@ -36,3 +36,8 @@ class ExplicitPosterior(FollowsData):
         on_mean, explained = self.explain_at(X)
         covariance = to_linear_operator(prior - explained)
         return MultivariateNormal(self.mean_module(X) + on_mean, covariance)  # type: ignore[attr-defined]
+
+    @property
+    def support(self) -> list[int]:
+        """Sorted indices of the outliers."""
+        return self.diagnose().is_outlier.nonzero().flatten().tolist()  # type: ignore[attr-defined]

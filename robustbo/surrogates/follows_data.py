@@ -16,6 +16,10 @@ class FollowsData:
         """Whether it has been found."""
         raise NotImplementedError
 
+    @property
+    def _rho(self) -> Tensor:
+        return torch.zeros_like(self.train_targets)  # type: ignore[attr-defined]  # no observation has one added
+
     def set_train_data(self, inputs: Any = None, targets: Tensor | None = None, strict: bool = True) -> None:
         """Take other data; the hyperparameters stay, and the rest is found anew.
 

@@ -8,7 +8,10 @@ from torch import Tensor
 
 from robustbo.numerics.heavy_tail import variance
 from robustbo.numerics.laplace import Noise
+from robustbo.surrogates import base_gp
 from robustbo.surrogates.outlier_likelihood import OutlierVariances
+
+DOF = 4.0
 
 
 class StudentTScale:
@@ -39,3 +42,14 @@ class HeavyTailedLikelihood(OutlierVariances, StudentTScale, GaussianLikelihood)
 
 class HeavyTailedFixedLikelihood(OutlierVariances, StudentTScale, FixedNoiseGaussianLikelihood):
     """Known squared scales."""
+
+
+def heavy_tailed(noise: Tensor | None, dof: float | None) -> Any:
+    """The likelihood of a scale to be learned, or of ``n`` known squared scales; ``dof`` None begins with `DOF`."""
+    new: Any
+    if noise is None:
+        new = HeavyTailedLikelihood(**base_gp.noise_arguments())
+    else:
+        new = HeavyTailedFixedLikelihood(noise=noise)
+    new.set_dof(DOF if dof is None else dof)
+    return new

@@ -8,6 +8,7 @@ from typing import Any
 from botorch.models.gpytorch import GPyTorchModel
 
 from robustbo.surrogates.base import own_options
+from robustbo.surrogates.committee import CommitteeGP
 from robustbo.surrogates.computation_aware import ComputationAwareGP
 from robustbo.surrogates.conjugate import ConjugateGP
 from robustbo.surrogates.filtered import DETECTORS, FilteredGP
@@ -24,6 +25,7 @@ SURROGATES: dict[str, type[GPyTorchModel]] = {
     "student-t-process": StudentTProcess,
     "conjugate": ConjugateGP,
     "computation-aware": ComputationAwareGP,
+    "committee": CommitteeGP,
     "student-t-variational": StudentTVariationalGP,
 }
 

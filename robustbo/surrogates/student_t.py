@@ -19,15 +19,13 @@ from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.improvement import Latent
 from robustbo.numerics.laplace import Laplace, Noise, unclamped
 from robustbo.numerics.laplace_search import HeavyFit, HeavyModel
-from robustbo.surrogates import base_gp
 from robustbo.surrogates.base import Diagnosis, Tails, in_outcome_units
 from robustbo.surrogates.explicit_posterior import ExplicitPosterior
-from robustbo.surrogates.heavy_tailed_likelihood import HeavyTailedFixedLikelihood, HeavyTailedLikelihood
+from robustbo.surrogates.heavy_tailed_likelihood import DOF, heavy_tailed
 from robustbo.surrogates.laplace_mll import LaplaceMarginalLogLikelihood
 from robustbo.surrogates.map_gp import MapGP
 from robustbo.surrogates.predictive import Predictive
 
-DOF = 4.0
 TAIL = 0.005  # a value that the others give a smaller chance, on either side, is called an outlier
 
 
@@ -101,13 +99,7 @@ class StudentTGP(ExplicitPosterior, MapGP):
 
     def new_likelihood(self, noise: Tensor | None) -> Likelihood:
         """Student-t noise of a scale to be learned, or of ``n`` known squared scales."""
-        new: Any
-        if noise is None:
-            new = HeavyTailedLikelihood(**base_gp.noise_arguments())
-        else:
-            new = HeavyTailedFixedLikelihood(noise=noise)
-        new.set_dof(DOF if self._dof is None else self._dof)
-        return new
+        return heavy_tailed(noise, self._dof)
 
     def marginal_log_likelihood(self) -> LaplaceMarginalLogLikelihood:
         """What a fit maximizes."""
@@ -152,10 +144,6 @@ class StudentTGP(ExplicitPosterior, MapGP):
         """Whether the mode has been found."""
         return self.laplace is not None
 
-    @property
-    def _rho(self) -> Tensor:
-        return torch.zeros_like(self.train_targets)  # no observation has a variance added to that of the noise
-
     def latent(self) -> Latent:
         """The fitted process in numbers, for explicit formulas; the kernel must be a named one."""
         assert self.laplace is not None
@@ -190,11 +178,6 @@ class StudentTGP(ExplicitPosterior, MapGP):
         latent, v = heavy_tail.cavity(at) if leave_one_out else (at.f, at.v)
         e = at.r + at.f - latent
         return Tails(e, heavy_tail.log_cdf(-e.abs(), torch.zeros_like(e), v, at.noise))
-
-    @property
-    def support(self) -> list[int]:
-        """Sorted indices of the outliers."""
-        return self._is_outlier().nonzero().flatten().tolist()
 
     def _is_outlier(self) -> Tensor:
         return (self.tails().log_chance < math.log(TAIL)) & ~self.cleared()

@@ -33,15 +33,6 @@ class Weighed(ExplicitPosterior):
         """``n`` squared weights."""
         raise NotImplementedError
 
-    @property
-    def _rho(self) -> Tensor:
-        return torch.zeros_like(self.share)  # no observation is an outlier by its weight alone
-
-    @property
-    def support(self) -> list[int]:
-        """Sorted indices of the outliers."""
-        return self.diagnose().is_outlier.nonzero().flatten().tolist()
-
     def tails(self, *, leave_one_out: bool = True) -> Tails:
         """Each observation's error and the chance of one beyond it; see `base.tails`."""
         return _tails(*(self.left_out if leave_one_out else self.in_sample))

@@ -1,0 +1,133 @@
+import json
+import math
+from pathlib import Path
+
+import pytest
+import torch
+
+from robustbo.numerics import committee_search
+from robustbo.numerics.committee import Shared, evidence, experts, judge
+from robustbo.numerics.committee_search import CommitteeModel, search
+from robustbo.numerics.covariance import LogNormal
+from robustbo.numerics.experts import COMBINE
+from robustbo.numerics.hyperparameters import Model
+from robustbo.numerics.kernels import KERNELS, squared_differences
+from robustbo.numerics.laplace_search import HeavyModel
+from robustbo.numerics.laplace_search import search as search_one
+from robustbo.numerics.shards import random_parts, shard
+from robustbo.surrogates import base_gp
+
+FIXTURE = json.loads((Path(__file__).parents[1] / "fixtures" / "rbcm_01.json").read_text())
+
+
+def reference(is_normal):
+    X, y, X_test = (torch.tensor(FIXTURE[key]) for key in ("X", "y", "X_test"))
+    kernel, noise = FIXTURE["kernel"], FIXTURE["likelihood"]
+    s2 = torch.tensor(FIXTURE["gaussian_noise_variance"] if is_normal else noise["sigma2"])
+    nu = None if is_normal else torch.tensor(noise["nu"])
+    shared = Shared(
+        kernel["name"], torch.tensor(kernel["lengthscales"]), torch.tensor(kernel["variance"]), s2, nu, torch.zeros(())
+    )
+    return shard(X, y, [torch.tensor(rows) for rows in FIXTURE["partition"]]), shared, X_test
+
+
+@pytest.mark.parametrize("model", ["student_t_signed_W", "gaussian"])
+class TestTheReference:
+    def test_experts_and_committees(self, model):
+        shards, shared, X_test = reference(model == "gaussian")
+        found = experts(shards, shared)
+        D = squared_differences(X_test, shards.X)
+        k = KERNELS[shared.kernel](D, shared.l, shared.s2f).K
+        mu, v = (k @ found.a.unsqueeze(-1)).squeeze(-1), shared.s2f - (k @ found.R * k).sum(-1)
+        for i, expert in enumerate(FIXTURE["models"][model]["experts"]):
+            torch.testing.assert_close(mu[i], torch.tensor(expert["latent_mean"]), rtol=1e-9, atol=1e-9)
+            torch.testing.assert_close(v[i], torch.tensor(expert["latent_var"]), rtol=1e-9, atol=1e-9)
+        wanted = FIXTURE["models"][model]["combined"]["rbcm"]
+        mean, variance = COMBINE["rbcm"](mu, v, torch.tensor(FIXTURE["prior_variance_at_test"]))
+        torch.testing.assert_close(mean, torch.tensor(wanted["mean"]), rtol=1e-9, atol=1e-9)
+        torch.testing.assert_close(variance, torch.tensor(wanted["var"]), rtol=1e-9, atol=1e-9)
+
+    def test_the_sum_of_the_evidences(self, model):
+        shards, shared, _ = reference(model == "gaussian")
+        name = "gaussian" if model == "gaussian" else "student_t_clamped_W"
+        assert evidence(shards, shared).L.item() == pytest.approx(FIXTURE["models"][name]["sum_log_marginal"], rel=1e-9)
+
+
+def data(n=50, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    X = torch.rand(n, 2, generator=generator)
+    y = torch.sin(6 * X[:, 0]) + X[:, 1] ** 2 + 0.05 * torch.randn(n, generator=generator)
+    y[:5] += 5.0
+    return X, y
+
+
+def model(num_experts, dof, known=False):
+    X, y = data()
+    parts = random_parts(len(y), num_experts, torch.Generator().manual_seed(1))
+    shards = shard(X, y, parts, torch.linspace(0.01, 0.02, len(y)) if known else None)
+    return CommitteeModel(
+        shards, "matern52", base_gp.length_scale_prior(2), base_gp.SIGNAL_PRIOR, base_gp.NOISE_PRIOR, dof
+    )
+
+
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("dof", [4.0, None, math.inf])
+def test_the_gradient_of_the_search(dof, known):
+    given = model(3, dof, known)
+    x = given.starts[1] + 0.1
+    _, total = committee_search.evaluate(given, x)
+    slopes = given.slopes(x, total)
+    for i in range(len(x)):
+        step = torch.zeros_like(x)
+        step[i] = 1e-5
+        up, down = (committee_search.evaluate(given, at, total.f)[0] for at in (x + step, x - step))
+        assert slopes[i].item() == pytest.approx((up - down) / 2e-5, rel=1e-5, abs=1e-4)
+
+
+@pytest.mark.parametrize("dof", [4.0, math.inf])
+def test_chunks_make_no_difference(dof):
+    given = model(4, dof)
+    shared = given.shared(given.starts[0])
+    whole, parts = (evidence(given.shards, shared, memory=memory) for memory in (1e9, 1.0))
+    for one, other in zip(whole, parts, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("dof", [4.0, None])
+def test_one_expert_is_found_as_alone(dof):
+    X, y = data()
+    base = Model(y, base_gp.covariance_function(X, "matern52", True), base_gp.NOISE_PRIOR)
+    alone, found = search_one(HeavyModel(base, dof)), search(model(1, dof))
+    assert found.converged
+    assert pytest.approx(alone.F, abs=0.05) == found.F
+
+
+def test_padding_counts_for_nothing():
+    """Three experts of 17, 17 and 16, or each by itself."""
+    given = model(3, 4.0)
+    shared = given.shared(given.starts[0])
+    whole = evidence(given.shards, shared)
+    alone = 0.0
+    for i, mask in enumerate(given.shards.mask):
+        kept = mask > 0
+        X, y = given.shards.X[i, kept], given.shards.y[i, kept]
+        alone += evidence(shard(X, y, [torch.arange(len(y))]), shared).L.item()
+    assert whole.L.item() == pytest.approx(alone, rel=1e-12)
+
+
+def test_judged_by_the_others_of_the_expert():
+    given = model(2, math.inf)
+    shared = given.shared(given.starts[0])
+    found = judge(given.shards, shared, experts(given.shards, shared))
+    X, y = given.shards.X[0], given.shards.y[0]
+    rest = shard(X[1:], y[1:], [torch.arange(len(y) - 1)])
+    k = KERNELS["matern52"](squared_differences(X[:1], X[1:]), shared.l, shared.s2f).K
+    one = experts(rest, shared)
+    torch.testing.assert_close(found.mean[0, 0], (k @ one.a[0]).squeeze())
+    torch.testing.assert_close(found.variance[0, 0], shared.s2f - (k @ one.R[0] @ k.mT).squeeze())
+
+
+def test_priors_are_of_all_but_the_mean():
+    given = model(2, None)
+    assert len(given.priors) == len(given.bounds) - 1 == len(given.starts[0]) - 1
+    assert all(isinstance(prior, LogNormal) for prior in given.priors)
