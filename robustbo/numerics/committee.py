@@ -15,10 +15,10 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics import evidence as gaussian
-from robustbo.numerics import heavy_tail, laplace_batch
+from robustbo.numerics import heavy_tail, laplace_batch, products
 from robustbo.numerics import student_t_likelihood as likelihood
 from robustbo.numerics.evidence import LOG_2PI
-from robustbo.numerics.kernels import KERNELS, Kernel, pullback, squared_differences
+from robustbo.numerics.kernels import Kernel
 from robustbo.numerics.laplace import Noise
 from robustbo.numerics.laplace_batch import Modes
 from robustbo.numerics.shards import MEMORY, Shards
@@ -28,7 +28,7 @@ class Shared(NamedTuple):
     """What the experts share.
 
     Attributes:
-        kernel: A name of `KERNELS`.
+        kernel: A name of `kernels.KERNELS`.
         l: ``d`` length-scales.
         s2f: Signal variance.
         s2: Noise variance, or squared scale; of no account where it is known.
@@ -43,11 +43,10 @@ class Shared(NamedTuple):
     nu: Tensor | None
     m: Tensor
 
-    def prior(self, shards: Shards) -> tuple[Tensor, Kernel, Tensor]:
-        """Squared differences, kernel, and ``E x n x n`` covariances of the latent values, zero where padded."""
-        D = squared_differences(shards.X, shards.X)
-        found = KERNELS[self.kernel](D, self.l, self.s2f)
-        return D, found, found.K * shards.mask.unsqueeze(-1) * shards.mask.unsqueeze(-2)
+    def prior(self, shards: Shards) -> tuple[Kernel, Tensor]:
+        """Kernel, and ``E x n x n`` covariances of the latent values, zero where padded."""
+        found = products.kernel(self.kernel, shards.X, self.l, self.s2f)
+        return found, found.K if shards.is_full else found.K * shards.mask.unsqueeze(-1) * shards.mask.unsqueeze(-2)
 
     def residual(self, shards: Shards) -> Tensor:
         """``E x n`` values less the mean, zero where padded."""
@@ -96,7 +95,7 @@ def evidence(shards: Shards, shared: Shared, f: Tensor | None = None, memory: fl
 
 
 def _evidence(shards: Shards, shared: Shared, f: Tensor | None) -> Total:
-    D, kernel, K = shared.prior(shards)
+    kernel, K = shared.prior(shards)
     r, zero = shared.residual(shards), torch.zeros_like(shared.m)
     if shared.nu is None:
         s2 = shared.s2 if shards.s2 is None else shards.s2
@@ -117,8 +116,9 @@ def _evidence(shards: Shards, shared: Shared, f: Tensor | None) -> Total:
             many.m.sum(),
             many.f,
         )
-    G = G * shards.mask.unsqueeze(-1) * shards.mask.unsqueeze(-2)
-    by_l, by_s2f = pullback(G, D, shared.l, kernel)
+    if not shards.is_full:
+        G = G * shards.mask.unsqueeze(-1) * shards.mask.unsqueeze(-2)
+    by_l, by_s2f = products.pullback(G, shards.X, shared.l, kernel)
     return Total(L, by_l.sum(0), by_s2f.sum(), by_s2, by_nu, by_m, f_new)
 
 
@@ -148,7 +148,7 @@ def experts(shards: Shards, shared: Shared, f: Tensor | None = None, memory: flo
 
 
 def _experts(shards: Shards, shared: Shared, f: Tensor | None) -> Experts:
-    _, _, K = shared.prior(shards)
+    _, K = shared.prior(shards)
     r, mask = shared.residual(shards), shards.mask
     if shared.nu is None:
         s2 = shared.s2 if shards.s2 is None else shards.s2
@@ -181,7 +181,7 @@ def judge(shards: Shards, shared: Shared, found: Experts, memory: float = MEMORY
 
 
 def _judge(shards: Shards, shared: Shared, found: Experts) -> Judged:
-    _, _, K = shared.prior(shards)
+    _, K = shared.prior(shards)
     r, mask = shared.residual(shards), shards.mask
     if shared.nu is None:
         P_ii = found.R.diagonal(dim1=-2, dim2=-1).masked_fill(mask == 0, 1.0)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from robustbo.numerics.kernels import SQRT5
+from robustbo.numerics.kernels import SQRT5, Kernel, KernelGradient
 
 TILE = 512  # rows and columns that are at work at once: 2 MiB, which stays in a core's cache
 
@@ -40,6 +40,28 @@ def correlation(kernel: str, X: Tensor, Z: Tensor) -> Tensor:
     """``n x m`` correlations of scaled ``n x d`` and ``m x d`` inputs."""
     u2 = torch.addmm(X.square().sum(-1, keepdim=True), X, Z.mT, alpha=-2.0).add_(Z.square().sum(-1))
     return CORRELATIONS[kernel](u2.clamp_min_(0.0))
+
+
+def kernel(name: str, X: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
+    """``E x n x n`` kernel matrices of ``E x n x d`` inputs, as `kernels.KERNELS`, without n x n x d numbers."""
+    Z = X / l
+    size = Z.square().sum(-1)
+    u2 = (size.unsqueeze(-1) + size.unsqueeze(-2)).baddbmm_(Z, Z.mT, alpha=-2.0).clamp_min_(0.0)
+    if name == "rbf":
+        K = u2.mul_(-0.5).exp_().mul_(s2f)
+        return Kernel(K, -0.5 * K)
+    a = u2.sqrt_().mul_(SQRT5)
+    slope = a.neg().exp_().mul_(s2f)
+    third = slope * a.square().div_(3)
+    slope.mul_(a.add_(1))
+    return Kernel(third.add_(slope), slope.mul_(-5 / 6))
+
+
+def pullback(G: Tensor, X: Tensor, l: Tensor, found: Kernel) -> KernelGradient:
+    """`kernels.pullback` from the inputs: a sum of w_ij (x_i - x_j)^2 is one of products with w = G K_u2."""
+    w = G * found.K_u2
+    ends = ((w.sum(-1) + w.sum(-2)).unsqueeze(-1) * X.square()).sum(-2)
+    return KernelGradient(-2 * (ends - 2 * (X * (w @ X)).sum(-2)) / l.square(), (G * found.K).sum((-2, -1)))
 
 
 class Covariance(NamedTuple):

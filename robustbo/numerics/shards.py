@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-MEMORY = 2**29  # bytes that a chunk of experts may take, about
+MEMORY = 2**26  # bytes that a chunk of experts may take, about: more is slower, it leaves the caches
 
 
 class Shards(NamedTuple):
@@ -27,6 +27,11 @@ class Shards(NamedTuple):
     mask: Tensor
     s2: Tensor | None = None
 
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing is padding."""
+        return bool((self.mask > 0).all())
+
     def part(self, rows: slice | Tensor) -> "Shards":
         """Some of the experts."""
         return Shards(self.X[rows], self.y[rows], self.mask[rows], None if self.s2 is None else self.s2[rows])
@@ -34,7 +39,7 @@ class Shards(NamedTuple):
     def chunks(self, memory: float = MEMORY) -> Iterator[slice]:
         """The experts in chunks whose matrices take no more than so many bytes, one expert at least."""
         (E, n), d = self.y.shape, self.X.shape[-1]
-        size = max(1, int(memory / (8 * n * n * (2 * d + 12))))
+        size = max(1, int(memory / (8 * n * (16 * n + 4 * d))))
         return (slice(start, min(start + size, E)) for start in range(0, E, size))
 
 

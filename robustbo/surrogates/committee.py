@@ -100,7 +100,7 @@ class CommitteeGP(FollowsData, MapGP):
         noise: str = NOISES[0],
         dof: float | None = DOF,
         fit_experts: int | None = None,
-        memory_mib: int = 512,
+        memory_mib: int = 64,
         kernel: str = "matern52",
         is_signal_free: bool = True,
     ) -> None:
@@ -135,7 +135,7 @@ class CommitteeGP(FollowsData, MapGP):
         noise: str = NOISES[0],
         dof: float | None = DOF,
         fit_experts: int | None = None,
-        memory_mib: int = 512,
+        memory_mib: int = 64,
         **_: Any,
     ) -> None:
         """Raise a ValueError for options that cannot be."""

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from robustbo.numerics import products
-from robustbo.numerics.kernels import KERNELS, squared_differences
+from robustbo.numerics.kernels import KERNELS, pullback, squared_differences
 from robustbo.numerics.products import CORRELATIONS, Covariance, correlation
 
 
@@ -47,3 +47,16 @@ def test_columns_and_diagonal_are_those_of_the_matrix(kernel):
     close(A.columns(rows), A.dense()[:, rows])
     close(A.diagonal, A.dense().diagonal())
     close(A.latent(rows), A.dense()[:, rows] - torch.diag(A.N)[:, rows])
+
+
+@pytest.mark.parametrize("name", sorted(CORRELATIONS))
+def test_kernels_of_stacks_and_their_pullback_are_those_of_the_differences(name):
+    generator = torch.Generator().manual_seed(0)
+    X, G = torch.rand(3, 6, 2, generator=generator), torch.randn(3, 6, 6, generator=generator)
+    l, s2f = torch.tensor([0.3, 2.0]), torch.tensor(1.7)
+    D = squared_differences(X, X)
+    wanted, found = KERNELS[name](D, l, s2f), products.kernel(name, X, l, s2f)
+    torch.testing.assert_close(found.K, wanted.K, rtol=1e-10, atol=1e-7)  # a point and itself: the root of rounding
+    slopes = pullback(G, D, l, wanted)
+    for one, other in zip(products.pullback(G, X, l, found), slopes, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-6, atol=1e-6)

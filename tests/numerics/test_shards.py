@@ -36,7 +36,7 @@ def test_chunks_keep_to_the_memory_and_have_one_expert_at_least():
     found = shard(torch.rand(40, 2), torch.rand(40), random_parts(40, 10, torch.Generator().manual_seed(0)))
     assert [c.stop - c.start for c in found.chunks(1.0)] == [1] * 10
     assert list(found.chunks(1e9)) == [slice(0, 10)]
-    one = 8 * 4 * 4 * (2 * 2 + 12)
+    one = 8 * 4 * (16 * 4 + 4 * 2)
     assert [c.stop - c.start for c in found.chunks(3.5 * one)] == [3, 3, 3, 1]
 
 

@@ -1,0 +1,143 @@
+"""What evidence and gradient of a committee of Student-t experts cost: against GPy's experts, and as n grows.
+
+Data as in the source's Figure 6: a linear model of five inputs, Student-t noise of 4 degrees of freedom, a tenth of the
+values gross. An evaluation begins at the modes of a place 2 % away, as within a fit. GPy evaluates one expert after the
+other on a sample of the same shards, from its last mode too. One process, one thread, seconds of the processor. The
+arithmetic limit is the number of operations that the factorizations take (`operations`), over the rate of a product of
+matrices of the experts' size on this machine.
+
+    pip install GPy
+    python benchmarks/speed_committee.py --out runs/speed-committee/results.csv
+"""
+
+import argparse
+import math
+import resource
+import statistics
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from robustbo.numerics import committee
+from robustbo.numerics.committee import Shared
+from robustbo.numerics.shards import Shards, random_parts, shard
+from robustbo.tables import render
+
+try:
+    import GPy
+except ImportError:
+    GPy = None
+
+EXPERT, SAMPLE, D = 256, 12, 5
+STEPS = (1.02, 1.0, 1.02, 1.0, 1.02)
+
+
+def data(n: int) -> Shards:
+    """The observations by expert."""
+    generator = torch.Generator().manual_seed(0)
+    X = torch.randn(n, D, generator=generator, dtype=torch.float64)
+    y = X @ torch.randn(D, generator=generator, dtype=torch.float64)
+    y += 0.1 * torch.randn(n, generator=generator, dtype=torch.float64)
+    y[torch.rand(n, generator=generator) < 0.1] += 10.0
+    return shard(X, y, random_parts(n, math.ceil(n / EXPERT), generator))
+
+
+def shared(factor: float) -> Shared:
+    """Hyperparameters, length-scales by a factor."""
+    numbers = (torch.tensor(x, dtype=torch.float64) for x in (4.0, 0.02, 4.0, 0.0))
+    return Shared("matern52", torch.full((D,), 3.0 * factor, dtype=torch.float64), *numbers)
+
+
+def cpu(action: Callable[[], Any]) -> float:
+    """Seconds of the processor."""
+    started = time.process_time()
+    action()
+    return time.process_time() - started
+
+
+def ours(shards: Shards) -> float:
+    """Median seconds of a warm evaluation."""
+    f, times = committee.evidence(shards, shared(1.0)).f, []
+    for factor in STEPS:
+        started = time.process_time()
+        f = committee.evidence(shards, shared(factor), f).f
+        times.append(time.process_time() - started)
+    return statistics.median(times)
+
+
+def theirs(shards: Shards) -> float:
+    """The same by GPy, expert by expert."""
+    models = []
+    for X, y in zip(shards.X.numpy(), shards.y.numpy(), strict=True):
+        likelihood = GPy.likelihoods.StudentT(deg_free=4.0, sigma2=0.02)
+        kernel = GPy.kern.Matern52(D, ARD=True, variance=4.0, lengthscale=[3.0] * D)
+        inference = GPy.inference.latent_function_inference.Laplace()
+        models.append(GPy.core.GP(X, y[:, None], kernel, likelihood, inference_method=inference))
+        models[-1].likelihood.deg_free.fix()
+
+    def evaluate(factor: float) -> None:
+        for model in models:
+            model.update_model(False)
+            model.kern.lengthscale[:] = 3.0 * factor
+            model.update_model(True)  # evidence and gradient
+
+    return statistics.median(cpu(lambda factor=factor: evaluate(factor)) for factor in STEPS)
+
+
+def product_rate(n: int) -> float:
+    """Operations a second of a product of n x n matrices."""
+    A = torch.rand(8, n, n, dtype=torch.float64)
+    A @ A
+    return 8 * 2 * n**3 / statistics.median(cpu(lambda: A @ A) for _ in range(9))
+
+
+def operations(n: int) -> float:
+    """Of an expert's evaluation: the mode's (a Cholesky, two LU), then Cholesky, inverse, solution for K, and LU."""
+    return n**3 * (1 / 3 + 2 * 2 / 3 + 1 / 3 + 2 / 3 + 1 + 2 / 3)
+
+
+def main() -> None:
+    """Measure, and write the rows."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[12_800, 25_600, 51_200, 102_400])
+    parser.add_argument("--large", type=int, default=None, help="one evaluation from nothing, for its memory")
+    parser.add_argument("--out", type=Path, default=None)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
+    rate, rows = product_rate(EXPERT), []
+    sample = data(SAMPLE * EXPERT)
+    one, other = ours(sample) / SAMPLE, theirs(sample) / SAMPLE if GPy is not None else math.nan
+    limit = operations(EXPERT) / rate
+    print(f"an expert: ours {1e3 * one:.2f} ms, GPy {1e3 * other:.1f} ms, {other / one:.1f} times as much;")
+    print(f"arithmetic limit {1e3 * limit:.2f} ms at {rate / 1e9:.0f} GFlop/s: we take {one / limit:.1f} times that")
+    rows.append({"what": "GPy, an expert", "n": EXPERT, "seconds": round(other, 5), "peak_mib": ""})
+    rows.append({"what": "ours, an expert", "n": EXPERT, "seconds": round(one, 5), "peak_mib": ""})
+    rows.append({"what": "arithmetic limit, an expert", "n": EXPERT, "seconds": round(limit, 5), "peak_mib": ""})
+    for n in options.sizes:
+        rows.append({"what": "ours", "n": n, "seconds": round(ours(data(n)), 3), "peak_mib": peak_mib()})
+        print(rows[-1], file=sys.stderr)
+    if options.large is not None:
+        shards: list[Tensor | Any] = [data(options.large)]
+        seconds = cpu(lambda: committee.evidence(shards[0], shared(1.0)))
+        rows.append(
+            {"what": "ours, from nothing", "n": options.large, "seconds": round(seconds, 2), "peak_mib": peak_mib()}
+        )
+        print(rows[-1], file=sys.stderr)
+    if options.out is not None:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(render(rows, "csv"), encoding="utf-8")
+
+
+def peak_mib() -> int:
+    """Of this process, so far."""
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+if __name__ == "__main__":
+    main()
