@@ -154,6 +154,7 @@ def fit(settings: Settings, history: History) -> Fitted:
     """
     if not history.having("told"):
         raise ValueError("a surrogate needs at least one told value, got none; tell one first")
+    settings = settings.of_size(len(history.having("told")))
     if not (settings.set_aside and is_robust(settings)) or _judges_alone(settings):
         return _fit(settings, observations(settings, history))
     doubted, refuted = doubt.aside(history, settings.sign, settings.max_repeats)

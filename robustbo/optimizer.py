@@ -14,7 +14,14 @@ from robustbo.arguments import index, noise_sd, real, whole
 from robustbo.history import History, Trial
 from robustbo.ledger import Ledger
 from robustbo.outliers import Outlier, outliers
-from robustbo.settings import DEFAULT_REMEASURE, DEFAULT_SURROGATE, Settings, default_num_initial, options_text
+from robustbo.settings import (
+    COMMITTEE_FROM,
+    DEFAULT_REMEASURE,
+    DEFAULT_SURROGATE,
+    Settings,
+    default_num_initial,
+    options_text,
+)
 from robustbo.space import Space
 from robustbo.suggest import Incumbent, incumbent, raw_incumbent, step
 from robustbo.surrogates.registry import check_options, name_of
@@ -29,8 +36,8 @@ class Optimizer:
     Args:
         space: The search space.
         direction: "minimize" or "maximize".
-        surrogate: A name of `robustbo.surrogates.registry.SURROGATES`, "auto" (relevance pursuit), or a BoTorch model
-            class with the signature of `SingleTaskGP`.
+        surrogate: A name of `robustbo.surrogates.registry.SURROGATES`, "auto" (relevance pursuit; for many values a
+            committee), or a BoTorch model class with the signature of `SingleTaskGP`.
         surrogate_options: Keyword options of the surrogate; JSON values.
         acquisition: "auto" (noisy expected improvement in closed form, else qLogNEI; Student-t LogEI for Student-t
             posteriors), "qLogNEI", "qLogEI" or "LogEI".
@@ -39,6 +46,7 @@ class Optimizer:
             "promising" (those that a robust surrogate flags), "suspicious" (any) or "never"; see `robustbo.remeasure`.
         max_repeats: How many measurements more one point may get, failed ones included.
         set_aside: Whether a robust surrogate leaves out, for now, a value that disappoints beyond belief.
+        committee_from: How many told values make "auto" a committee, with its own options.
         seed: Root of all randomness; drawn, logged and kept in the journal unless said.
         journal: A file that does not exist yet; each event is on the disk there before the call that caused it returns.
 
@@ -67,6 +75,7 @@ class Optimizer:
         remeasure: str = DEFAULT_REMEASURE,
         max_repeats: int = 2,
         set_aside: bool = True,
+        committee_from: int = COMMITTEE_FROM,
         seed: int | None = None,
         journal: str | PathLike[str] | None = None,
     ) -> None:
@@ -88,6 +97,7 @@ class Optimizer:
             max_repeats=max_repeats,
             set_aside=set_aside,
             seed=seed,
+            committee_from=committee_from if surrogate == "auto" else None,
         )
         self._ledger = Ledger.create(settings, journal)
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from robustbo.arguments import whole
@@ -14,6 +14,7 @@ REMEASURES: tuple[str, ...] = get_args(Remeasure)
 Acquisition = Literal["auto", "qLogNEI", "qLogEI", "LogEI", "sobol"]
 ACQUISITIONS: tuple[str, ...] = get_args(Acquisition)
 DEFAULT_SURROGATE = "relevance-pursuit"
+COMMITTEE_FROM = 2000  # told values beyond which "auto" is a committee
 DEFAULT_REMEASURE: Remeasure = "promising"  # by its figures: see the README, runs/loop-*
 
 
@@ -37,6 +38,7 @@ class Settings:
         max_repeats: How many measurements more one point may get.
         set_aside: Whether a value that disappoints beyond belief is left out for now; see `robustbo.doubt`.
         seed: Root of all randomness.
+        committee_from: Beyond so many told values a committee takes the surrogate's place; None never.
     """
 
     space: Space
@@ -49,6 +51,7 @@ class Settings:
     remeasure: str = DEFAULT_REMEASURE
     max_repeats: int = 2
     set_aside: bool = True
+    committee_from: int | None = None
     sign: float = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -60,6 +63,8 @@ class Settings:
             raise ValueError(f"remeasure must be one of {list(REMEASURES)}, got {self.remeasure!r}")
         for name, least in (("num_initial", 1), ("max_repeats", 1), ("seed", 0)):
             object.__setattr__(self, name, whole(name, getattr(self, name), least))
+        if self.committee_from is not None:
+            object.__setattr__(self, "committee_from", whole("committee_from", self.committee_from, 1))
         object.__setattr__(self, "sign", 1.0 if self.direction == "maximize" else -1.0)
 
     @property
@@ -80,7 +85,13 @@ class Settings:
             "max_repeats": self.max_repeats,
             "set_aside": self.set_aside,
             "seed": self.seed,
-        }
+        } | ({} if self.committee_from is None else {"committee_from": self.committee_from})
+
+    def of_size(self, count: int) -> "Settings":
+        """The settings with so many told values: with a committee where these are too many for the surrogate."""
+        if self.committee_from is None or count <= self.committee_from:
+            return self
+        return replace(self, surrogate="committee", options="{}", committee_from=None)
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> "Settings":

@@ -426,6 +426,21 @@ class TestMeasuringAgain:
         assert fitting.fit(opt.settings, opt.history).aside == ()
 
 
+class TestManyValues:
+    def test_auto_becomes_a_committee_and_goes_on_alike_after_a_break(self, tmp_path):
+        opt = go_on(rb.Optimizer(SPACE, seed=0, committee_from=12, journal=tmp_path / "a.jsonl"), 15)
+        fitted = fitting.fit(opt.settings, opt.history)
+        assert type(fitted.model).__name__ == "CommitteeGP"
+        assert opt.settings.surrogate == "relevance-pursuit"
+        resumed = rb.Optimizer.resume(tmp_path / "a.jsonl")
+        assert resumed.settings == opt.settings
+        assert resumed.best() == opt.best()
+
+    def test_a_surrogate_that_was_named_stays(self):
+        opt = go_on(rb.Optimizer(SPACE, surrogate="standard", seed=0, committee_from=5), 8)
+        assert type(fitting.fit(opt.settings, opt.history).model).__name__ == "StandardGP"
+
+
 class TestJournal:
     def test_a_journal_from_before_there_were_doubts_has_none(self):
         given = optimizer().settings.to_dict()

@@ -71,3 +71,23 @@ def test_options_become_canonical_text():
 def test_options_that_are_not_json_are_refused(options):
     with pytest.raises(TypeError, match="surrogate_options must be JSON values, got "):
         options_text(options)
+
+
+class TestTheCommittee:
+    def test_it_takes_over_beyond_so_many_values(self):
+        settings = Settings(SPACE, options='{"sweeps": 1}', committee_from=10)
+        assert settings.of_size(10) is settings
+        large = settings.of_size(11)
+        assert (large.surrogate, large.surrogate_options, large.seed) == ("committee", {}, settings.seed)
+
+    def test_never_unless_said(self):
+        assert Settings(SPACE).of_size(10**6).surrogate == "relevance-pursuit"
+        assert "committee_from" not in Settings(SPACE).to_dict()
+
+    def test_a_journal_keeps_it(self):
+        settings = Settings(SPACE, committee_from=10)
+        assert Settings.from_dict(settings.to_dict()) == settings
+
+    def test_a_number_that_cannot_be(self):
+        with pytest.raises(ValueError, match="committee_from must be a whole number of at least 1"):
+            Settings(SPACE, committee_from=0)
