@@ -82,9 +82,9 @@ def scores(cell: Cell) -> dict[str, Any]:
     """The row of a committee."""
     torch.set_num_threads(1)
     given = linear(cell.at, cell.repetition) if cell.figure == 6 else boston(cell.repetition)
-    size = (
-        {"expert_size": cell.experts, "fit_experts": FIT_EXPERTS} if cell.figure == 6 else {"num_experts": cell.experts}
-    )
+    options: dict[str, Any] = {"num_experts": cell.experts}
+    if cell.figure == 6:
+        options = {"expert_size": cell.experts, "fit_experts": FIT_EXPERTS}
     started = time.process_time()
     model = CommitteeGP(
         given.X, given.y.unsqueeze(-1), outcome_transform=RobustStandardize(m=1), noise=cell.noise, **options
