@@ -10,8 +10,10 @@ from robustbo.numerics.conjugate import LeaveOneOut
 from robustbo.numerics.gains import gain
 from robustbo.surrogates.base import Diagnosis, Tails, in_outcome_units
 from robustbo.surrogates.explicit_posterior import ExplicitPosterior
-from robustbo.surrogates.student_t import TAIL
 
+# Standard deviations. Those of a weighed fit are short: at 2.6, the 0.5 % of other surrogates, 39 % of the flagged values
+# of six loops on Hartmann6 were wrong (and 64 % of the wrong flagged), at 4 they were 79 % (50 %).
+FAR = 4.0
 FAINT = 0.25  # squared weight below which a value may be called an outlier
 
 
@@ -40,12 +42,12 @@ class Weighed(ExplicitPosterior):
     def diagnose(self) -> Diagnosis:
         """The prediction of each observation by the others, its squared weight, and the evidence against it.
 
-        An observation is flagged where its tail is below `TAIL` and its squared weight below `FAINT`, unless most of
-        those at its point agree with it.
+        An observation is flagged where it lies `FAR` from the prediction and its squared weight is below `FAINT`,
+        unless most of those at its point agree with it.
         """
         self.eval()  # type: ignore[attr-defined]
         e, t = self.left_out
-        is_far = (_tails(e, t).log_chance < math.log(TAIL)) & (self.share < FAINT)
+        is_far = (e.abs() > FAR * t.sqrt()) & (self.share < FAINT)
         expected, sd = in_outcome_units(self, self.train_targets - e, t.sqrt())  # type: ignore[attr-defined]
         return Diagnosis(expected, sd, gain(e, t), is_far & ~self.cleared(), self.share)  # type: ignore[attr-defined]
 
