@@ -11,8 +11,8 @@ from robustbo.numerics.gains import gain
 from robustbo.surrogates.base import Diagnosis, Tails, in_outcome_units
 from robustbo.surrogates.explicit_posterior import ExplicitPosterior
 
-# Standard deviations. Those of a weighed fit are short: of six loops' flagged values on Hartmann6 39 % were wrong at 2.6,
-# the 0.5 % of other surrogates (and 64 % of the wrong ones flagged), 79 % (50 %) at 4.
+# Standard deviations. Those of a weighed fit are short: of six loops' flagged values on Hartmann6 39 % were wrong at
+# 2.6, the 0.5 % of other surrogates (and 64 % of the wrong ones flagged), 79 % (50 %) at 4.
 FAR = 4.0
 FAINT = 0.25  # squared weight below which a value may be called an outlier
 
