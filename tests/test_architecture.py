@@ -27,8 +27,8 @@ LAYERS = (
     ("cli",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
-# The command line imports late so that --help is instant, the package itself is lazy, matplotlib and Ax are optional.
-LATE = {"cli.py", "__init__.py", "figure.py", "ax.py"}
+# The command line imports late so that --help is instant, the package is lazy, matplotlib, Ax and Dask are optional.
+LATE = {"cli.py", "__init__.py", "figure.py", "ax.py", "cluster.py"}
 
 
 def module(path):

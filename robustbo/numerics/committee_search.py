@@ -8,7 +8,8 @@ References:
 """
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -35,6 +36,7 @@ class CommitteeModel(NamedTuple):
         s2_prior: Prior of the noise variance.
         dof: Degrees of freedom; None where they are learned, infinite for a normal noise.
         memory: Bytes that a chunk of experts may take, about.
+        evidence: From what the experts share and earlier modes to the sums, where that is done elsewhere.
     """
 
     shards: Shards
@@ -44,6 +46,7 @@ class CommitteeModel(NamedTuple):
     s2_prior: LogNormal
     dof: float | None
     memory: float = MEMORY
+    evidence: Callable[[Shared, Any], Total] | None = None
 
     @property
     def priors(self) -> list[LogNormal]:
@@ -100,18 +103,20 @@ class CommitteeModel(NamedTuple):
 
 
 class CommitteeFit(NamedTuple):
-    """Where a search ended: the place, the modes there, its log posterior density, evaluations made."""
+    """Where a search ended: the place, its log posterior density, evaluations made."""
 
     x: Tensor
-    f: Tensor
     F: float
     num_evaluations: int
     converged: bool
 
 
-def evaluate(model: CommitteeModel, x: Tensor, f: Tensor | None = None) -> tuple[float, Total]:
-    """F at x, and the sums that its derivatives need."""
-    total = committee.evidence(model.shards, model.shared(x), f, model.memory)
+def evaluate(model: CommitteeModel, x: Tensor, f: Any = None) -> tuple[float, Total]:
+    """F at x, and the sums that its derivatives need, from the modes of an earlier evaluation."""
+    if model.evidence is None:
+        total = committee.evidence(model.shards, model.shared(x), f, model.memory)
+    else:
+        total = model.evidence(model.shared(x), f)
     prior = sum(prior.log_density(at) for prior, at in zip(model.priors, x[:-1].tolist(), strict=True))
     F = total.L.item() + prior
     return (F if math.isfinite(F) else -math.inf), total
@@ -123,11 +128,11 @@ def search(model: CommitteeModel, starts: list[Tensor] | None = None) -> Committ
     best = max(rough, key=lambda climb: climb.point.F)
     found = _climb(model, best.x, FINE)
     evaluations = sum(climb.num_evaluations for climb in (*rough, found))
-    return CommitteeFit(found.x, found.point.value.f, found.point.F, evaluations, found.converged)
+    return CommitteeFit(found.x, found.point.F, evaluations, found.converged)
 
 
 def _climb(model: CommitteeModel, x: Tensor, ftol: float) -> Ascent:
-    latent: list[Tensor | None] = [None]
+    latent: list[Any] = [None]
 
     def at(place: Tensor) -> Point:
         F, total = evaluate(model, place, latent[0])

@@ -24,6 +24,7 @@ from robustbo.numerics.laplace import Noise
 from robustbo.numerics.shards import Shards
 from robustbo.surrogates import base_gp
 from robustbo.surrogates.base import Diagnosis, in_outcome_units
+from robustbo.surrogates.cluster import search_there
 from robustbo.surrogates.committee_prediction import predict
 from robustbo.surrogates.follows_data import FollowsData
 from robustbo.surrogates.heavy_tailed_likelihood import heavy_tailed
@@ -63,8 +64,7 @@ class CommitteeGP(FollowsData, MapGP):
         dof: Degrees of freedom, or None to learn them.
         fit_experts: How many experts the hyperparameters are found from, drawn at random; all unless said.
         memory_mib: What a chunk of experts may take, about.
-        kernel: "matern52" or "rbf".
-        is_signal_free: Whether the signal variance is free, or 1.
+        cluster: Address of a Dask scheduler whose workers do the fit; here unless said.
 
     References:
         Mair and Brefeld (2018), Distributed robust Gaussian process regression; Deisenroth and Ng (2015), Distributed
@@ -101,6 +101,7 @@ class CommitteeGP(FollowsData, MapGP):
         dof: float | None = DOF,
         fit_experts: int | None = None,
         memory_mib: int = 64,
+        cluster: str | None = None,
         kernel: str = "matern52",
         is_signal_free: bool = True,
     ) -> None:
@@ -109,7 +110,7 @@ class CommitteeGP(FollowsData, MapGP):
             raise ValueError("covar_module must not be given: experts are evaluated together; say which by its name")
         self._num_experts, self._expert_size, self._partition = num_experts, expert_size, partition
         self._combine, self._dof = combine, math.inf if noise == "normal" else dof
-        self._fit_experts, self._memory = fit_experts, memory_mib * 2**20
+        self._fit_experts, self._memory, self._cluster = fit_experts, memory_mib * 2**20, cluster
         self._kernel = (kernel, is_signal_free)
         self.given: Given | None = None
         super().__init__(
@@ -139,8 +140,8 @@ class CommitteeGP(FollowsData, MapGP):
         **_: Any,
     ) -> None:
         """Raise a ValueError for options that cannot be."""
-        numbers = {"num_experts": num_experts, "expert_size": expert_size, "fit_experts": fit_experts}
-        for name, value in {**numbers, "memory_mib": memory_mib}.items():
+        counts = ("num_experts", num_experts), ("expert_size", expert_size), ("fit_experts", fit_experts)
+        for name, value in (*counts, ("memory_mib", memory_mib)):
             if value is not None:
                 whole(name, value, 1)
         names = {"partition": PARTITIONS, "combine": tuple(COMBINE), "noise": NOISES}
@@ -177,7 +178,7 @@ class CommitteeGP(FollowsData, MapGP):
         l_prior = base_gp.length_scale_prior(by_expert.X.shape[-1])
         s2f_prior = base_gp.SIGNAL_PRIOR if is_signal_free else None
         of = CommitteeModel(by_expert, kernel, l_prior, s2f_prior, base_gp.NOISE_PRIOR, self._dof, self._memory)
-        return committee_search.search(of)
+        return committee_search.search(of) if self._cluster is None else search_there(self._cluster, of)
 
     def _adopt(self, found: CommitteeFit) -> None:
         model = self.search_model()

@@ -1,0 +1,75 @@
+"""A real scheduler and two workers, each a process of its own."""
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+import torch
+
+from robustbo.numerics import committee
+from robustbo.numerics.committee import Shared
+from robustbo.numerics.shards import random_parts, shard
+from robustbo.surrogates import cluster as on_cluster
+from robustbo.surrogates.base import fit
+from robustbo.surrogates.cluster import Cluster
+from robustbo.surrogates.committee import CommitteeGP
+from tests.surrogates.test_contract import data
+
+distributed = pytest.importorskip("distributed")
+pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's own, of ports and unclosed files
+
+
+@pytest.fixture(scope="module")
+def workers():
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as local:
+        yield local
+
+
+def shared(factor=1.0):
+    l, *numbers = (torch.tensor(x) for x in ([0.6 * factor, 0.6], 1.3, 0.02, 4.0, 0.5))
+    return Shared("matern52", l, *numbers)
+
+
+def shards():
+    X, Y = data(90, outliers=0.1)
+    return shard(X, Y.squeeze(-1), random_parts(90, 6, torch.Generator().manual_seed(0)))
+
+
+def test_sums_are_those_of_one_machine(workers):
+    with Cluster(workers.scheduler_address, shards(), 1.0) as cluster:
+        there = cluster.evidence(shared())
+        again = cluster.evidence(shared(1.1), there.f)
+    here = committee.evidence(shards(), shared())
+    after = committee.evidence(shards(), shared(1.1), here.f)
+    for found, wanted in ((there, here), (again, after)):
+        for one, other in zip(found[:-1], wanted[:-1], strict=True):
+            torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
+
+
+def test_a_fit_is_that_of_one_machine_and_a_killed_worker_does_not_change_it(workers):
+    X, Y = data(90, outliers=0.1)
+    options = {"num_experts": 6, "memory_mib": 1}
+    undisturbed = fit(CommitteeGP(X, Y, cluster=workers.scheduler_address, **options))
+    here = fit(CommitteeGP(X, Y, **options))
+    killed = threading.Thread(target=kill_one, args=(workers.scheduler_address,))
+    killed.start()
+    disturbed = fit(CommitteeGP(X, Y, cluster=workers.scheduler_address, **options))
+    killed.join()
+    for one, other in zip(undisturbed.state_dict().values(), disturbed.state_dict().values(), strict=True):
+        assert torch.equal(one, other)
+    torch.testing.assert_close(undisturbed.posterior(X).mean, here.posterior(X).mean, rtol=1e-3, atol=1e-3)
+
+
+def kill_one(address):
+    """Kill a worker's process soon after now."""
+    time.sleep(0.5)
+    with distributed.Client(address, set_as_default=False) as client:
+        os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+
+
+def test_without_dask_it_says_what_is_missing(monkeypatch):
+    monkeypatch.setattr(on_cluster, "Client", None)
+    with pytest.raises(ImportError, match=r"pip install 'robustbo\[dask\]'"):
+        Cluster("tcp://nowhere:1", shards(), 1.0)
