@@ -11,9 +11,9 @@ from robustbo.numerics.committee_search import CommitteeFit, CommitteeModel, sea
 from robustbo.numerics.shards import Shards
 
 try:
-    from distributed import Client
+    import distributed as dask
 except ImportError:
-    Client = None  # type: ignore[misc, assignment]
+    dask = None
 
 
 def search_there(address: str, model: CommitteeModel) -> CommitteeFit:
@@ -38,9 +38,9 @@ class Cluster:
     """
 
     def __init__(self, address: str, shards: Shards, memory: float) -> None:
-        if Client is None:
+        if dask is None:
             raise ImportError("cluster needs Dask, which is not installed: pip install 'robustbo[dask]'")
-        self._client = Client(address, set_as_default=False)
+        self._client = dask.Client(address, set_as_default=False)
         self._shards = [self._submit(_keep, shards.part(rows)) for rows in shards.chunks(memory)]
 
     def evidence(self, shared: Shared, modes: Sequence[Any] | None = None) -> Total:

@@ -70,6 +70,6 @@ def kill_one(address):
 
 
 def test_without_dask_it_says_what_is_missing(monkeypatch):
-    monkeypatch.setattr(on_cluster, "Client", None)
+    monkeypatch.setattr(on_cluster, "dask", None)
     with pytest.raises(ImportError, match=r"pip install 'robustbo\[dask\]'"):
         Cluster("tcp://nowhere:1", shards(), 1.0)
