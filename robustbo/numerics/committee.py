@@ -20,7 +20,7 @@ from robustbo.numerics import student_t_likelihood as likelihood
 from robustbo.numerics.evidence import LOG_2PI
 from robustbo.numerics.kernels import Kernel
 from robustbo.numerics.laplace import Noise
-from robustbo.numerics.laplace_batch import Modes
+from robustbo.numerics.laplace_batch_mode import WARM_STEPS, Modes, cold_modes, find_modes
 from robustbo.numerics.shards import MEMORY, Shards
 
 
@@ -125,8 +125,8 @@ def _evidence(shards: Shards, shared: Shared, f: Tensor | None) -> Total:
 def modes_of(K: Tensor, r: Tensor, noise: Noise, mask: Tensor, f: Tensor | None) -> Modes:
     """The experts' modes: from latent values near them, or from nothing."""
     if f is None:
-        return laplace_batch.cold_modes(K, r, noise, mask)
-    return laplace_batch.find_modes(K, r, noise, mask, f, laplace_batch.WARM_STEPS)
+        return cold_modes(K, r, noise, mask)
+    return find_modes(K, r, noise, mask, f, WARM_STEPS)
 
 
 class Experts(NamedTuple):

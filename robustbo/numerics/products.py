@@ -44,7 +44,7 @@ def correlation(kernel: str, X: Tensor, Z: Tensor) -> Tensor:
 
 def kernel(name: str, X: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
     """``E x n x n`` kernel matrices of ``E x n x d`` inputs, as `kernels.KERNELS`, without n x n x d numbers."""
-    Z = X / l
+    Z = (X - X.mean(-2, keepdim=True)) / l
     size = Z.square().sum(-1)
     u2 = (size.unsqueeze(-1) + size.unsqueeze(-2)).baddbmm_(Z, Z.mT, alpha=-2.0).clamp_min_(0.0)
     if name == "rbf":
@@ -59,9 +59,15 @@ def kernel(name: str, X: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
 
 def pullback(G: Tensor, X: Tensor, l: Tensor, found: Kernel) -> KernelGradient:
     """`kernels.pullback` from the inputs: a sum of w_ij (x_i - x_j)^2 is one of products with w = G K_u2."""
-    w = G * found.K_u2
+    w, X = G * found.K_u2, X - X.mean(-2, keepdim=True)
     ends = ((w.sum(-1) + w.sum(-2)).unsqueeze(-1) * X.square()).sum(-2)
     return KernelGradient(-2 * (ends - 2 * (X * (w @ X)).sum(-2)) / l.square(), (G * found.K).sum((-2, -1)))
+
+
+def centered(X: Tensor) -> Tensor:
+    """Scaled inputs about the origin, where squared distances by products are exact; by a multiple of 1,024, which
+    leaves inputs that are there already as they are."""
+    return X - (X.mean(-2, keepdim=True) / 1024).round() * 1024
 
 
 class Covariance(NamedTuple):

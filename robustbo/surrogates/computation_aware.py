@@ -19,7 +19,7 @@ from robustbo.numerics.conjugate_search import ConjugateFit, Weights
 from robustbo.numerics.hyperparameters import Model, log_posterior
 from robustbo.numerics.improvement import Latent
 from robustbo.numerics.policies import NAMES
-from robustbo.numerics.products import Covariance
+from robustbo.numerics.products import Covariance, centered
 from robustbo.numerics.pursuit import empty
 from robustbo.numerics.search import Fit
 from robustbo.surrogates.map_gp import MapGP
@@ -173,7 +173,7 @@ class ComputationAwareGP(Weighed, MapGP):
         s2f = theta[d].exp() if is_signal_free else torch.ones_like(theta[0])
         r = self.train_targets - self.mean_module.constant.detach()
         noise = self.likelihood.noise.detach().expand_as(r)
-        prior = Covariance(kernel, self.train_inputs[0] / theta[:d].exp(), s2f, noise)
+        prior = Covariance(kernel, centered(self.train_inputs[0] / theta[:d].exp()), s2f, noise)
         self.seen = computation_aware.settle(prior, r, self._weights, self._plan)
         self._mark()
         self._set_added_variances(noise * (self.seen.weighting.J - 1))

@@ -1,9 +1,10 @@
 import pytest
 import torch
 
-from robustbo.numerics import laplace, laplace_batch
+from robustbo.numerics import laplace
 from robustbo.numerics.laplace import Noise
-from robustbo.numerics.laplace_batch import cold_modes, evidences, find_modes, weights
+from robustbo.numerics.laplace_batch import evidences, weights
+from robustbo.numerics.laplace_batch_mode import Modes, cold_modes, find_modes
 from robustbo.numerics.laplace_mode import cold_starts, find_mode
 from tests.numerics.laplace_cases import NAMES, load
 
@@ -104,12 +105,33 @@ def test_gross_values_leave_everything_finite(size):
     assert weights(K, y, noise, mask, modes).isfinite().all()
 
 
+def test_a_saddle_is_left_or_its_curvatures_are_clamped():
+    """Thousands of small processes with gross values: some modes are saddles, where R would not be definite."""
+    generator = torch.Generator().manual_seed(0)
+    worst = []
+    for _ in range(12):
+        X = torch.rand(100, 24, 2, generator=generator)
+        y = torch.sin(6 * X).sum(-1)
+        y = torch.where(
+            torch.rand(100, 24, generator=generator) < 0.2, y + 5 * torch.randn(100, 24, generator=generator), y
+        )
+        l, s2 = (torch.rand((), generator=generator) * 3 - 2).exp(), (torch.rand((), generator=generator) * 9 - 9).exp()
+        K = torch.exp(-0.5 * torch.cdist(X, X).square() / l.square())
+        noise, mask = Noise(s2, torch.tensor(1.5)), torch.ones(100, 24)
+        modes = cold_modes(K, y, noise, mask)
+        found = evidences(K, y, noise, mask, modes)
+        assert all(x.isfinite().all() for x in found)
+        R = weights(K, y, noise, mask, modes)
+        worst.append((K.diagonal(dim1=-2, dim2=-1) - (K @ R * K).sum(-1)).min().item())
+    assert min(worst) > -1e-8
+
+
 def test_chunks_of_one_bound_is_what_it_says(batch):
     """The module's names are there for those who chunk: an evaluation of parts is the parts of an evaluation."""
     _, (K, y, noise, mask, modes) = batch
     whole = evidences(K, y, noise, mask, modes)
     half = len(y) // 2
-    part = laplace_batch.Modes(*(x[:half] for x in modes))
+    part = Modes(*(x[:half] for x in modes))
     found = evidences(K[:half], y[:half], Noise(*(x[:half] for x in noise)), mask[:half], part)
     close(found.L, whole.L[:half])
     close(found.K, whole.K[:half])

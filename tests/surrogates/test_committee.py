@@ -108,3 +108,25 @@ def test_known_noise_may_differ():
 def test_options_that_cannot_be(options, message):
     with pytest.raises(ValueError, match=message):
         CommitteeGP(*data(5), **options)
+
+
+@pytest.mark.parametrize("noise", ["student-t", "normal"])
+def test_where_the_inputs_lie_makes_no_difference(noise):
+    X, Y = data(40)
+    here, far = (fit(CommitteeGP(X + shift, Y, num_experts=2, noise=noise)) for shift in (0.0, 1e5))
+    torch.testing.assert_close(here.posterior(GRID).mean, far.posterior(GRID + 1e5).mean, rtol=1e-3, atol=1e-3)
+
+
+def test_no_point_is_no_prediction(three):
+    assert three.posterior(torch.empty(0, 2)).mean.shape == (0, 1)
+
+
+def test_many_small_experts_with_gross_values_can_be_fitted():
+    generator = torch.Generator().manual_seed(0)
+    X = torch.rand(1200, 2, generator=generator)
+    Y = torch.sin(6 * X).sum(-1, keepdim=True) + 0.01 * torch.randn(1200, 1, generator=generator)
+    wild = 5 * torch.randn(1200, 1, generator=generator)
+    Y = torch.where(torch.rand(1200, 1, generator=generator) < 0.2, Y + wild, Y)
+    model = fit(CommitteeGP(X, Y, expert_size=24))
+    error = model.posterior(GRID).mean - torch.sin(6 * GRID).sum(-1, keepdim=True)
+    assert error.square().mean().sqrt() < 0.35

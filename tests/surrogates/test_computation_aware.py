@@ -138,3 +138,9 @@ def test_a_large_history_needs_no_square_matrix_to_ask(monkeypatch):
     assert model.is_named
     monkeypatch.setattr(computation_aware, "EXACT_SIZE", 10)
     assert not model.is_named
+
+
+def test_where_the_inputs_lie_makes_no_difference():
+    X, Y = data(40)
+    here, far = (fit(ComputationAwareGP(X + shift, Y)) for shift in (0.0, 1e6))
+    torch.testing.assert_close(here.posterior(GRID).mean, far.posterior(GRID + 1e6).mean, rtol=1e-3, atol=1e-3)
