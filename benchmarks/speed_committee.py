@@ -8,6 +8,7 @@ matrices of the experts' size on this machine.
 
     pip install GPy
     python benchmarks/speed_committee.py --out runs/speed-committee/results.csv
+    python benchmarks/speed_committee.py --workers  # on a Dask cluster of one worker, and of two (seconds of the clock)
 """
 
 import argparse
@@ -23,10 +24,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from distributed import LocalCluster
 
 from robustbo.numerics import committee
 from robustbo.numerics.committee import Shared
-from robustbo.numerics.shards import Shards, random_parts, shard
+from robustbo.numerics.shards import MEMORY, Shards, random_parts, shard
+from robustbo.surrogates.cluster import Cluster
 from robustbo.tables import render
 
 try:
@@ -90,6 +93,20 @@ def theirs(shards: Shards) -> float:
     return statistics.median(cpu(lambda factor=factor: evaluate(factor)) for factor in STEPS)
 
 
+def on_workers(shards: Shards, count: int) -> float:
+    """Median seconds of a warm evaluation on a Dask cluster of so many workers, by the clock."""
+    with (
+        LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as local,
+        Cluster(local.scheduler_address, shards, MEMORY) as cluster,
+    ):
+        modes, times = cluster.evidence(shared(1.0)).f, []
+        for factor in STEPS:
+            started = time.perf_counter()
+            modes = cluster.evidence(shared(factor), modes).f
+            times.append(time.perf_counter() - started)
+    return statistics.median(times)
+
+
 def product_rate(n: int) -> float:
     """Operations a second of a product of n x n matrices."""
     A = torch.rand(8, n, n, dtype=torch.float64)
@@ -107,9 +124,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[12_800, 25_600, 51_200, 102_400])
     parser.add_argument("--large", type=int, default=None, help="one evaluation from nothing, for its memory")
+    parser.add_argument("--workers", action="store_true", help="one Dask worker against two, n = 51,200")
     parser.add_argument("--out", type=Path, default=None)
     options = parser.parse_args()
     torch.set_num_threads(1)
+    if options.workers:
+        one, two = (on_workers(data(51_200), count) for count in (1, 2))
+        print(f"one worker {one:.2f} s, two {two:.2f} s: {two / one:.2f} of it")
+        return
     warnings.simplefilter("ignore")
     rate, rows = product_rate(EXPERT), []
     sample = data(SAMPLE * EXPERT)
