@@ -11,7 +11,8 @@ from torch import Tensor
 
 from robustbo import seeds
 from robustbo.acquisition_functions import NUM_SAMPLES, LogNEI, StudentTLogExpectedImprovement, is_student_t
-from robustbo.fitting import Fitted, categories, encode
+from robustbo.encoding import categories, encode
+from robustbo.fitting import Fitted
 from robustbo.isolation import isolated
 from robustbo.parameters import Choice
 from robustbo.settings import ACQUISITIONS

@@ -1,4 +1,4 @@
-"""From a history to a fitted surrogate: encoding, scaling, and one memo of the last fits.
+"""From a history to a fitted surrogate: scaling, and one memo of the last fits.
 
 A fit is a function of the settings and the observations alone, so keeping it changes nothing but the time. Values enter
 the model turned so that larger is better, shifted by their median and divided by a power of two, which is exact in
@@ -15,21 +15,19 @@ import time
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import NamedTuple
 
 import torch
 from botorch.exceptions import InputDataError
 from botorch.models.gpytorch import GPyTorchModel
-from botorch.models.transforms.input import InputTransform, NumericToCategoricalEncoding
 from torch import Tensor
-from torch.nn.functional import one_hot
 
 from robustbo import doubt, seeds
+from robustbo.encoding import encode, one_hot_inputs
 from robustbo.errors import FitError, NumericsWarning
 from robustbo.history import History, Trial
 from robustbo.isolation import isolated
-from robustbo.parameters import Choice
 from robustbo.settings import Settings
 from robustbo.space import Space
 from robustbo.surrogates import base
@@ -122,27 +120,6 @@ def observations(settings: Settings, history: History, without: Collection[int] 
     )
 
 
-def categories(space: Space) -> dict[int, int]:
-    """Column -> number of values, for every Choice of a space."""
-    return {i: len(p.values) for i, (_, p) in enumerate(space.parameters) if isinstance(p, Choice)}
-
-
-def encode(space: Space, rows: list[list[float]]) -> Tensor:
-    """Unit-cube rows as the model's ``n x d`` inputs: a Choice becomes its index, all else stays in [0, 1]."""
-    X = torch.tensor(rows, dtype=torch.float64).reshape(len(rows), len(space))
-    for column, count in categories(space).items():
-        X[:, column] = (X[:, column] * count).floor()
-    return X
-
-
-def decode(space: Space, X: Tensor) -> list[list[float]]:
-    """The model's ``n x d`` inputs as unit-cube rows; the inverse of `encode`."""
-    X = X.clone()
-    for column, count in categories(space).items():
-        X[:, column] = (X[:, column].round() + 0.5) / count
-    return X.tolist()
-
-
 def fit(settings: Settings, history: History) -> Fitted:
     """The surrogate fitted to a history; a pure function (memoized).
 
@@ -152,13 +129,13 @@ def fit(settings: Settings, history: History) -> Fitted:
         FitError: If the fit does not succeed.
         ValueError: If no value has been told.
     """
-    if not history.having("told"):
+    if not (told := history.having("told")):
         raise ValueError("a surrogate needs at least one told value, got none; tell one first")
-    settings = settings.of_size(len(history.having("told")))
+    settings = settings.of_size(len(told))
     if not (settings.set_aside and is_robust(settings)) or _judges_alone(settings):
         return _fit(settings, observations(settings, history))
     doubted, refuted = doubt.aside(history, settings.sign, settings.max_repeats)
-    if not (left_out := doubted | refuted) or len(left_out) == len(history.having("told")):
+    if not (left_out := doubted | refuted) or len(left_out) == len(told):
         return _fit(settings, observations(settings, history))
     fitted = _fit(settings, observations(settings, history, left_out))
     trials = [history[number] for number in sorted(doubted)]
@@ -195,7 +172,7 @@ def _fit(settings: Settings, data: Observations) -> Fitted:
                 X,
                 Y.unsqueeze(-1),
                 None if Yvar is None else Yvar.unsqueeze(-1),
-                input_transform=_one_hot(settings.space),
+                input_transform=one_hot_inputs(settings.space),
                 **settings.surrogate_options,
             )
         except InputDataError as error:
@@ -240,11 +217,3 @@ def _center_and_scale(values: tuple[float, ...]) -> tuple[float, float]:
 def _variance(sd: float) -> float:
     """The variance of a noise relative to the spread of the values, kept where float64 can work with it."""
     return min(max(sd, MIN_SD), MAX_SD) ** 2
-
-
-def _one_hot(space: Space) -> InputTransform | None:
-    counts = categories(space)
-    if not counts:
-        return None
-    encoders = {column: partial(one_hot, num_classes=count) for column, count in counts.items()}
-    return NumericToCategoricalEncoding(dim=len(space), categorical_features=counts, encoders=encoders)

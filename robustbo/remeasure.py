@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from robustbo import doubt
-from robustbo.fitting import Fitted, encode, is_robust
+from robustbo.encoding import encode
+from robustbo.fitting import Fitted, is_robust
 from robustbo.history import History, Trial
 from robustbo.numerics.repeating import chance_of_error, expected_improvement, value_of_repeating
 from robustbo.outliers import Outlier, reported

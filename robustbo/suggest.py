@@ -7,7 +7,8 @@ from typing import Any
 
 from robustbo import seeds
 from robustbo.acquisition import next_point
-from robustbo.fitting import Fitted, decode, fit, is_robust
+from robustbo.encoding import decode
+from robustbo.fitting import Fitted, fit, is_robust
 from robustbo.history import REMEASURE, Diagnosis, History, Trial
 from robustbo.outliers import reported
 from robustbo.parameters import Value

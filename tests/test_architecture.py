@@ -17,7 +17,7 @@ LAYERS = (
     ("isolation", "numerics"),
     ("parameters", "space", "history"),
     ("settings", "surrogates", "problem", "corruption", "doubt"),
-    ("fitting", "acquisition_functions"),
+    ("encoding", "fitting", "acquisition_functions"),
     ("outliers", "acquisition"),
     ("remeasure",),
     ("suggest", "journal", "record"),

@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from robustbo import fitting
-from robustbo.fitting import decode, encode, fit, observations
+from robustbo.encoding import decode, encode
+from robustbo.fitting import fit, observations
 from robustbo.history import History
 from robustbo.outliers import outliers
 from robustbo.parameters import Choice, Float, Int

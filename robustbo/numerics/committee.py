@@ -55,7 +55,11 @@ class Shared(NamedTuple):
     def noise(self, shards: Shards) -> Noise:
         """The Student-t likelihood's parameters."""
         assert self.nu is not None
-        return Noise(self.s2 if shards.s2 is None else shards.s2, self.nu)
+        return Noise(self.variances(shards), self.nu)
+
+    def variances(self, shards: Shards) -> Tensor:
+        """Of the noise, or squared scales: ``E x n`` where they are known, one where not."""
+        return self.s2 if shards.s2 is None else shards.s2
 
 
 class Total(NamedTuple):
@@ -98,7 +102,7 @@ def _evidence(shards: Shards, shared: Shared, f: Tensor | None) -> Total:
     kernel, K = shared.prior(shards)
     r, zero = shared.residual(shards), torch.zeros_like(shared.m)
     if shared.nu is None:
-        s2 = shared.s2 if shards.s2 is None else shards.s2
+        s2 = shared.variances(shards)
         Sg = K + torch.diag_embed(s2 * shards.mask + (1 - shards.mask))
         one = gaussian.evidence(Sg, r, r.new_zeros(len(r)))
         L = (one.L + 0.5 * LOG_2PI * (1 - shards.mask).sum(-1)).sum()
@@ -151,7 +155,7 @@ def _experts(shards: Shards, shared: Shared, f: Tensor | None) -> Experts:
     _, K = shared.prior(shards)
     r, mask = shared.residual(shards), shards.mask
     if shared.nu is None:
-        s2 = shared.s2 if shards.s2 is None else shards.s2
+        s2 = shared.variances(shards)
         C = torch.linalg.cholesky(K + torch.diag_embed(s2 * mask + (1 - mask)))
         P = torch.cholesky_inverse(C) * mask.unsqueeze(-1) * mask.unsqueeze(-2)
         return Experts((P @ r.unsqueeze(-1)).squeeze(-1), P)
@@ -185,7 +189,7 @@ def _judge(shards: Shards, shared: Shared, found: Experts) -> Judged:
     r, mask = shared.residual(shards), shards.mask
     if shared.nu is None:
         P_ii = found.R.diagonal(dim1=-2, dim2=-1).masked_fill(mask == 0, 1.0)
-        s2 = (shared.s2 if shards.s2 is None else shards.s2).expand_as(r)
+        s2 = shared.variances(shards).expand_as(r)
         return Judged(r - found.a / P_ii, (1 / P_ii - s2).clamp_min(0.0), s2)
     noise = shared.noise(shards)
     f = (K @ found.a.unsqueeze(-1)).squeeze(-1)

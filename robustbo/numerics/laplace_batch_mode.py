@@ -112,7 +112,7 @@ def _at(given: Given, a: Tensor) -> _Place:
     f = (given.K @ a.unsqueeze(-1)).squeeze(-1)
     r, (s2, nu) = given.y - f, given.noise
     g, W = (of(r, s2, nu) * given.mask for of in (likelihood.gradient, likelihood.curvature))
-    tail = torch.log1p(r.clamp(-likelihood.HUGE, likelihood.HUGE).square() / (nu * s2)) * given.mask
+    tail = likelihood.log_tail(r, s2, nu) * given.mask
     fall = g - a
     Psi = -0.5 * ((nu + 1) * tail + a * f).sum(-1)
     return _Place(a, f, fall, W, Psi, fall.abs().amax(-1) / g.abs().amax(-1).clamp_min(1.0))

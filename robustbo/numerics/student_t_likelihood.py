@@ -51,7 +51,7 @@ class Slopes(NamedTuple):
 
 def log_density(r: Tensor, s2: Tensor, nu: Tensor) -> Tensor:
     """log p(y | f)."""
-    return log_normalizer(nu) - 0.5 * s2.log() - 0.5 * (nu + 1) * _log_tail(r, s2, nu)
+    return log_normalizer(nu) - 0.5 * s2.log() - 0.5 * (nu + 1) * log_tail(r, s2, nu)
 
 
 def terms(r: Tensor, s2: Tensor, nu: Tensor) -> Terms:
@@ -101,7 +101,7 @@ def by_log_nu(r: Tensor, s2: Tensor, nu: Tensor) -> Slopes:
     """Derivatives with respect to log nu."""
     q = nu * s2 + _square(r)
     share, lean = s2 / q, _square(r) / q
-    tail = _log_normalizer_slope(nu) - 0.5 * _log_tail(r, s2, nu) + 0.5 * (nu + 1) / nu * lean
+    tail = _log_normalizer_slope(nu) - 0.5 * log_tail(r, s2, nu) + 0.5 * (nu + 1) / nu * lean
     on_W = 2 * nu * share + share - lean - 2 * share * (nu + 1) * (nu * share - lean)
     return Slopes(nu * tail, nu * (lean - share) * r / q, nu * on_W / q)
 
@@ -110,7 +110,7 @@ def _square(r: Tensor) -> Tensor:
     return r.clamp(-HUGE, HUGE).square()
 
 
-def _log_tail(r: Tensor, s2: Tensor, nu: Tensor) -> Tensor:
+def log_tail(r: Tensor, s2: Tensor, nu: Tensor) -> Tensor:
     """log(1 + r^2 / (nu s2))."""
     return torch.log1p(_square(r) / (nu * s2))
 

@@ -164,6 +164,11 @@ def tails(model: GPyTorchModel, *, leave_one_out: bool = True) -> Tails:
             noise = likelihood.noise if hasattr(likelihood, "noise") else likelihood.noise_covar.base_noise.noise
             expected, sd = latent.mean, (latent.variance + noise).sqrt()
     e = model.train_targets - expected
+    return normal_tails(e, sd)
+
+
+def normal_tails(e: Tensor, sd: Tensor) -> Tails:
+    """Errors of ``n`` predictions that are normal, and the chances of ones beyond."""
     return Tails(e, torch.special.log_ndtr(-(e / sd).abs()))
 
 
@@ -193,6 +198,22 @@ def in_outcome_units(model: GPyTorchModel, mean: Tensor, sd: Tensor) -> tuple[Te
         return mean, sd
     mean, variance = transform.untransform(mean.unsqueeze(-1), sd.square().unsqueeze(-1))
     return mean.squeeze(-1), variance.squeeze(-1).sqrt()
+
+
+def in_squared_outcome_units(model: GPyTorchModel, rho: Tensor, expected: Tensor) -> Tensor:
+    """``n`` added variances in squared outcome units: as much more as the square of the error is.
+
+    Args:
+        model: Whose observations have them.
+        rho: The variances in the model's own (transformed) units.
+        expected: ``n`` expected outcomes.
+    """
+    transform, y = getattr(model, "outcome_transform", None), model.train_targets.unsqueeze(-1)
+    if transform is None:
+        return rho
+    (outcome, _), (inside, _) = transform.untransform(y), transform(expected.unsqueeze(-1))
+    stretch = (outcome.squeeze(-1) - expected) / (y - inside).squeeze(-1)
+    return torch.where(rho > 0, rho * stretch.square(), rho)
 
 
 def _in_model_units(model: GPyTorchModel, mean: Tensor, sd: Tensor) -> tuple[Tensor, Tensor]:

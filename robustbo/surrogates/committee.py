@@ -23,7 +23,7 @@ from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.laplace import Noise
 from robustbo.numerics.shards import Shards
 from robustbo.surrogates import base_gp
-from robustbo.surrogates.base import Diagnosis, in_outcome_units
+from robustbo.surrogates.base import Diagnosis, in_outcome_units, normal_tails
 from robustbo.surrogates.cluster import search_there
 from robustbo.surrogates.committee_prediction import predict
 from robustbo.surrogates.follows_data import FollowsData
@@ -111,7 +111,6 @@ class CommitteeGP(FollowsData, MapGP):
         self._num_experts, self._expert_size, self._partition = num_experts, expert_size, partition
         self._combine, self._dof = combine, math.inf if noise == "normal" else dof
         self._fit_experts, self._memory, self._cluster = fit_experts, memory_mib * 2**20, cluster
-        self._kernel = (kernel, is_signal_free)
         self.given: Given | None = None
         super().__init__(
             train_X,
@@ -174,7 +173,8 @@ class CommitteeGP(FollowsData, MapGP):
         if self._fit_experts is not None:
             drawn = torch.randperm(len(parts), generator=torch.Generator().manual_seed(0))[: self._fit_experts]
             parts = [parts[i] for i in sorted(drawn.tolist())]
-        by_expert, (kernel, is_signal_free) = self._shards(parts), self._kernel
+        assert self._named is not None
+        by_expert, (kernel, is_signal_free) = self._shards(parts), self._named
         l_prior = base_gp.length_scale_prior(by_expert.X.shape[-1])
         s2f_prior = base_gp.SIGNAL_PRIOR if is_signal_free else None
         of = CommitteeModel(by_expert, kernel, l_prior, s2f_prior, base_gp.NOISE_PRIOR, self._dof, self._memory)
@@ -190,11 +190,9 @@ class CommitteeGP(FollowsData, MapGP):
 
     def _follow(self, model: Model) -> None:
         """Find the experts for this model's own rows."""
-        theta, d = self._theta(model), self.train_inputs[0].shape[-1]
-        s2f = theta[d].exp() if self._kernel[1] else torch.ones_like(theta[0])
-        nu = None if self._dof == math.inf else self.likelihood.dof.to(theta)
+        nu = None if self._dof == math.inf else self.likelihood.dof.to(self.train_targets)
         s2, m = self.likelihood.noise.detach().max(), self.mean_module.constant.detach()
-        shared, parts = Shared(self._kernel[0], theta[:d].exp(), s2f, s2, nu, m), self._parts()
+        shared, parts = Shared(*self._stationary(), s2, nu, m), self._parts()
         by_expert = self._shards(parts)
         self.given = Given(parts, by_expert, shared, committee.experts(by_expert, shared, None, self._memory))
         self._mark()
@@ -235,7 +233,7 @@ class CommitteeGP(FollowsData, MapGP):
         s2 = shared.s2 if (known := self._s2_known(ALL)) is None else known
         if shared.nu is None:
             variance, weight = v + s2, None
-            log_chance = torch.special.log_ndtr(-e.abs() / variance.sqrt())
+            log_chance = normal_tails(e, variance.sqrt()).log_chance
         else:
             variance, weight = v + heavy_tail.variance(Noise(s2, shared.nu)), s2 / V
             log_chance = heavy_tail.log_cdf(-e.abs(), torch.zeros_like(e), v, Noise(s2, shared.nu))

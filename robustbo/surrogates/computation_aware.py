@@ -111,7 +111,6 @@ class ComputationAwareGP(Weighed, MapGP):
             )
         self._plan = Plan(policy, iterations or ITERATIONS, tolerance)
         self._weights, self._fit_size = Weights(robust, quantile, threshold, rounds, is_weighted), fit_size
-        self._kernel = (kernel, is_signal_free)
         self.seen: Seen | None = None
         super().__init__(
             train_X,
@@ -168,12 +167,10 @@ class ComputationAwareGP(Weighed, MapGP):
 
     def _follow(self, model: Model) -> None:
         """Look at this model's own rows."""
-        theta, d = self._theta(model), self.train_inputs[0].shape[-1]
-        kernel, is_signal_free = self._kernel
-        s2f = theta[d].exp() if is_signal_free else torch.ones_like(theta[0])
+        kernel, scales, s2f = self._stationary()
         r = self.train_targets - self.mean_module.constant.detach()
         noise = self.likelihood.noise.detach().expand_as(r)
-        prior = Covariance(kernel, centered(self.train_inputs[0] / theta[:d].exp()), s2f, noise)
+        prior = Covariance(kernel, centered(self.train_inputs[0] / scales), s2f, noise)
         self.seen = computation_aware.settle(prior, r, self._weights, self._plan)
         self._mark()
         self._set_added_variances(noise * (self.seen.weighting.J - 1))

@@ -19,7 +19,7 @@ from robustbo.numerics.hyperparameters import Model, log_posterior, prior_covari
 from robustbo.numerics.improvement import Latent
 from robustbo.surrogates import autograd_covariance, base_gp
 from robustbo.surrogates.arcsinh import RobustArcsinh
-from robustbo.surrogates.base import Diagnosis, TakesOptions, diagnose_by_leave_one_out
+from robustbo.surrogates.base import Diagnosis, TakesOptions, diagnose_by_leave_one_out, in_squared_outcome_units
 from robustbo.surrogates.outlier_likelihood import OutlierFixedNoiseLikelihood
 from robustbo.surrogates.robust_standardize import RobustStandardize
 
@@ -115,13 +115,7 @@ class MapGP(TakesOptions, SingleTaskGP):
     @property
     def rho(self) -> Tensor:
         """``n`` added variances in squared outcome units: as much more as the square of the error is."""
-        found = self.diagnose()
-        transform, y = getattr(self, "outcome_transform", None), self.train_targets.unsqueeze(-1)
-        if transform is None:
-            return self._rho
-        (outcome, _), (expected, _) = transform.untransform(y), transform(found.expected.unsqueeze(-1))
-        stretch = (outcome.squeeze(-1) - found.expected) / (y - expected).squeeze(-1)
-        return torch.where(self._rho > 0, self._rho * stretch.square(), self._rho)
+        return in_squared_outcome_units(self, self._rho, self.diagnose().expected)
 
     @property
     def _rho(self) -> Tensor:
@@ -220,8 +214,9 @@ class MapGP(TakesOptions, SingleTaskGP):
             head = base_gp.get_kernel(self.covar_module, self._named[1])
         else:
             head = autograd_covariance.get_kernel(self.covar_module)
-        noise = [] if model.s2_known is not None else [self.likelihood.noise.detach().log().reshape(1)]
-        return torch.cat([head, *noise])
+        if model.s2_known is not None:
+            return head
+        return torch.cat([head, self.likelihood.noise.detach().log().reshape(1)])
 
     @property
     def is_named(self) -> bool:
@@ -236,15 +231,19 @@ class MapGP(TakesOptions, SingleTaskGP):
         return self._latent(found.m, found.P, found.al)
 
     def _latent(self, m: Tensor, P: Tensor, al: Tensor) -> Latent:
+        return Latent(*self._stationary(), m, self.train_inputs[0], P, al)
+
+    def _stationary(self) -> tuple[str, Tensor, Tensor]:
+        """The named kernel, its ``d`` length-scales and its signal variance."""
         assert self._named is not None
-        X, (kernel, is_signal_free) = self.train_inputs[0], self._named
+        (kernel, is_signal_free), d = self._named, self.train_inputs[0].shape[-1]
         theta = base_gp.get_kernel(self.covar_module, is_signal_free)
-        d = X.shape[-1]
-        s2f = theta[d].exp() if is_signal_free else torch.ones_like(theta[0])
-        return Latent(kernel, theta[:d].exp(), s2f, m, X, P, al)
+        return kernel, theta[:d].exp(), theta[d].exp() if is_signal_free else torch.ones_like(theta[0])
 
     def diagnose(self) -> Diagnosis:
         """Leave-one-out expectations and evidence; the outliers are the support."""
         self.eval()
-        model = self.search_model()
-        return diagnose_by_leave_one_out(self, self._rho, prior_covariance(model, self._theta(model)))
+        with torch.no_grad():
+            model = self.search_model()
+            K0 = prior_covariance(model, self._theta(model))
+        return diagnose_by_leave_one_out(self, self._rho, K0)

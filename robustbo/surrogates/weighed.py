@@ -2,13 +2,12 @@
 
 import math
 
-import torch
 from torch import Tensor
 
 from robustbo.arguments import whole
 from robustbo.numerics.conjugate import LeaveOneOut
 from robustbo.numerics.gains import gain
-from robustbo.surrogates.base import Diagnosis, Tails, in_outcome_units
+from robustbo.surrogates.base import Diagnosis, Tails, in_outcome_units, normal_tails
 from robustbo.surrogates.explicit_posterior import ExplicitPosterior
 
 # Standard deviations. Those of a weighed fit are short: of six loops' flagged values on Hartmann6 39 % were wrong at
@@ -37,7 +36,8 @@ class Weighed(ExplicitPosterior):
 
     def tails(self, *, leave_one_out: bool = True) -> Tails:
         """Each observation's error and the chance of one beyond it; see `base.tails`."""
-        return _tails(*(self.left_out if leave_one_out else self.in_sample))
+        e, t = self.left_out if leave_one_out else self.in_sample
+        return normal_tails(e, t.sqrt())
 
     def diagnose(self) -> Diagnosis:
         """The prediction of each observation by the others, its squared weight, and the evidence against it.
@@ -50,10 +50,6 @@ class Weighed(ExplicitPosterior):
         is_far = (e.abs() > FAR * t.sqrt()) & (self.share < FAINT)
         expected, sd = in_outcome_units(self, self.train_targets - e, t.sqrt())  # type: ignore[attr-defined]
         return Diagnosis(expected, sd, gain(e, t), is_far & ~self.cleared(), self.share)  # type: ignore[attr-defined]
-
-
-def _tails(e: Tensor, t: Tensor) -> Tails:
-    return Tails(e, torch.special.log_ndtr(-e.abs() / t.sqrt()))
 
 
 def check_weights(quantile: float, threshold: float | None, rounds: int) -> None:
