@@ -29,7 +29,6 @@ from robustbo import seeds
 from robustbo.corruption import Uniform
 from robustbo.numerics.covariance import stationary
 from robustbo.numerics.hyperparameters import Model
-from robustbo.numerics.kernels import squared_differences
 from robustbo.numerics.laplace_search import HeavyModel, evaluate, search, slopes
 from robustbo.surrogates.base import fit
 from robustbo.surrogates.robust_standardize import RobustStandardize
@@ -85,7 +84,7 @@ class ZeroMean(HeavyModel):
 def without_priors(X: Tensor, Y: Tensor) -> ZeroMean:
     """What our search sees, with flat priors."""
     flat: Any = Flat(0.0)
-    covariance = stationary(squared_differences(X, X), "matern52", flat, flat)
+    covariance = stationary(X, "matern52", flat, flat)
     return ZeroMean(Model(Y.squeeze(-1), covariance, Flat(math.log(0.05))), DOF)  # type: ignore[arg-type]
 
 

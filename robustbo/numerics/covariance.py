@@ -1,11 +1,11 @@
 """Covariance functions with priors on their hyperparameters, as a search over hyperparameters sees them.
 
 Notation (no batch dimensions: a search is one search):
-    D      d x n x n  squared differences of the inputs
-    l      d          length-scales
-    s2f               signal variance
-    theta  p          logarithms of the hyperparameters that are free
-    G      n x n      dL / dK
+    X      n x d  inputs
+    l      d      length-scales
+    s2f           signal variance
+    theta  p      logarithms of the hyperparameters that are free
+    G      n x n  dL / dK
 """
 
 import math
@@ -15,9 +15,11 @@ from typing import NamedTuple, TypeVar
 import torch
 from torch import Tensor
 
+from robustbo.numerics import kernels, products
 from robustbo.numerics.evidence import LOG_2PI
-from robustbo.numerics.kernels import KERNELS, pullback, tangents
+from robustbo.numerics.kernels import Kernel, KernelGradient
 
+MANY = 256  # points beyond which kernels come from products of inputs: faster there, exact to rounding of their squares
 FACTORS = (1.0, 2.0, 0.5)  # of the prior's mode: length-scales of the starts
 
 T = TypeVar("T", float, Tensor)
@@ -78,35 +80,58 @@ class CovarianceFunction(NamedTuple):
     prior_precision: Tensor | None = None
 
 
-def stationary(D: Tensor, kernel: str, l_prior: LogNormal, s2f_prior: LogNormal | None) -> CovarianceFunction:
+class _Ways(NamedTuple):
+    """How a kernel on some inputs is evaluated: its matrix, pullback and tangents, as in `kernels`."""
+
+    kernel: Callable[[Tensor, Tensor], Kernel]
+    pullback: Callable[[Tensor, Tensor, Kernel], KernelGradient]
+    tangents: Callable[[Tensor, Tensor, Kernel], Tensor]
+
+
+def _ways(kernel: str, X: Tensor) -> _Ways:
+    if len(X) > MANY:
+        return _Ways(
+            lambda l, s2f: products.kernel(kernel, X, l, s2f),
+            lambda G, l, found: products.pullback(G, X, l, found),
+            lambda w, l, found: products.tangents(w, X, l, found),
+        )
+    D = kernels.squared_differences(X, X)
+    return _Ways(
+        lambda l, s2f: kernels.KERNELS[kernel](D, l, s2f),
+        lambda G, l, found: kernels.pullback(G, D, l, found),
+        lambda w, l, found: kernels.tangents(w, D, l, found),
+    )
+
+
+def stationary(X: Tensor, kernel: str, l_prior: LogNormal, s2f_prior: LogNormal | None) -> CovarianceFunction:
     """A stationary kernel with ARD: theta is log l, then log s2f unless ``s2f_prior`` is None, which fixes it at 1.
 
     Args:
-        D: ``d x n x n`` squared differences.
-        kernel: A name of `KERNELS`.
+        X: ``n x d`` inputs.
+        kernel: A name of `kernels.KERNELS`.
         l_prior: Prior of each length-scale.
         s2f_prior: Prior of the signal variance.
     """
-    d, one = len(D), D.new_ones(())
+    d, one, ways = X.shape[-1], X.new_ones(()), _ways(kernel, X)
     priors = [l_prior] * d + ([] if s2f_prior is None else [s2f_prior])
 
     def at(theta: Tensor) -> Covariance:
         x, values = theta.exp(), theta.tolist()
         l, s2f = x[:d], one if s2f_prior is None else x[d]
-        found = KERNELS[kernel](D, l, s2f)
+        found = ways.kernel(l, s2f)
 
         def back(G: Tensor) -> Tensor:
             slopes = theta.new_tensor([prior.slope(value) for prior, value in zip(priors, values, strict=True)])
-            log_l, log_s2f = pullback(G, D, l, found)
+            log_l, log_s2f = ways.pullback(G, l, found)
             return slopes + (log_l if s2f_prior is None else torch.cat([log_l, log_s2f.unsqueeze(0)]))
 
         def along(w: Tensor) -> Tensor:
-            log_l = tangents(w, D, l, found)
+            log_l = ways.tangents(w, l, found)
             return log_l if s2f_prior is None else torch.cat([log_l, (found.K @ w).unsqueeze(0)])
 
         log_prior = sum(prior.log_density(value) for prior, value in zip(priors, values, strict=True))
         return Covariance(found.K, log_prior, back, along)
 
-    starts = tuple(D.new_tensor([l_prior.log_mode + math.log(f)] * d + [0.0] * (len(priors) - d)) for f in FACTORS)
-    precision = D.new_tensor([prior.scale**-2 for prior in priors])
+    starts = tuple(X.new_tensor([l_prior.log_mode + math.log(f)] * d + [0.0] * (len(priors) - d)) for f in FACTORS)
+    precision = X.new_tensor([prior.scale**-2 for prior in priors])
     return CovarianceFunction(at, starts, [LOG_L] * d + [LOG_S2F] * (len(priors) - d), precision)

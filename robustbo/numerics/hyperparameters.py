@@ -125,10 +125,12 @@ def information(model: Model, value: Value, support: Tensor, slope: Tensor) -> T
     rows = [value.covariance.tangents(al)]
     if model.s2_known is None:
         rows.append((value.s2 * al).unsqueeze(0))
-    own = al.new_zeros(len(support), len(al)).scatter_(1, support.unsqueeze(1), (slope * al[support]).unsqueeze(1))
-    W = torch.cat([*rows, own])  # V_a al
-    on_mean = W @ P1
-    return 0.5 * (W @ P @ W.mT - torch.outer(on_mean, on_mean / P1.sum()))
+    shared, own = torch.cat(rows), slope * al[support]  # V_a al: its numbers, or the only one that is not zero
+    OP = own.unsqueeze(-1) * P[support]
+    among = torch.cat([shared @ P @ shared.mT, OP @ shared.mT])
+    A = torch.cat([among, torch.cat([among[len(shared) :].mT, OP[:, support] * own])], dim=1)
+    on_mean = torch.cat([shared @ P1, own * P1[support]])
+    return 0.5 * (A - torch.outer(on_mean, on_mean / P1.sum()))
 
 
 def prior_covariance(model: Model, theta: Tensor) -> Tensor:

@@ -43,10 +43,11 @@ def correlation(kernel: str, X: Tensor, Z: Tensor) -> Tensor:
 
 
 def kernel(name: str, X: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
-    """``E x n x n`` kernel matrices of ``E x n x d`` inputs, as `kernels.KERNELS`, without n x n x d numbers."""
+    """``n x n`` or ``E x n x n`` kernel matrices of inputs, as `kernels.KERNELS`, without n x n x d numbers."""
     Z = (X - X.mean(-2, keepdim=True)) / l
     size = Z.square().sum(-1)
-    u2 = (size.unsqueeze(-1) + size.unsqueeze(-2)).baddbmm_(Z, Z.mT, alpha=-2.0).clamp_min_(0.0)
+    u2 = size.unsqueeze(-1) + size.unsqueeze(-2)
+    (u2.addmm_ if u2.dim() == 2 else u2.baddbmm_)(Z, Z.mT, alpha=-2.0).clamp_min_(0.0)
     if name == "rbf":
         K = u2.mul_(-0.5).exp_().mul_(s2f)
         return Kernel(K, -0.5 * K)
@@ -62,6 +63,13 @@ def pullback(G: Tensor, X: Tensor, l: Tensor, found: Kernel) -> KernelGradient:
     w, X = G * found.K_u2, X - X.mean(-2, keepdim=True)
     ends = ((w.sum(-1) + w.sum(-2)).unsqueeze(-1) * X.square()).sum(-2)
     return KernelGradient(-2 * (ends - 2 * (X * (w @ X)).sum(-2)) / l.square(), (G * found.K).sum((-2, -1)))
+
+
+def tangents(w: Tensor, X: Tensor, l: Tensor, found: Kernel) -> Tensor:
+    """`kernels.tangents` of ``n x d`` inputs from the inputs: three products with K_u2 a dimension."""
+    X = (X - X.mean(-2, keepdim=True)).mT
+    first, second, third = (found.K_u2 @ torch.stack([w.expand_as(X), X * w, X.square() * w]).mT).mT
+    return -2 * (X.square() * first - 2 * X * second + third) / l.square().unsqueeze(-1)
 
 
 def centered(X: Tensor) -> Tensor:

@@ -12,7 +12,6 @@ from torch import Tensor
 
 from robustbo.numerics.copies import agreeing
 from robustbo.numerics.covariance import CovarianceFunction, LogNormal, stationary
-from robustbo.numerics.kernels import squared_differences
 from robustbo.surrogates.outlier_likelihood import OutlierGaussianLikelihood
 
 NOISE_PRIOR = LogNormal(-4.0, 1.0)  # BoTorch's, on standardized outcomes
@@ -67,8 +66,7 @@ def noise_arguments() -> dict[str, Any]:
 
 def covariance_function(X: Tensor, kernel: str, is_signal_free: bool) -> CovarianceFunction:
     """The same kernel with the same priors, with explicit gradients, on ``n x d`` inputs."""
-    D = squared_differences(X, X)
-    return stationary(D, kernel, length_scale_prior(X.shape[-1]), SIGNAL_PRIOR if is_signal_free else None)
+    return stationary(X, kernel, length_scale_prior(X.shape[-1]), SIGNAL_PRIOR if is_signal_free else None)
 
 
 def cleared(X: Tensor, y: Tensor, s2_known: Tensor | None) -> Tensor:

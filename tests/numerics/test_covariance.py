@@ -2,8 +2,8 @@ import pytest
 import torch
 from gpytorch.priors import LogNormalPrior
 
+from robustbo.numerics import covariance
 from robustbo.numerics.covariance import LogNormal, stationary
-from robustbo.numerics.kernels import squared_differences
 
 PRIOR = LogNormal(0.5, 1.5)
 
@@ -20,11 +20,13 @@ def test_the_mode_is_the_most_probable_value():
     assert PRIOR.log_density(x.log()).argmax() == 1
 
 
+@pytest.mark.parametrize("many", [covariance.MANY, 5])
 @pytest.mark.parametrize("s2f_prior", [None, PRIOR])
 @pytest.mark.parametrize("kernel", ["matern52", "rbf"])
-def test_pullback_and_tangents_are_the_derivatives(kernel, s2f_prior):
+def test_pullback_and_tangents_are_the_derivatives(kernel, s2f_prior, many, monkeypatch):
+    monkeypatch.setattr(covariance, "MANY", many)
     X = torch.rand(6, 2, generator=torch.Generator().manual_seed(0))
-    function = stationary(squared_differences(X, X), kernel, PRIOR, s2f_prior)
+    function = stationary(X, kernel, PRIOR, s2f_prior)
     G, w, theta, step = torch.randn(6, 6), torch.randn(6), function.starts[0] + 0.3, 1e-6
     found = function.at(theta)
     for i, unit in enumerate(torch.eye(len(theta))):
@@ -37,7 +39,7 @@ def test_pullback_and_tangents_are_the_derivatives(kernel, s2f_prior):
 
 def test_the_precision_is_the_curvature_of_the_prior():
     X, step = torch.rand(3, 2), 1e-4
-    function = stationary(squared_differences(X, X), "rbf", PRIOR, LogNormal(2.0, 2.0))
+    function = stationary(X, "rbf", PRIOR, LogNormal(2.0, 2.0))
     for unit, precision in zip(torch.eye(3), function.prior_precision, strict=True):
         up, here, down = (function.at(function.starts[0] + k * step * unit).log_prior for k in (1, 0, -1))
         assert precision == pytest.approx((2 * here - up - down) / step**2, rel=1e-5)

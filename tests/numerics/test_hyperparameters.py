@@ -5,7 +5,6 @@ import torch
 
 from robustbo.numerics.covariance import LogNormal, stationary
 from robustbo.numerics.hyperparameters import Model, gradient, information, log_posterior, prior_covariance
-from robustbo.numerics.kernels import squared_differences
 
 PRIOR = LogNormal(0.5, 1.5)
 NOISE = LogNormal(-4.0, 1.0)
@@ -16,7 +15,7 @@ def model(n=12, known=False):
     X = torch.rand(n, 2, generator=generator)
     y = torch.sin(5 * X[:, 0]) + 0.1 * torch.randn(n, generator=generator)
     y[3] += 4.0
-    covariance = stationary(squared_differences(X, X), "matern52", PRIOR, PRIOR)
+    covariance = stationary(X, "matern52", PRIOR, PRIOR)
     return Model(y, covariance, NOISE, torch.full((n,), 0.01) if known else None)
 
 
@@ -55,7 +54,7 @@ def test_the_information_in_the_logarithm_of_a_lone_variance_is_exact():
     """L = -(t + q exp(-t)) / 2, so minus its second derivative is q exp(-t) / 2: here far from all other points."""
     X = torch.tensor([[0.0], [0.01], [1e3]])
     y = torch.tensor([0.0, 0.0, 50.0])
-    given = Model(y, stationary(squared_differences(X, X), "rbf", PRIOR, PRIOR), NOISE)
+    given = Model(y, stationary(X, "rbf", PRIOR, PRIOR), NOISE)
     theta, t = given.starts[0], 3.0
     v = prior_covariance(given, theta)[2, 2].item()
     value = log_posterior(given, theta, torch.tensor([0.0, 0.0, v * math.expm1(t)]))
@@ -67,5 +66,5 @@ def test_the_information_in_the_logarithm_of_a_lone_variance_is_exact():
 
 def test_an_indefinite_covariance_has_no_density():
     X = torch.zeros(3, 1)
-    given = Model(torch.ones(3), stationary(squared_differences(X, X), "rbf", PRIOR, PRIOR), NOISE)
+    given = Model(torch.ones(3), stationary(X, "rbf", PRIOR, PRIOR), NOISE)
     assert -math.inf == log_posterior(given, given.starts[0], torch.tensor([0.0, 0.0, -50.0])).F

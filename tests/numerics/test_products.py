@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from robustbo.numerics import products
-from robustbo.numerics.kernels import KERNELS, pullback, squared_differences
+from robustbo.numerics.kernels import KERNELS, pullback, squared_differences, tangents
 from robustbo.numerics.products import CORRELATIONS, Covariance, correlation
 
 
@@ -60,3 +60,12 @@ def test_kernels_of_stacks_and_their_pullback_are_those_of_the_differences(name)
     slopes = pullback(G, D, l, wanted)
     for one, other in zip(products.pullback(G, X, l, found), slopes, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", sorted(CORRELATIONS))
+def test_tangents_are_those_of_the_differences_however_far_from_the_origin(name):
+    generator = torch.Generator().manual_seed(0)
+    X, w = torch.rand(6, 2, generator=generator), torch.randn(6, generator=generator)
+    l, D = torch.tensor([0.3, 2.0]), squared_differences(X, X)
+    found = KERNELS[name](D, l, torch.tensor(1.7))
+    torch.testing.assert_close(products.tangents(w, X + 1e3, l, found), tangents(w, D, l, found), rtol=1e-9, atol=1e-9)

@@ -6,7 +6,6 @@ import torch
 from robustbo.numerics.covariance import LogNormal, stationary
 from robustbo.numerics.gains import optimal_variance
 from robustbo.numerics.hyperparameters import Model
-from robustbo.numerics.kernels import squared_differences
 from robustbo.numerics.pursuit import (
     empty,
     extended,
@@ -108,7 +107,7 @@ def test_screening_finds_gross_values_and_not_their_neighbours(magnitude):
     y = torch.sin(6 * X).squeeze(-1)
     y[[4, 9]] += magnitude
     prior = LogNormal(0.0, 1.0)
-    model = Model(y, stationary(squared_differences(X, X), "rbf", prior, None), LogNormal(-4.0, 1.0))
+    model = Model(y, stationary(X, "rbf", prior, None), LogNormal(-4.0, 1.0))
     assert screen(model, model.starts[0], 5.0).support == (4, 9)
 
 
@@ -124,7 +123,7 @@ def small(magnitude=100.0):
     X = torch.linspace(0, 1, 12).unsqueeze(-1)
     y = torch.sin(6 * X).squeeze(-1)
     y[5] += magnitude
-    return Model(y, stationary(squared_differences(X, X), "rbf", LogNormal(0.0, 1.0), None), LogNormal(-4.0, 1.0))
+    return Model(y, stationary(X, "rbf", LogNormal(0.0, 1.0), None), LogNormal(-4.0, 1.0))
 
 
 def test_the_variances_of_a_level_are_at_their_closed_form_optimum():
@@ -153,9 +152,7 @@ def test_levels_of_fewer_observations_are_taken_up_with_the_new_ones_free_of_sus
     model = small()
     shorter = model._replace(
         y=model.y[:10],
-        covariance=stationary(
-            squared_differences(*2 * [torch.linspace(0, 1, 12)[:10].unsqueeze(-1)]), "rbf", LogNormal(0.0, 1.0), None
-        ),
+        covariance=stationary(torch.linspace(0, 1, 12)[:10].unsqueeze(-1), "rbf", LogNormal(0.0, 1.0), None),
     )
     before = refit(shorter, empty(shorter), (5,))
     taken_up = extended(model, before)

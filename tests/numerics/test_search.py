@@ -6,7 +6,6 @@ import torch
 
 from robustbo.numerics.covariance import Covariance, CovarianceFunction, LogNormal, stationary
 from robustbo.numerics.hyperparameters import Model, gradient, log_posterior
-from robustbo.numerics.kernels import squared_differences
 from robustbo.numerics.search import PARAMETERIZATIONS, maximize
 
 PRIOR = LogNormal(0.5, 1.5)
@@ -18,7 +17,7 @@ def model(n=12):
     X = torch.rand(n, 2, generator=generator)
     y = torch.sin(5 * X[:, 0]) + 0.1 * torch.randn(n, generator=generator)
     y[3] += 4.0
-    return Model(y, stationary(squared_differences(X, X), "matern52", PRIOR, PRIOR), NOISE)
+    return Model(y, stationary(X, "matern52", PRIOR, PRIOR), NOISE)
 
 
 @pytest.mark.parametrize("name", sorted(PARAMETERIZATIONS))
@@ -58,7 +57,7 @@ def test_fixed_hyperparameters_give_the_reference_variances():
         n, support = len(case["y"]), case["supports"]["true_outliers"]
         X, kernel = torch.tensor(case["X"]), case["kernel"]
         theta = torch.tensor(kernel["lengthscales"]).log()
-        K = stationary(squared_differences(X, X), kernel["name"], PRIOR, None).at(theta).K * kernel["variance"]
+        K = stationary(X, kernel["name"], PRIOR, None).at(theta).K * kernel["variance"]
         function = CovarianceFunction(
             lambda _, K=K: Covariance(K, 0.0, lambda G: torch.zeros(0)), (torch.zeros(0),), []
         )
@@ -83,6 +82,6 @@ def maximize_without_mean(given, support, reference):
 def test_one_observation_and_equal_observations_are_no_trouble():
     for n in (1, 4):
         X = torch.rand(n, 2)
-        given = Model(torch.ones(n), stationary(squared_differences(X, X), "rbf", PRIOR, PRIOR), NOISE)
+        given = Model(torch.ones(n), stationary(X, "rbf", PRIOR, PRIOR), NOISE)
         found = maximize(given, given.starts[0], torch.zeros(n), torch.tensor([], dtype=torch.long), torch.ones(n))
         assert found.theta.isfinite().all()

@@ -4,7 +4,6 @@ import torch
 
 from robustbo.numerics.covariance import LogNormal, stationary
 from robustbo.numerics.hyperparameters import Model
-from robustbo.numerics.kernels import squared_differences
 
 PRIOR = LogNormal(0.5, 1.5)
 NOISE = LogNormal(-4.0, 1.0)
@@ -15,5 +14,5 @@ def wave(n, known, outlier):
     X = torch.rand(n, 2, generator=generator)
     y = torch.sin(5 * X[:, 0]) + 0.1 * torch.randn(n, generator=generator)
     y[n // 2] += outlier
-    covariance = stationary(squared_differences(X, X), "matern52", PRIOR, PRIOR)
+    covariance = stationary(X, "matern52", PRIOR, PRIOR)
     return Model(y, covariance, NOISE, torch.full((n,), 0.01) if known else None)
