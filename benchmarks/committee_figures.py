@@ -1,13 +1,18 @@
-"""Figures 5 and 6 of the source on distributed robust GPs: committees of Student-t and of normal experts.
+"""Figures 3, 5 and 6 of the source on distributed robust GPs: committees of Student-t and of normal experts.
 
-Figure 6: a linear model of five inputs, three of them informative, noise of sd 2, 200,000 training values of which 1 to
-15 % lie ten standard deviations too high, 2,000 test values (clean ones here, so that the error is the model's);
-hyperparameters from 40 of the experts. Figure 5: Boston, 455 training and 51 test rows, 1 to 6 experts, 25 splits.
-Errors are in standard deviations of the targets in Figure 5, in the data's units in Figure 6.
+Figure 3: California housing in place of the source's traffic data, which are not public; 18,000 training rows, the
+others to test on, experts of 75 to 600, a split a repetition. Figure 5: Boston, the first 455 rows to train on and the
+last 51 to test on, as the source has it, or (``at`` 1) a random split a repetition; 1 to 6 experts. Figure 6: a linear
+model of five inputs, three of them informative, noise of sd 2, 200,000 training values of which 1 to 15 % lie ten
+standard deviations too high, 2,000 test values (clean ones here, so that the error is the model's).
+
+Each repetition has a partition of its own. The degrees of freedom are learned with the other hyperparameters, from all
+experts (Figure 5), 4,500 rows (3) or 8,000 (6). Errors are in standard deviations of the targets, in Figure 6 in the
+data's units.
 
     python benchmarks/committee_figures.py --figure 6 --repetitions 10 --jobs 2 --out runs/committee
 
-A row that the CSV has is not computed again. ROBUSTBO_DATA may name a folder with the data (Figure 5).
+A row that the CSV has is not computed again. ROBUSTBO_DATA may name a folder with the data (Figures 3 and 5).
 """
 
 import argparse
@@ -16,6 +21,7 @@ import math
 import multiprocessing
 import sys
 import time
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,20 +32,23 @@ import torch
 from torch import Tensor
 
 from problems import regression
+from problems.datasets import table
 from robustbo.replay.figure import COLORS
 from robustbo.surrogates.base import fit
 from robustbo.surrogates.committee import CommitteeGP
 from robustbo.surrogates.robust_standardize import RobustStandardize
 
 TRAINING, TEST, NOISE_SD = 200_000, 2_000, 2.0
-RATES, SIZES = (0.01, 0.05, 0.1, 0.15), (100, 200, 300)
+CALIFORNIA, BOSTON = 18_000, 455  # training rows
 NOISES = {"student-t": "DRGP", "normal": "DGP"}
-FIT_EXPERTS = 40
 COLUMNS = ("figure", "noise", "at", "experts", "repetition", "rmse", "mae", "mnlp", "seconds")
 
 
 class Cell(NamedTuple):
-    """One committee: its figure, noise, rate of outliers, number (Figure 5) or size (6) of experts, repetition."""
+    """One committee: its figure, noise, rate of outliers (6) or kind of split (5), experts, repetition.
+
+    Of experts the number is said in Figure 5, the size in the others.
+    """
 
     figure: int
     noise: str
@@ -68,26 +77,58 @@ def linear(rate: float, repetition: int) -> Data:
     return Data(*(torch.from_numpy(part) for part in (X[:TRAINING], y[:TRAINING], X[TRAINING:], y[TRAINING:])))
 
 
-def boston(repetition: int) -> Data:
-    """Figure 5's, standardized."""
-    given = regression.split("boston", None, repetition)
-    center, spread = given.X.mean(0), given.X.std(0)
-    targets = ((part - given.y.mean()) / given.y.std() for part in (given.y, given.y_test))
-    inputs = ((part - center) / spread for part in (given.X, given.X_test))
-    (X, X_test), (y, y_test) = inputs, targets
-    return Data(*(torch.from_numpy(part) for part in (X, y, X_test, y_test)))
+def boston(is_random: float, repetition: int) -> Data:
+    """Figure 5's."""
+    X, y = table("boston")
+    order = np.random.default_rng(repetition).permutation(len(y) if is_random else BOSTON)
+    X, y = (np.concatenate([part[order], part[len(order) :]]) for part in (X, y))
+    return standardized(regression.Clean(X[:BOSTON], y[:BOSTON], X[BOSTON:], y[BOSTON:]))
+
+
+def california(_: float, repetition: int) -> Data:
+    """Figure 3's."""
+    return standardized(regression.split("california", CALIFORNIA, repetition))
+
+
+def standardized(given: regression.Clean) -> Data:
+    """By means and standard deviations of the training rows."""
+    (X, X_test), (y, y_test) = (
+        tuple(torch.from_numpy((part - pair[0].mean(0)) / pair[0].std(0)) for part in pair)
+        for pair in ((given.X, given.X_test), (given.y, given.y_test))
+    )
+    return Data(X, y, X_test, y_test)
+
+
+class Figure(NamedTuple):
+    """What is drawn: data, rates or kinds of split, experts, what goes along x, rows that the fit takes (all: 0)."""
+
+    data: Callable[[float, int], Data]
+    ats: tuple[float, ...]
+    experts: tuple[int, ...]
+    along: str
+    fit_rows: int
+    label: str
+
+
+FIGURES = {
+    3: Figure(california, (0.0,), (75, 150, 300, 600), "experts", 4_500, "observations an expert"),
+    5: Figure(boston, (0.0, 1.0), (1, 2, 3, 4, 5, 6), "experts", 0, "experts"),
+    6: Figure(linear, (0.01, 0.05, 0.1, 0.15), (100, 200, 300), "at", 8_000, "share of outliers"),
+}
 
 
 def scores(cell: Cell) -> dict[str, Any]:
     """The row of a committee."""
     torch.set_num_threads(1)
-    given = linear(cell.at, cell.repetition) if cell.figure == 6 else boston(cell.repetition)
+    figure = FIGURES[cell.figure]
+    given = figure.data(cell.at, cell.repetition)
     options: dict[str, Any] = {"num_experts": cell.experts}
-    if cell.figure == 6:
-        options = {"expert_size": cell.experts, "fit_experts": FIT_EXPERTS}
+    if figure.fit_rows:
+        options = {"expert_size": cell.experts, "fit_experts": math.ceil(figure.fit_rows / cell.experts)}
     started = time.process_time()
+    transform = RobustStandardize(m=1)
     model = CommitteeGP(
-        given.X, given.y.unsqueeze(-1), outcome_transform=RobustStandardize(m=1), noise=cell.noise, **options
+        given.X, given.y.unsqueeze(-1), outcome_transform=transform, noise=cell.noise, dof=None, **options
     )
     fit(model)
     with torch.no_grad():
@@ -101,24 +142,25 @@ def scores(cell: Cell) -> dict[str, Any]:
 
 def cells(figure: int, repetitions: int) -> list[Cell]:
     """All committees of a figure."""
-    ats, experts = (RATES, SIZES) if figure == 6 else ((0.0,), range(1, 7))
-    return [Cell(figure, *rest, r) for r, *rest in product(range(repetitions), NOISES, ats, experts)]
+    of = FIGURES[figure]
+    return [Cell(figure, *rest, r) for r, *rest in product(range(repetitions), NOISES, of.ats, of.experts)]
 
 
 def draw(rows: list[dict[str, Any]], figure: int, path: Path) -> None:
-    """Three panels: root mean squared error, mean absolute error, negative log density."""
+    """Three panels: root mean squared error, mean absolute error, negative log density; a line a kind of committee."""
+    along, other = (FIGURES[figure].along, "at" if FIGURES[figure].along == "experts" else "experts")
     drawn, panels = plt.subplots(1, 3, figsize=(10, 3.4), layout="constrained")
+    styles = dict(zip(sorted({float(r[other]) for r in rows}), ("-", "--", ":"), strict=False))
     for axes, score in zip(panels, ("rmse", "mae", "mnlp"), strict=True):
-        for noise, size in product(NOISES, SIZES if figure == 6 else (None,)):
-            kept = [r for r in rows if r["noise"] == noise and (size is None or int(r["experts"]) == size)]
-            at = sorted({float(r["at" if figure == 6 else "experts"]) for r in kept})
-            by = [[float(r[score]) for r in kept if float(r["at" if figure == 6 else "experts"]) == x] for x in at]
+        for noise, (kind, style) in product(NOISES, styles.items()):
+            kept = [r for r in rows if r["noise"] == noise and float(r[other]) == kind]
+            at = sorted({float(r[along]) for r in kept})
+            by = [[float(r[score]) for r in kept if float(r[along]) == x] for x in at]
             errors = [np.std(v, ddof=1) / math.sqrt(len(v)) if len(v) > 1 else 0.0 for v in by]
+            name = NOISES[noise] + {3: "", 5: ", random splits" if kind else "", 6: f", experts of {kind:g}"}[figure]
             color = COLORS[list(NOISES).index(noise)]
-            style = "-" if size is None else ("-", "--", ":")[SIZES.index(size)]
-            label = NOISES[noise] + ("" if size is None else f", experts of {size}")
-            axes.errorbar(at, [np.mean(v) for v in by], errors, color=color, linestyle=style, label=label, capsize=2)
-        axes.set(xlabel="share of outliers" if figure == 6 else "experts", title=score.upper())
+            axes.errorbar(at, [np.mean(v) for v in by], errors, color=color, linestyle=style, label=name, capsize=2)
+        axes.set(xlabel=FIGURES[figure].label, title=score.upper())
     panels[0].legend(frameon=False, fontsize=7)
     drawn.savefig(path, dpi=150)
 
@@ -131,7 +173,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 def main() -> None:
     """Compute what is missing, then draw."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--figure", type=int, choices=(5, 6), required=True)
+    parser.add_argument("--figure", type=int, choices=sorted(FIGURES), required=True)
     parser.add_argument("--repetitions", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True)

@@ -5,6 +5,7 @@ Notation (shapes after any leading batch dimensions):
     v      M x m  latent variances
     v0     m      prior variances
     beta   M x m  how much each expert counts
+    n             observations of an expert
 
 References:
     Deisenroth and Ng (2015), Distributed Gaussian processes; Mair and Brefeld (2018), Distributed robust Gaussian
@@ -17,12 +18,27 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+LEAST = 1e-12  # of the prior's variance: no expert is surer
+
 
 class Prediction(NamedTuple):
     """Latent means (less the prior's) and variances."""
 
     mean: Tensor
     variance: Tensor
+
+
+def latent(k: Tensor, a: Tensor, R: Tensor, v0: Tensor) -> Prediction:
+    """``M x m`` means and variances of the experts, each by itself.
+
+    Args:
+        k: ``M x m x n`` prior covariances of the points with each expert's observations.
+        a: ``M x n`` representer weights: the mean is k'a.
+        R: ``M x n x n``: the variance is v0 - k'R k.
+        v0: ``m`` prior variances.
+    """
+    v = v0.unsqueeze(-2) - (k @ R * k).sum(-1)
+    return Prediction((k @ a.unsqueeze(-1)).squeeze(-1), v.maximum(LEAST * v0.unsqueeze(-2)))
 
 
 def entropy_weights(v: Tensor, v0: Tensor) -> Tensor:

@@ -14,12 +14,11 @@ from linear_operator.operators import DiagLinearOperator
 from torch import Tensor
 
 from robustbo.numerics.committee import Experts
-from robustbo.numerics.experts import COMBINE, correlation, entropy_weights
+from robustbo.numerics.experts import COMBINE, LEAST, Prediction, correlation, entropy_weights, latent
 from robustbo.numerics.shards import Shards
 
 JOINT = 512  # points whose covariance is joint; of more only the variances are given
 BLOCK = 2**22  # numbers of a block of covariances: 32 MiB
-LEAST = 1e-12  # of the prior's variance: no expert is surer
 PRIOR = 1e-6  # weight of the prior's correlations beside those of the experts, where these know nothing
 
 
@@ -33,30 +32,49 @@ def predict(kernel: Kernel, X: Tensor, shards: Shards, experts: Experts, combine
         experts: What they predict from; one alone predicts as it does.
         combine: A name of `experts.COMBINE`.
     """
-    if X.shape[-2] > JOINT:
-        parts = [predict(kernel, part, shards, experts, combine) for part in X.split(JOINT, -2)]
-        variance = torch.cat([covariance.diagonal(dim1=-2, dim2=-1) for _, covariance in parts], -1)
-        return torch.cat([mean for mean, _ in parts], -1), DiagLinearOperator(variance)
+    if X.shape[-2] > JOINT and len(shards.y) > 1:
+        parts = [_apart(kernel, part, shards, experts, combine) for part in X.split(JOINT, -2)]
+        mean, variance = (torch.cat(column, -1) for column in zip(*parts, strict=True))
+        return mean, DiagLinearOperator(variance)
     prior = kernel(X).to_dense()
     v0 = prior.diagonal(dim1=-2, dim2=-1)
     together, total, found = PRIOR * correlation(prior), prior.new_full((1, 1), PRIOR), []
-    for rows in _blocks(X, shards):
-        k = kernel(X.unsqueeze(-3), shards.X[rows]).to_dense() * shards.mask[rows].unsqueeze(-2)
-        mu, kR = (k @ experts.a[rows].unsqueeze(-1)).squeeze(-1), k @ experts.R[rows]
+    for k, part in _blocks(kernel, X, shards, experts, X.shape[-2]):
+        mu, kR = (k @ part.a.unsqueeze(-1)).squeeze(-1), k @ part.R
         C = prior.unsqueeze(-3) - kR @ k.mT
         if len(shards.y) == 1:
             return mu.squeeze(-2), to_linear_operator(C.squeeze(-3))
         v = C.diagonal(dim1=-2, dim2=-1).maximum(LEAST * v0.unsqueeze(-2))
         weight = entropy_weights(v, v0).mean(-1)[..., None, None]
         together, total = together + (weight * correlation(C)).sum(-3), total + weight.sum(-3)
-        found.append((mu, v))
-    mu, v = (torch.cat(part, -2) for part in zip(*found, strict=True))
-    mean, variance = COMBINE[combine](mu, v, v0)
+        found.append(Prediction(mu, v))
+    mean, variance = _combined(found, v0, combine)
     sd = variance.sqrt()
     return mean, to_linear_operator(sd.unsqueeze(-1) * together / total * sd.unsqueeze(-2))
 
 
-def _blocks(X: Tensor, shards: Shards) -> Iterator[slice]:
+def _apart(kernel: Kernel, X: Tensor, shards: Shards, experts: Experts, combine: str) -> Prediction:
+    v0 = kernel(X, diag=True)
+    return _combined([latent(k, *part, v0) for k, part in _blocks(kernel, X, shards, experts, 0)], v0, combine)
+
+
+def _combined(found: list[Prediction], v0: Tensor, combine: str) -> Prediction:
+    return COMBINE[combine](*(torch.cat(column, -2) for column in zip(*found, strict=True)), v0)
+
+
+def _blocks(kernel: Kernel, X: Tensor, shards: Shards, experts: Experts, more: int) -> Iterator[tuple[Tensor, Experts]]:
+    """Covariances of the points with an expert's observations, and the expert, some at a time.
+
+    Args:
+        kernel: Of the latent values.
+        X: ``... x q x d`` transformed points.
+        shards: The observations.
+        experts: What they predict from.
+        more: How many numbers a point and an expert take beside these covariances.
+    """
     E, n = shards.y.shape
-    size = max(1, BLOCK // max(1, X[..., 0].numel() * (n + X.shape[-2])))
-    return (slice(start, start + size) for start in range(0, E, size))
+    size = max(1, BLOCK // max(1, X[..., 0].numel() * (n + more)))
+    for start in range(0, E, size):
+        rows = slice(start, start + size)
+        k = kernel(X.unsqueeze(-3), shards.X[rows]).to_dense() * shards.mask[rows].unsqueeze(-2)
+        yield k, Experts(experts.a[rows], experts.R[rows])
