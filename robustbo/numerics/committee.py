@@ -9,6 +9,7 @@ References:
     Mair and Brefeld (2018), Distributed robust Gaussian process regression; equations.md section 9.
 """
 
+from functools import reduce
 from typing import NamedTuple
 
 import torch
@@ -18,10 +19,13 @@ from robustbo.numerics import evidence as gaussian
 from robustbo.numerics import heavy_tail, laplace_batch, products
 from robustbo.numerics import student_t_likelihood as likelihood
 from robustbo.numerics.evidence import LOG_2PI
+from robustbo.numerics.experts import Rule, Sums, latent
 from robustbo.numerics.kernels import Kernel
 from robustbo.numerics.laplace import Noise
 from robustbo.numerics.laplace_batch_mode import WARM_STEPS, Modes, cold_modes, find_modes
 from robustbo.numerics.shards import MEMORY, Shards
+
+BLOCK = 2**22  # covariances with the points of a prediction that are at work at once: 32 MiB
 
 
 class Shared(NamedTuple):
@@ -164,18 +168,34 @@ def _experts(shards: Shards, shared: Shared, f: Tensor | None) -> Experts:
     return Experts(modes.a, laplace_batch.weights(K, r, noise, mask, modes))
 
 
+def said(shards: Shards, found: Experts, shared: Shared, X: Tensor, rule: Rule) -> Sums:
+    """What all experts together say of the latent values (less the mean) at ``q x d`` inputs; to be added up."""
+    v0 = shared.s2f.expand(len(X))
+    size = max(1, BLOCK // (len(X) * shards.y.shape[-1]))
+    sums = []
+    for start in range(0, len(shards.y), size):
+        part, of = shards.part(slice(start, start + size)), Experts(*(x[start : start + size] for x in found))
+        center = part.X.mean((0, 1))
+        Z, W = (X - center) / shared.l, ((part.X - center) / shared.l).flatten(0, 1)
+        k = shared.s2f * products.correlation(shared.kernel, Z, W).unflatten(1, part.y.shape).movedim(1, 0)
+        sums.append(rule.sums(*latent(k * part.mask.unsqueeze(-2), *of, v0), v0))
+    return reduce(Sums.plus, sums)
+
+
 class Judged(NamedTuple):
     """What the others of its expert predict of each observation, by expert.
 
     Attributes:
-        mean: ``E x n`` latent means, less the constant one.
-        variance: ``E x n`` latent variances.
-        V: ``E x n`` variances of normal errors that pull as much as the observations' own do.
+        e: ``E x n`` errors.
+        variance: ``E x n`` variances of the prediction, noise included.
+        log_chance: ``E x n`` log chances of an error beyond, on its side.
+        weight: ``E x n`` weights: how much an observation counts, 1 being all.
     """
 
-    mean: Tensor
+    e: Tensor
     variance: Tensor
-    V: Tensor
+    log_chance: Tensor
+    weight: Tensor
 
 
 def judge(shards: Shards, shared: Shared, found: Experts, memory: float = MEMORY) -> Judged:
@@ -186,13 +206,16 @@ def judge(shards: Shards, shared: Shared, found: Experts, memory: float = MEMORY
 
 def _judge(shards: Shards, shared: Shared, found: Experts) -> Judged:
     _, K = shared.prior(shards)
-    r, mask = shared.residual(shards), shards.mask
+    r, mask, s2 = shared.residual(shards), shards.mask, shared.variances(shards)
     if shared.nu is None:
         P_ii = found.R.diagonal(dim1=-2, dim2=-1).masked_fill(mask == 0, 1.0)
-        s2 = shared.variances(shards).expand_as(r)
-        return Judged(r - found.a / P_ii, (1 / P_ii - s2).clamp_min(0.0), s2)
+        e, variance = found.a / P_ii, torch.maximum(1 / P_ii, s2)
+        return Judged(e, variance, heavy_tail.normal_log_tail(e, variance.sqrt()), torch.ones_like(r))
     noise = shared.noise(shards)
     f = (K @ found.a.unsqueeze(-1)).squeeze(-1)
     v = K.diagonal(dim1=-2, dim2=-1) - (K @ found.R * K).sum(-1)
     W = likelihood.curvature(r - f, *noise) * mask
-    return Judged(*heavy_tail.cavity_of(f, v, W, found.a), likelihood.em_variance(r - f, *noise))
+    mean, v = heavy_tail.cavity_of(f, v, W, found.a)
+    e, weight = r - mean, s2 / likelihood.em_variance(r - f, *noise)
+    log_chance = heavy_tail.log_cdf(-e.abs(), torch.zeros_like(e), v, noise)
+    return Judged(e, v + heavy_tail.variance(noise), log_chance, weight)

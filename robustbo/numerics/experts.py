@@ -1,5 +1,7 @@
 """Predictions of several Gaussian process experts made into one.
 
+Every rule adds up what experts say, so that experts may be summed in parts, in different places.
+
 Notation (shapes after any leading batch dimensions):
     mu     M x m  latent means of M experts at m points, less the prior's
     v      M x m  latent variances
@@ -12,7 +14,6 @@ References:
     process regression; equations.md section 9.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -49,48 +50,51 @@ def entropy_weights(v: Tensor, v0: Tensor) -> Tensor:
     return (0.5 * (v0.unsqueeze(-2).log() - v.log())).clamp_min(0.0)
 
 
-def _combined(beta: Tensor, mu: Tensor, v: Tensor, v0: Tensor, is_prior_shared: bool) -> Prediction:
-    """Precisions add up; where nobody knows anything the prior stays."""
-    precision = (beta / v).sum(-2)
-    if is_prior_shared:
-        precision = precision + (1 - beta.sum(-2)) / v0
-    is_silent = (beta == 0).all(-2)
-    precision = torch.where(is_silent, 1 / v0, precision)
-    return Prediction((beta * mu / v).sum(-2) / precision, 1 / precision)
+class Sums(NamedTuple):
+    """Over experts, ``m`` each: of beta, of beta / v and of beta mu / v."""
+
+    beta: Tensor
+    precision: Tensor
+    pull: Tensor
+
+    def plus(self, other: "Sums") -> "Sums":
+        """Those of more experts."""
+        return Sums(*(one + more for one, more in zip(self, other, strict=True)))
 
 
-def product(mu: Tensor, v: Tensor, v0: Tensor) -> Prediction:
-    """Product of experts: surer with every expert, even far from all data."""
-    return _combined(torch.ones_like(v), mu, v, v0, False)
+class Rule(NamedTuple):
+    """How experts become one.
 
+    Attributes:
+        is_entropy: Whether an expert counts by `entropy_weights`, or all count alike.
+        is_averaged: Whether what experts count is made to add up to 1.
+        is_prior_shared: Whether the prior counts once, and not once an expert.
+    """
 
-def generalized_product(mu: Tensor, v: Tensor, v0: Tensor) -> Prediction:
-    """Generalized product of experts with the weights 1 / M."""
-    return _combined(torch.full_like(v, 1 / v.shape[-2]), mu, v, v0, False)
+    is_entropy: bool = False
+    is_averaged: bool = False
+    is_prior_shared: bool = False
 
+    def sums(self, mu: Tensor, v: Tensor, v0: Tensor) -> Sums:
+        """What the experts say together."""
+        beta = entropy_weights(v, v0) if self.is_entropy else torch.ones_like(v)
+        return Sums(beta.sum(-2), (beta / v).sum(-2), (beta * mu / v).sum(-2))
 
-def entropy_product(mu: Tensor, v: Tensor, v0: Tensor) -> Prediction:
-    """Generalized product of experts with entropy weights."""
-    return _combined(entropy_weights(v, v0), mu, v, v0, False)
+    def finish(self, sums: Sums, v0: Tensor) -> Prediction:
+        """The prediction; where nobody knows anything, the prior."""
+        beta, precision, pull = sums
+        is_silent = beta == 0
+        if self.is_averaged:
+            total = beta.masked_fill(is_silent, 1.0)
+            beta, precision, pull = beta / total, precision / total, pull / total
+        if self.is_prior_shared:
+            precision = precision + (1 - beta) / v0
+        precision = torch.where(is_silent, 1 / v0, precision)
+        return Prediction(pull / precision, 1 / precision)
 
-
-def normalized_entropy_product(mu: Tensor, v: Tensor, v0: Tensor) -> Prediction:
-    """The same with weights that add up to 1."""
-    beta = entropy_weights(v, v0)
-    total = beta.sum(-2, keepdim=True)
-    is_silent = total == 0
-    share = beta / total.masked_fill(is_silent, 1.0)
-    return _combined(share, mu, v, v0, False)
-
-
-def committee(mu: Tensor, v: Tensor, v0: Tensor) -> Prediction:
-    """Bayesian committee machine: the prior counts once, not once an expert."""
-    return _combined(torch.ones_like(v), mu, v, v0, True)
-
-
-def robust_committee(mu: Tensor, v: Tensor, v0: Tensor) -> Prediction:
-    """Robust Bayesian committee machine: entropy weights, and the prior for the rest."""
-    return _combined(entropy_weights(v, v0), mu, v, v0, True)
+    def __call__(self, mu: Tensor, v: Tensor, v0: Tensor) -> Prediction:
+        """The prediction of experts that are all here."""
+        return self.finish(self.sums(mu, v, v0), v0)
 
 
 def correlation(C: Tensor) -> Tensor:
@@ -99,11 +103,11 @@ def correlation(C: Tensor) -> Tensor:
     return C / sd.unsqueeze(-1) / sd.unsqueeze(-2)
 
 
-COMBINE: dict[str, Callable[[Tensor, Tensor, Tensor], Prediction]] = {
-    "poe": product,
-    "gpoe": generalized_product,
-    "entropy-gpoe": entropy_product,
-    "normalized-entropy-gpoe": normalized_entropy_product,
-    "bcm": committee,
-    "rbcm": robust_committee,
+COMBINE = {
+    "poe": Rule(),  # product of experts: surer with every expert, even far from all data
+    "gpoe": Rule(is_averaged=True),  # generalized product of experts, weights 1 / M
+    "entropy-gpoe": Rule(is_entropy=True),
+    "normalized-entropy-gpoe": Rule(is_entropy=True, is_averaged=True),
+    "bcm": Rule(is_prior_shared=True),  # Bayesian committee machine
+    "rbcm": Rule(is_entropy=True, is_prior_shared=True),  # the robust one
 }

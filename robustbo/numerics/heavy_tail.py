@@ -53,6 +53,11 @@ def log_cdf(y: Tensor, mu: Tensor, v: Tensor, noise: Noise) -> Tensor:
     return _mix(normal, e, v, noise)
 
 
+def normal_log_tail(e: Tensor, sd: Tensor) -> Tensor:
+    """The logarithm of the probability that a normal error lies beyond ``... x n`` ones, on their side."""
+    return torch.special.log_ndtr(-(e / sd).abs())
+
+
 def variance(noise: Noise, most: float = 3.0) -> Tensor:
     """The noise's variance s2 nu / (nu - 2); at most so many times its squared scale, for few degrees of freedom."""
     nu = noise.nu.clamp_min(2 * most / (most - 1))
@@ -107,4 +112,4 @@ def _mix(normal: Callable[[Tensor], Tensor], e: Tensor, v: Tensor, noise: Noise)
 
 def _nodes(low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
     step = (high - low) / (NODES - 1)
-    return low.unsqueeze(-1) + step.unsqueeze(-1) * torch.arange(NODES, dtype=low.dtype), step
+    return low.unsqueeze(-1) + step.unsqueeze(-1) * torch.arange(NODES, dtype=low.dtype, device=low.device), step

@@ -3,12 +3,14 @@
 Notation: ``E`` experts of up to ``n`` observations of ``d`` inputs, those with fewer padded.
 """
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+BLOCK = 256  # rows of a file that are read together
 MEMORY = 2**26  # bytes that a chunk of experts may take, about: more is slower, it leaves the caches
 
 
@@ -39,13 +41,31 @@ class Shards(NamedTuple):
     def chunks(self, memory: float = MEMORY) -> Iterator[slice]:
         """The experts in chunks whose matrices take no more than so many bytes, one expert at least."""
         (E, n), d = self.y.shape, self.X.shape[-1]
-        size = max(1, int(memory / (8 * n * (16 * n + 4 * d))))
+        size = experts_at_once(n, d, memory)
         return (slice(start, min(start + size, E)) for start in range(0, E, size))
+
+
+def experts_at_once(n: int, d: int, memory: float) -> int:
+    """How many experts' matrices take no more than so many bytes, one at least."""
+    return max(1, int(memory / (8 * n * (16 * n + 4 * d))))
 
 
 def random_parts(n: int, num_experts: int, generator: torch.Generator) -> list[Tensor]:
     """Rows by expert: drawn, the sizes differing by one at most."""
     return list(torch.randperm(n, generator=generator).tensor_split(num_experts))
+
+
+def scattered_blocks(n: int, num_parts: int, generator: torch.Generator) -> list[Tensor]:
+    """Blocks of `BLOCK` consecutive rows by part, drawn: each part is read at a few places of a file, and only once."""
+    return list(torch.randperm(math.ceil(n / BLOCK), generator=generator).tensor_split(num_parts))
+
+
+def rows_of(blocks: Tensor, n: int, expert_size: int) -> list[Tensor]:
+    """Rows by expert of a part that consists of such blocks, drawn; always the same for the same blocks."""
+    rows = (blocks.unsqueeze(-1) * BLOCK + torch.arange(BLOCK)).flatten()
+    rows = rows[rows < n]
+    generator = torch.Generator().manual_seed(int(blocks[0]))
+    return [rows[part] for part in random_parts(len(rows), math.ceil(len(rows) / expert_size), generator)]
 
 
 def clustered_parts(X: Tensor, num_experts: int) -> list[Tensor]:
@@ -66,7 +86,7 @@ def clustered_parts(X: Tensor, num_experts: int) -> list[Tensor]:
 def shard(X: Tensor, y: Tensor, parts: list[Tensor], s2: Tensor | None = None) -> Shards:
     """The observations by expert, padded to the largest."""
     index, mask = indices(parts)
-    mask = mask.to(y.dtype)
+    index, mask = index.to(y.device), mask.to(y)
     return Shards(X[index], y[index] * mask, mask, None if s2 is None else s2[index])
 
 

@@ -24,6 +24,7 @@ from torch import Tensor
 from robustbo.errors import FitError
 from robustbo.numerics.cholesky import leave_one_out
 from robustbo.numerics.gains import gain
+from robustbo.numerics.heavy_tail import normal_log_tail
 
 # The model's arguments that are BoTorch's; what else a class takes is an option of its own.
 BOTORCH_ARGUMENTS = (
@@ -169,7 +170,7 @@ def tails(model: GPyTorchModel, *, leave_one_out: bool = True) -> Tails:
 
 def normal_tails(e: Tensor, sd: Tensor) -> Tails:
     """Errors of ``n`` predictions that are normal, and the chances of ones beyond."""
-    return Tails(e, torch.special.log_ndtr(-(e / sd).abs()))
+    return Tails(e, normal_log_tail(e, sd))
 
 
 def diagnose_by_leave_one_out(model: GPyTorchModel, rho: Tensor, K0: Tensor | None = None) -> Diagnosis:

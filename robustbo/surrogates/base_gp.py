@@ -28,14 +28,19 @@ def length_scale_prior(d: int) -> LogNormal:
     return LogNormal(math.sqrt(2) + math.log(d) / 2, math.sqrt(3))
 
 
+def check_kernel(name: str) -> None:
+    """Raise a ValueError if there is no kernel of that name."""
+    if name not in KERNELS:
+        raise ValueError(f"kernel must be one of {sorted(KERNELS)}, got {name!r}")
+
+
 def kernel_module(name: str, d: int, is_signal_free: bool) -> Kernel:
     """The named kernel with ARD and its priors.
 
     Raises:
         ValueError: If there is no kernel of that name.
     """
-    if name not in KERNELS:
-        raise ValueError(f"kernel must be one of {sorted(KERNELS)}, got {name!r}")
+    check_kernel(name)
     prior = length_scale_prior(d)
     kernel = KERNELS[name](
         ard_num_dims=d,

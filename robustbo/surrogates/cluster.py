@@ -1,12 +1,13 @@
-"""A committee's evidence on a Dask cluster: shards stay on the workers, hyperparameters go out, and sums come back."""
+"""A committee on a Dask cluster: shards stay on the workers, hyperparameters go out, and sums come back."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 
 from robustbo.numerics import committee
-from robustbo.numerics.committee import Shared, Total
+from robustbo.numerics.committee import Experts, Shared, Total
 from robustbo.numerics.committee_search import CommitteeFit, CommitteeModel, search
 from robustbo.numerics.shards import Shards
 
@@ -15,71 +16,91 @@ try:
 except ImportError:
     dask = None
 
+CHUNKS = 8  # chunks of experts that are one task: fewer cost the scheduler more than the work, more leave workers idle
+
 
 def search_there(address: str, model: CommitteeModel) -> CommitteeFit:
     """`committee_search.search` with the evidence done by a cluster."""
-    with Cluster(address, model.shards, model.memory) as cluster:
+    parts = [model.shards.part(rows) for rows in model.shards.chunks(CHUNKS * model.memory)]
+    with Cluster(address, [partial(_as_it_is, part) for part in parts], model.memory) as cluster:
         return search(model._replace(evidence=cluster.evidence))
 
 
 class Cluster:
     """The shards of a committee, held by the workers of a Dask cluster.
 
-    A shard, and the modes found in it, are tasks of their own: where a worker dies, the scheduler does those tasks
-    again elsewhere, and the sums are the same, since they are taken in the same order.
+    Some shards, and the modes found in them, are tasks of their own: where a worker dies, the scheduler does those
+    tasks again elsewhere, and the sums are the same, since they are taken in the same order.
 
     Args:
         address: Of the scheduler.
-        shards: The observations.
+        parts: Each gives some shards, to the worker that is to hold them.
         memory: Bytes that a chunk of experts may take, about.
 
     Raises:
         ImportError: If Dask is not installed.
+        OSError: If no scheduler answers there.
     """
 
-    def __init__(self, address: str, shards: Shards, memory: float) -> None:
+    def __init__(self, address: str, parts: Sequence[Callable[[], Shards]], memory: float) -> None:
         if dask is None:
             raise ImportError("cluster needs Dask, which is not installed: pip install 'robustbo[dask]'")
-        self._client = dask.Client(address, set_as_default=False)
-        self._shards = [self._submit(_keep, shards.part(rows)) for rows in shards.chunks(memory)]
+        self._client, self._memory = dask.Client(address, set_as_default=False), memory
+        self._shards = [self._submit(part) for part in parts]
+        self._experts: list[Any] = []
 
-    def evidence(self, shared: Shared, modes: Sequence[Any] | None = None) -> Total:
-        """As `committee.evidence`; the modes, in and out, are handles of what the workers hold."""
-        before = modes or [None] * len(self._shards)
-        found = [self._submit(_evidence, *pair, shared) for pair in zip(self._shards, before, strict=True)]
-        sums = [self._submit(_without_modes, total) for total in found]
+    def evidence(self, shared: Shared, before: Sequence[Any] | None = None) -> Total:
+        """As `committee.evidence`; what it gives for modes, and takes, are handles of what the workers hold."""
+        pairs = zip(self._shards, before or [None] * len(self._shards), strict=True)
+        found = [self._submit(_evidence, *pair, shared, self._memory) for pair in pairs]
+        sums = [self._submit(_sums, total) for total in found] if len(found) == 1 else found
         while len(sums) > 1:  # a tree
-            pairs = [self._submit(_add, *sums[i : i + 2]) for i in range(0, len(sums) - 1, 2)]
-            sums = pairs + sums[2 * len(pairs) :]
-        handles: Any = [self._submit(_modes, total) for total in found]
-        return Total(*[*sums[0].result(), handles])
+            twos = [self._submit(_add, *sums[i : i + 2]) for i in range(0, len(sums) - 1, 2)]
+            sums = twos + sums[2 * len(twos) :]
+        return Total(*[*sums[0].result(), found])
+
+    def condition(self, shared: Shared) -> None:
+        """Find the experts, which the workers keep for `each`."""
+        self._experts = [self._submit(committee.experts, part, shared, None, self._memory) for part in self._shards]
+        for part in self._experts:
+            if (error := part.exception()) is not None:
+                raise error
+
+    def each(self, tasks: Sequence[Callable[[Shards, Experts], Any]]) -> list[Any]:
+        """What tasks, one a part, say of the shards and the experts there."""
+        triples = zip(tasks, self._shards, self._experts, strict=True)
+        return list(self._client.gather([self._submit(*triple) for triple in triples]))
+
+    def close(self) -> None:
+        """Let go of the workers."""
+        self._client.close()
 
     def __enter__(self) -> "Cluster":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._client.close()
+        self.close()
 
     def _submit(self, task: Any, *arguments: Any) -> Any:
-        return self._client.submit(task, *arguments, pure=False)
+        return self._client.submit(_alone, task, *arguments, pure=False)
 
 
-def _keep(shards: Shards) -> Shards:
+def _alone(task: Any, *arguments: Any) -> Any:
+    torch.set_num_threads(1)
+    return task(*arguments)
+
+
+def _as_it_is(shards: Shards) -> Shards:
     return shards
 
 
-def _evidence(shards: Shards, f: Any, shared: Shared) -> Total:
-    torch.set_num_threads(1)
-    return committee.evidence(shards, shared, f)
+def _evidence(shards: Shards, before: Total | None, shared: Shared, memory: float) -> Total:
+    return committee.evidence(shards, shared, None if before is None else before.f, memory)
 
 
-def _without_modes(total: Total) -> tuple[Any, ...]:
-    return tuple(total[:-1])
+def _sums(total: Total) -> tuple[Any, ...]:
+    return total[:-1] if isinstance(total, Total) else total
 
 
-def _modes(total: Total) -> Any:
-    return total.f
-
-
-def _add(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(a + b for a, b in zip(one, other, strict=True))
+def _add(one: Any, other: Any) -> tuple[Any, ...]:
+    return tuple(a + b for a, b in zip(_sums(one), _sums(other), strict=True))

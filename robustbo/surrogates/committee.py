@@ -14,16 +14,15 @@ from gpytorch.module import Module
 from torch import Tensor
 
 from robustbo.arguments import whole
-from robustbo.numerics import committee, committee_search, heavy_tail, shards
+from robustbo.numerics import committee, committee_search, shards
 from robustbo.numerics.committee import Experts, Shared
 from robustbo.numerics.committee_search import CommitteeFit, CommitteeModel
 from robustbo.numerics.experts import COMBINE
 from robustbo.numerics.gains import gain
 from robustbo.numerics.hyperparameters import Model
-from robustbo.numerics.laplace import Noise
 from robustbo.numerics.shards import Shards
 from robustbo.surrogates import base_gp
-from robustbo.surrogates.base import Diagnosis, in_outcome_units, normal_tails
+from robustbo.surrogates.base import Diagnosis, in_outcome_units
 from robustbo.surrogates.cluster import search_there
 from robustbo.surrogates.committee_prediction import predict
 from robustbo.surrogates.follows_data import FollowsData
@@ -213,7 +212,7 @@ class CommitteeGP(FollowsData, MapGP):
         if self.training or self.given is None:
             return super().__call__(*args, **kwargs)
         (X,) = args
-        mean, covariance = predict(self.covar_module, X, self.given.shards, self.given.experts, self._combine)
+        mean, covariance = predict(self.covar_module, X, self.given.shards, self.given.experts, COMBINE[self._combine])
         return MultivariateNormal(self.mean_module(X) + mean, covariance)
 
     def diagnose(self) -> Diagnosis:
@@ -226,20 +225,12 @@ class CommitteeGP(FollowsData, MapGP):
         parts, by_expert, shared, found = self.given
         judged = committee.judge(by_expert, shared, found, self._memory)
         index, is_row = shards.indices(parts)
-        e, v, V = (
-            torch.empty_like(self.train_targets).index_put((index[is_row],), x[is_row])
-            for x in (shared.residual(by_expert) - judged.mean, judged.variance, judged.V)
+        e, variance, log_chance, weight = (
+            torch.empty_like(self.train_targets).index_put((index[is_row],), x[is_row]) for x in judged
         )
-        s2 = shared.s2 if (known := self._s2_known(ALL)) is None else known
-        if shared.nu is None:
-            variance, weight = v + s2, None
-            log_chance = normal_tails(e, variance.sqrt()).log_chance
-        else:
-            variance, weight = v + heavy_tail.variance(Noise(s2, shared.nu)), s2 / V
-            log_chance = heavy_tail.log_cdf(-e.abs(), torch.zeros_like(e), v, Noise(s2, shared.nu))
         expected, sd = in_outcome_units(self, self.train_targets - e, variance.sqrt())
         is_outlier = (log_chance < math.log(TAIL)) & ~self.cleared()
-        return Diagnosis(expected, sd, gain(e, variance), is_outlier, weight)
+        return Diagnosis(expected, sd, gain(e, variance), is_outlier, None if shared.nu is None else weight)
 
     @property
     def support(self) -> list[int]:

@@ -6,6 +6,7 @@ points only the variances are given, as if they were independent.
 """
 
 from collections.abc import Iterator
+from functools import reduce
 
 import torch
 from gpytorch.kernels import Kernel
@@ -14,7 +15,7 @@ from linear_operator.operators import DiagLinearOperator
 from torch import Tensor
 
 from robustbo.numerics.committee import Experts
-from robustbo.numerics.experts import COMBINE, LEAST, Prediction, correlation, entropy_weights, latent
+from robustbo.numerics.experts import LEAST, Prediction, Rule, Sums, correlation, entropy_weights, latent
 from robustbo.numerics.shards import Shards
 
 JOINT = 512  # points whose covariance is joint; of more only the variances are given
@@ -22,7 +23,7 @@ BLOCK = 2**22  # numbers of a block of covariances: 32 MiB
 PRIOR = 1e-6  # weight of the prior's correlations beside those of the experts, where these know nothing
 
 
-def predict(kernel: Kernel, X: Tensor, shards: Shards, experts: Experts, combine: str) -> tuple[Tensor, LinearOperator]:
+def predict(kernel: Kernel, X: Tensor, shards: Shards, experts: Experts, rule: Rule) -> tuple[Tensor, LinearOperator]:
     """Mean (less the prior's) and covariance of the latent values at ``... x q x d`` transformed points.
 
     Args:
@@ -30,15 +31,15 @@ def predict(kernel: Kernel, X: Tensor, shards: Shards, experts: Experts, combine
         X: Where.
         shards: The observations.
         experts: What they predict from; one alone predicts as it does.
-        combine: A name of `experts.COMBINE`.
+        rule: One of `experts.COMBINE`.
     """
     if X.shape[-2] > JOINT and len(shards.y) > 1:
-        parts = [_apart(kernel, part, shards, experts, combine) for part in X.split(JOINT, -2)]
+        parts = [_apart(kernel, part, shards, experts, rule) for part in X.split(JOINT, -2)]
         mean, variance = (torch.cat(column, -1) for column in zip(*parts, strict=True))
         return mean, DiagLinearOperator(variance)
     prior = kernel(X).to_dense()
     v0 = prior.diagonal(dim1=-2, dim2=-1)
-    together, total, found = PRIOR * correlation(prior), prior.new_full((1, 1), PRIOR), []
+    together, total, sums = PRIOR * correlation(prior), prior.new_full((1, 1), PRIOR), list[Sums]()
     for k, part in _blocks(kernel, X, shards, experts, X.shape[-2]):
         mu, kR = (k @ part.a.unsqueeze(-1)).squeeze(-1), k @ part.R
         C = prior.unsqueeze(-3) - kR @ k.mT
@@ -47,19 +48,16 @@ def predict(kernel: Kernel, X: Tensor, shards: Shards, experts: Experts, combine
         v = C.diagonal(dim1=-2, dim2=-1).maximum(LEAST * v0.unsqueeze(-2))
         weight = entropy_weights(v, v0).mean(-1)[..., None, None]
         together, total = together + (weight * correlation(C)).sum(-3), total + weight.sum(-3)
-        found.append(Prediction(mu, v))
-    mean, variance = _combined(found, v0, combine)
+        sums.append(rule.sums(mu, v, v0))
+    mean, variance = rule.finish(reduce(Sums.plus, sums), v0)
     sd = variance.sqrt()
     return mean, to_linear_operator(sd.unsqueeze(-1) * together / total * sd.unsqueeze(-2))
 
 
-def _apart(kernel: Kernel, X: Tensor, shards: Shards, experts: Experts, combine: str) -> Prediction:
+def _apart(kernel: Kernel, X: Tensor, shards: Shards, experts: Experts, rule: Rule) -> Prediction:
     v0 = kernel(X, diag=True)
-    return _combined([latent(k, *part, v0) for k, part in _blocks(kernel, X, shards, experts, 0)], v0, combine)
-
-
-def _combined(found: list[Prediction], v0: Tensor, combine: str) -> Prediction:
-    return COMBINE[combine](*(torch.cat(column, -2) for column in zip(*found, strict=True)), v0)
+    sums = [rule.sums(*latent(k, *part, v0), v0) for k, part in _blocks(kernel, X, shards, experts, 0)]
+    return rule.finish(reduce(Sums.plus, sums), v0)
 
 
 def _blocks(kernel: Kernel, X: Tensor, shards: Shards, experts: Experts, more: int) -> Iterator[tuple[Tensor, Experts]]:

@@ -123,8 +123,11 @@ def test_judged_by_the_others_of_the_expert():
     rest = shard(X[1:], y[1:], [torch.arange(len(y) - 1)])
     k = KERNELS["matern52"](squared_differences(X[:1], X[1:]), shared.l, shared.s2f).K
     one = experts(rest, shared)
-    torch.testing.assert_close(found.mean[0, 0], (k @ one.a[0]).squeeze())
-    torch.testing.assert_close(found.variance[0, 0], shared.s2f - (k @ one.R[0] @ k.mT).squeeze())
+    e, variance = y[0] - shared.m - (k @ one.a[0]).squeeze(), shared.s2f - (k @ one.R[0] @ k.mT).squeeze() + shared.s2
+    torch.testing.assert_close(found.e[0, 0], e)
+    torch.testing.assert_close(found.variance[0, 0], variance)
+    torch.testing.assert_close(found.log_chance[0, 0].exp(), torch.special.ndtr(-e.abs() / variance.sqrt()))
+    assert (found.weight == 1).all()
 
 
 def test_priors_are_of_all_but_the_mean():

@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from functools import partial
 
 import pytest
 import torch
@@ -21,12 +22,6 @@ distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's own, of ports and unclosed files
 
 
-@pytest.fixture(scope="module")
-def workers():
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as local:
-        yield local
-
-
 def shared(factor=1.0):
     l, *numbers = (torch.tensor(x) for x in ([0.6 * factor, 0.6], 1.3, 0.02, 4.0, 0.5))
     return Shared("matern52", l, *numbers)
@@ -38,7 +33,8 @@ def shards():
 
 
 def test_sums_are_those_of_one_machine(workers):
-    with Cluster(workers.scheduler_address, shards(), 1.0) as cluster:
+    parts = [partial(shards().part, slice(start, start + 2)) for start in (0, 2, 4)]
+    with Cluster(workers, parts, 1.0) as cluster:
         there = cluster.evidence(shared())
         again = cluster.evidence(shared(1.1), there.f)
     here = committee.evidence(shards(), shared())
@@ -51,11 +47,11 @@ def test_sums_are_those_of_one_machine(workers):
 def test_a_fit_is_that_of_one_machine_and_a_killed_worker_does_not_change_it(workers):
     X, Y = data(90, outliers=0.1)
     options = {"num_experts": 6, "memory_mib": 1}
-    undisturbed = fit(CommitteeGP(X, Y, cluster=workers.scheduler_address, **options))
+    undisturbed = fit(CommitteeGP(X, Y, cluster=workers, **options))
     here = fit(CommitteeGP(X, Y, **options))
-    killed = threading.Thread(target=kill_one, args=(workers.scheduler_address,))
+    killed = threading.Thread(target=kill_one, args=(workers,))
     killed.start()
-    disturbed = fit(CommitteeGP(X, Y, cluster=workers.scheduler_address, **options))
+    disturbed = fit(CommitteeGP(X, Y, cluster=workers, **options))
     killed.join()
     for one, other in zip(undisturbed.state_dict().values(), disturbed.state_dict().values(), strict=True):
         assert torch.equal(one, other)
@@ -72,4 +68,4 @@ def kill_one(address):
 def test_without_dask_it_says_what_is_missing(monkeypatch):
     monkeypatch.setattr(on_cluster, "dask", None)
     with pytest.raises(ImportError, match=r"pip install 'robustbo\[dask\]'"):
-        Cluster("tcp://nowhere:1", shards(), 1.0)
+        Cluster("tcp://nowhere:1", [shards], 1.0)

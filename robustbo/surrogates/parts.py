@@ -1,0 +1,72 @@
+"""Parts of files as shards: which rows, and in which units."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from robustbo.files import MemoryMap
+from robustbo.numerics import shards
+from robustbo.numerics.shards import Shards
+from robustbo.surrogates.robust_standardize import RobustStandardize
+
+
+class Scaling(NamedTuple):
+    """From units to the model's: inputs by their range, outcomes by median and interquartile range, both of a sample.
+
+    Attributes:
+        low: ``d`` least inputs.
+        spread: ``d`` ranges of the inputs, 1 where there is none.
+        center: Median of the outcomes.
+        scale: Their robust standard deviation.
+    """
+
+    low: Tensor
+    spread: Tensor
+    center: Tensor
+    scale: Tensor
+
+    @classmethod
+    def of(cls, X: Tensor, y: Tensor) -> "Scaling":
+        """Of a sample."""
+        transform = RobustStandardize(m=1)
+        transform.learn(y.unsqueeze(-1))
+        low, spread = X.amin(0), X.amax(0) - X.amin(0)
+        return cls(low, torch.where(spread > 0, spread, 1.0), transform.means.squeeze(), transform.stdvs.squeeze())
+
+    def inputs(self, X: Tensor) -> Tensor:
+        """``n x d`` inputs as the model has them."""
+        return (X - self.low) / self.spread
+
+    def to(self, X: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        """Both as the model has them."""
+        return self.inputs(X), (y - self.center) / self.scale
+
+
+class Part(NamedTuple):
+    """Some blocks of the files, as shards.
+
+    Attributes:
+        of: The files.
+        n: How many rows they have.
+        blocks: Which blocks of consecutive rows.
+        expert_size: Observations an expert, about.
+        scaling: Of inputs and outcomes.
+    """
+
+    of: MemoryMap
+    n: int
+    blocks: Tensor
+    expert_size: int
+    scaling: Scaling
+
+    @property
+    def rows(self) -> list[Tensor]:
+        """By expert."""
+        return shards.rows_of(self.blocks, self.n, self.expert_size)
+
+    def read(self) -> Shards:
+        """The shards; raises what the files' own `read` does."""
+        parts = self.rows
+        X, y = self.scaling.to(*self.of.read(torch.cat(parts)))
+        return shards.shard(X, y, list(torch.arange(len(y)).split([len(rows) for rows in parts])))
