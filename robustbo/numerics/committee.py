@@ -19,7 +19,7 @@ from robustbo.numerics import evidence as gaussian
 from robustbo.numerics import heavy_tail, laplace_batch, products
 from robustbo.numerics import student_t_likelihood as likelihood
 from robustbo.numerics.evidence import LOG_2PI
-from robustbo.numerics.experts import Rule, Sums, latent
+from robustbo.numerics.experts import Experts, Rule, Sums, latent
 from robustbo.numerics.kernels import Kernel
 from robustbo.numerics.laplace import Noise
 from robustbo.numerics.laplace_batch_mode import WARM_STEPS, Modes, cold_modes, find_modes
@@ -137,18 +137,6 @@ def modes_of(K: Tensor, r: Tensor, noise: Noise, mask: Tensor, f: Tensor | None)
     return find_modes(K, r, noise, mask, f, WARM_STEPS)
 
 
-class Experts(NamedTuple):
-    """What predictions need of the experts.
-
-    Attributes:
-        a: ``E x n`` representer weights: the latent mean at x is m + k'a.
-        R: ``E x n x n``: its variance is k** - k'R k.
-    """
-
-    a: Tensor
-    R: Tensor
-
-
 def experts(shards: Shards, shared: Shared, f: Tensor | None = None, memory: float = MEMORY) -> Experts:
     """The experts, curvatures with their signs."""
     parts = [_experts(shards.part(rows), shared, None if f is None else f[rows]) for rows in shards.chunks(memory)]
@@ -159,13 +147,13 @@ def _experts(shards: Shards, shared: Shared, f: Tensor | None) -> Experts:
     _, K = shared.prior(shards)
     r, mask = shared.residual(shards), shards.mask
     if shared.nu is None:
-        s2 = shared.variances(shards)
-        C = torch.linalg.cholesky(K + torch.diag_embed(s2 * mask + (1 - mask)))
-        P = torch.cholesky_inverse(C) * mask.unsqueeze(-1) * mask.unsqueeze(-2)
-        return Experts((P @ r.unsqueeze(-1)).squeeze(-1), P)
-    noise = shared.noise(shards)
-    modes = modes_of(K, r, noise, mask, f)
-    return Experts(modes.a, laplace_batch.weights(K, r, noise, mask, modes))
+        J = laplace_batch.factored(K, mask / shared.variances(shards))
+        a = torch.linalg.lu_solve(J.LU, J.pivots, (J.W * r).unsqueeze(-1)).squeeze(-1)
+    else:
+        noise = shared.noise(shards)
+        modes = modes_of(K, r, noise, mask, f)
+        a, J = modes.a, laplace_batch.factors(K, r, noise, mask, modes)
+    return Experts(a, J.W, J.LU, J.pivots)
 
 
 def said(shards: Shards, found: Experts, shared: Shared, X: Tensor, rule: Rule) -> Sums:
@@ -174,11 +162,11 @@ def said(shards: Shards, found: Experts, shared: Shared, X: Tensor, rule: Rule) 
     size = max(1, BLOCK // (len(X) * shards.y.shape[-1]))
     sums = []
     for start in range(0, len(shards.y), size):
-        part, of = shards.part(slice(start, start + size)), Experts(*(x[start : start + size] for x in found))
+        part, of = shards.part(slice(start, start + size)), found.part(slice(start, start + size))
         center = part.X.mean((0, 1))
         Z, W = (X - center) / shared.l, ((part.X - center) / shared.l).flatten(0, 1)
         k = shared.s2f * products.correlation(shared.kernel, Z, W).unflatten(1, part.y.shape).movedim(1, 0)
-        sums.append(rule.sums(*latent(k * part.mask.unsqueeze(-2), *of, v0), v0))
+        sums.append(rule.sums(*latent(k * part.mask.unsqueeze(-2), of, v0), v0))
     return reduce(Sums.plus, sums)
 
 
@@ -200,22 +188,18 @@ class Judged(NamedTuple):
 
 def judge(shards: Shards, shared: Shared, found: Experts, memory: float = MEMORY) -> Judged:
     """Leave-one-out predictions within each expert; cavities where the noise is Student-t."""
-    parts = [_judge(shards.part(rows), shared, Experts(*(x[rows] for x in found))) for rows in shards.chunks(memory)]
+    parts = [_judge(shards.part(rows), shared, found.part(rows)) for rows in shards.chunks(memory)]
     return Judged(*(torch.cat(column) for column in zip(*parts, strict=True)))
 
 
 def _judge(shards: Shards, shared: Shared, found: Experts) -> Judged:
     _, K = shared.prior(shards)
-    r, mask, s2 = shared.residual(shards), shards.mask, shared.variances(shards)
+    r, s2 = shared.residual(shards), shared.variances(shards)
+    f, v = found.mean(K), found.variance(K, K.diagonal(dim1=-2, dim2=-1))
+    mean, v = heavy_tail.cavity_of(f, v, found.W, found.a)
+    e = r - mean
     if shared.nu is None:
-        P_ii = found.R.diagonal(dim1=-2, dim2=-1).masked_fill(mask == 0, 1.0)
-        e, variance = found.a / P_ii, torch.maximum(1 / P_ii, s2)
-        return Judged(e, variance, heavy_tail.normal_log_tail(e, variance.sqrt()), torch.ones_like(r))
+        return Judged(e, v + s2, heavy_tail.normal_log_tail(e, (v + s2).sqrt()), torch.ones_like(r))
     noise = shared.noise(shards)
-    f = (K @ found.a.unsqueeze(-1)).squeeze(-1)
-    v = K.diagonal(dim1=-2, dim2=-1) - (K @ found.R * K).sum(-1)
-    W = likelihood.curvature(r - f, *noise) * mask
-    mean, v = heavy_tail.cavity_of(f, v, W, found.a)
-    e, weight = r - mean, s2 / likelihood.em_variance(r - f, *noise)
     log_chance = heavy_tail.log_cdf(-e.abs(), torch.zeros_like(e), v, noise)
-    return Judged(e, v + heavy_tail.variance(noise), log_chance, weight)
+    return Judged(e, v + heavy_tail.variance(noise), log_chance, s2 / likelihood.em_variance(r - f, *noise))

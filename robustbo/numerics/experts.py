@@ -29,17 +29,49 @@ class Prediction(NamedTuple):
     variance: Tensor
 
 
-def latent(k: Tensor, a: Tensor, R: Tensor, v0: Tensor) -> Prediction:
-    """``M x m`` means and variances of the experts, each by itself.
+class Experts(NamedTuple):
+    """What predictions need of the experts; see `laplace_batch.Factored`.
+
+    Attributes:
+        a: ``M x n`` representer weights: the latent mean at x is m + k'a.
+        W: ``M x n``.
+        LU: ``M x n x n``.
+        pivots: ``M x n``: its variance is k** - k'J^-1 D(W) k.
+    """
+
+    a: Tensor
+    W: Tensor
+    LU: Tensor
+    pivots: Tensor
+
+    def part(self, rows: slice) -> "Experts":
+        """Some of them."""
+        return Experts(*(x[rows] for x in self))
+
+    def mean(self, k: Tensor) -> Tensor:
+        """``... M x q`` latent means (less m), from ``... M x q x n`` prior covariances with their observations."""
+        return (k @ self.a.unsqueeze(-1)).squeeze(-1)
+
+    def explained(self, k: Tensor) -> Tensor:
+        """``... M x n x q`` J^-1 D(W) k."""
+        Wk = (k * self.W.unsqueeze(-2)).mT
+        batch = Wk.shape[:-2]
+        return torch.linalg.lu_solve(self.LU.expand(*batch, -1, -1), self.pivots.expand(*batch, -1), Wk)
+
+    def variance(self, k: Tensor, v0: Tensor) -> Tensor:
+        """``... M x q`` latent variances, of the same and ``... M x q`` prior variances."""
+        return (v0 - (k * self.explained(k).mT).sum(-1)).maximum(LEAST * v0)
+
+
+def latent(k: Tensor, experts: Experts, v0: Tensor) -> Prediction:
+    """``... M x q`` means and variances of the experts, each by itself.
 
     Args:
-        k: ``M x m x n`` prior covariances of the points with each expert's observations.
-        a: ``M x n`` representer weights: the mean is k'a.
-        R: ``M x n x n``: the variance is v0 - k'R k.
-        v0: ``m`` prior variances.
+        k: ``... M x q x n`` prior covariances of the points with each expert's observations.
+        experts: The experts.
+        v0: ``... q`` prior variances.
     """
-    v = v0.unsqueeze(-2) - (k @ R * k).sum(-1)
-    return Prediction((k @ a.unsqueeze(-1)).squeeze(-1), v.maximum(LEAST * v0.unsqueeze(-2)))
+    return Prediction(experts.mean(k), experts.variance(k, v0.unsqueeze(-2)))
 
 
 def entropy_weights(v: Tensor, v0: Tensor) -> Tensor:

@@ -84,15 +84,18 @@ def evidences(K: Tensor, y: Tensor, noise: Noise, mask: Tensor, modes: Modes, *,
     return Evidences(torch.where(is_fine, L, -torch.inf), by_K, by_s2, by_nu, ((a + z) * mask).sum(-1), f)
 
 
-def weights(K: Tensor, y: Tensor, noise: Noise, mask: Tensor, modes: Modes) -> Tensor:
-    """``E x n x n`` R = (I + D(W) K)^-1 D(W), curvatures with signs: the variance of a prediction is k** - k*' R k*."""
-    _, J = _settled(K, y, each(noise, y), mask, modes)
-    R = torch.linalg.lu_solve(J.LU, J.pivots, torch.diag_embed(J.W))
-    return 0.5 * (R + R.mT)
+class Factored(NamedTuple):
+    """Curvatures, and the LU factors of J with them.
 
+    The variance of a prediction is k** - k*' J^-1 D(W) k*, in this order: the inverse itself would lose all digits
+    where the signal is large beside the noise.
 
-class _Factored(NamedTuple):
-    """Curvatures, and the LU factors of J with them."""
+    Attributes:
+        W: ``E x n``, signs kept where the mode is strict.
+        LU: ``E x n x n``.
+        pivots: ``E x n``.
+        is_strict: ``E`` truth values.
+    """
 
     W: Tensor
     LU: Tensor
@@ -100,12 +103,17 @@ class _Factored(NamedTuple):
     is_strict: Tensor
 
 
-def _settled(K: Tensor, y: Tensor, noise: Noise, mask: Tensor, modes: Modes) -> tuple[Modes, _Factored]:
+def factors(K: Tensor, y: Tensor, noise: Noise, mask: Tensor, modes: Modes) -> Factored:
+    """What the variances of predictions need."""
+    return _settled(K, y, each(noise, y), mask, modes)[1]
+
+
+def _settled(K: Tensor, y: Tensor, noise: Noise, mask: Tensor, modes: Modes) -> tuple[Modes, Factored]:
     """The modes, and J factored. Where a mode is a saddle it is left; where that fails, curvatures are clamped.
 
     A determinant that is not positive tells a saddle, or one of several: an even number of descents passes unseen.
     """
-    J = _factored(K, likelihood.curvature(y - modes.f, *noise) * mask)
+    J = factored(K, likelihood.curvature(y - modes.f, *noise) * mask)
     left = (~(modes.converged & J.is_strict)).nonzero().squeeze(-1)
     if not len(left):
         return modes, J
@@ -114,17 +122,18 @@ def _settled(K: Tensor, y: Tensor, noise: Noise, mask: Tensor, modes: Modes) -> 
     again = find_modes(given.K, given.y, given.noise, given.mask, aside, is_signed=False)
     again = Modes(*(torch.where(like(again.Psi > part.Psi, x), x, old) for x, old in zip(again, part, strict=True)))
     W = likelihood.curvature(given.y - again.f, *given.noise) * given.mask
-    found = _factored(given.K, W)
-    found = _factored(given.K, torch.where(found.is_strict.unsqueeze(-1), W, W.clamp_min(CLAMP) * given.mask))
+    found = factored(given.K, W)
+    found = factored(given.K, torch.where(found.is_strict.unsqueeze(-1), W, W.clamp_min(CLAMP) * given.mask))
     put = [
         [old.index_copy(0, left, new) for old, new in zip(*pair, strict=True)] for pair in ((modes, again), (J, found))
     ]
-    return Modes(*put[0]), _Factored(*put[1])
+    return Modes(*put[0]), Factored(*put[1])
 
 
-def _factored(K: Tensor, W: Tensor) -> _Factored:
+def factored(K: Tensor, W: Tensor) -> Factored:
+    """J of some curvatures, factored."""
     LU, pivots, broken = torch.linalg.lu_factor_ex(identity_plus(W.unsqueeze(-1) * K))
-    return _Factored(W, LU, pivots, (broken == 0) & (_sign(LU, pivots) > 0))
+    return Factored(W, LU, pivots, (broken == 0) & (_sign(LU, pivots) > 0))
 
 
 def _sign(LU: Tensor, pivots: Tensor) -> Tensor:

@@ -18,6 +18,7 @@ EM_STEPS, WARM_STEPS, NEWTON_STEPS = 30, 1, 50
 NEAR = 1e-3  # residual at which expectation maximization hands over to Newton's method
 CLOSE = 1e-10  # residual at which that ends, if rounding lets it get there
 FLAT = 1e-4  # residual at which rounding hides the rise of Psi, and the residual is the judge
+STALLED = 0.5  # share of the residual that a step leaves there only if the rest is rounding
 ENOUGH = 1e-7  # residual at which the evidence is as exact as can be
 HALVINGS = 12
 
@@ -58,15 +59,16 @@ def find_modes(
         if not (left := (here.residual >= NEAR).nonzero().squeeze(-1)).numel():
             break
         here = _put(here, left, _em(pick(given, left), here.f[left]))
-    left = torch.arange(len(y), device=y.device)
+    left, at_rounding = torch.arange(len(y), device=y.device), torch.zeros(len(y), dtype=torch.bool, device=y.device)
     for _ in range(NEWTON_STEPS):
         left = left[here.residual[left] > CLOSE]
         if not len(left):
             break
         there, has_moved = _newton(pick(given, left), _Place(*(x[left] for x in here)), is_signed)
-        is_rounding = (there.residual <= ENOUGH) & (there.residual > 0.5 * here.residual[left])
-        here, left = _put(here, left, there), left[has_moved & ~is_rounding]
-    return Modes(here.a, here.f, here.Psi, here.residual <= ENOUGH)
+        is_last = ~has_moved | ((there.residual <= FLAT) & (there.residual > STALLED * here.residual[left]))
+        at_rounding[left[is_last]] = True
+        here, left = _put(here, left, there), left[~is_last]
+    return Modes(here.a, here.f, here.Psi, here.residual <= torch.where(at_rounding, FLAT, ENOUGH))
 
 
 def cold_modes(K: Tensor, y: Tensor, noise: Noise, mask: Tensor) -> Modes:

@@ -7,8 +7,9 @@ from typing import Any
 import torch
 
 from robustbo.numerics import committee
-from robustbo.numerics.committee import Experts, Shared, Total
+from robustbo.numerics.committee import Shared, Total
 from robustbo.numerics.committee_search import CommitteeFit, CommitteeModel, search
+from robustbo.numerics.experts import Experts
 from robustbo.numerics.shards import Shards
 
 try:

@@ -15,9 +15,9 @@ from torch import Tensor
 
 from robustbo.arguments import whole
 from robustbo.numerics import committee, committee_search, shards
-from robustbo.numerics.committee import Experts, Shared
+from robustbo.numerics.committee import Shared
 from robustbo.numerics.committee_search import CommitteeFit, CommitteeModel
-from robustbo.numerics.experts import COMBINE
+from robustbo.numerics.experts import COMBINE, Experts
 from robustbo.numerics.gains import gain
 from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.shards import Shards

@@ -14,8 +14,7 @@ from linear_operator import LinearOperator, to_linear_operator
 from linear_operator.operators import DiagLinearOperator
 from torch import Tensor
 
-from robustbo.numerics.committee import Experts
-from robustbo.numerics.experts import LEAST, Prediction, Rule, Sums, correlation, entropy_weights, latent
+from robustbo.numerics.experts import LEAST, Experts, Prediction, Rule, Sums, correlation, entropy_weights, latent
 from robustbo.numerics.shards import Shards
 
 JOINT = 512  # points whose covariance is joint; of more only the variances are given
@@ -41,8 +40,7 @@ def predict(kernel: Kernel, X: Tensor, shards: Shards, experts: Experts, rule: R
     v0 = prior.diagonal(dim1=-2, dim2=-1)
     together, total, sums = PRIOR * correlation(prior), prior.new_full((1, 1), PRIOR), list[Sums]()
     for k, part in _blocks(kernel, X, shards, experts, X.shape[-2]):
-        mu, kR = (k @ part.a.unsqueeze(-1)).squeeze(-1), k @ part.R
-        C = prior.unsqueeze(-3) - kR @ k.mT
+        mu, C = part.mean(k), prior.unsqueeze(-3) - k @ part.explained(k)
         if len(shards.y) == 1:
             return mu.squeeze(-2), to_linear_operator(C.squeeze(-3))
         v = C.diagonal(dim1=-2, dim2=-1).maximum(LEAST * v0.unsqueeze(-2))
@@ -56,7 +54,7 @@ def predict(kernel: Kernel, X: Tensor, shards: Shards, experts: Experts, rule: R
 
 def _apart(kernel: Kernel, X: Tensor, shards: Shards, experts: Experts, rule: Rule) -> Prediction:
     v0 = kernel(X, diag=True)
-    sums = [rule.sums(*latent(k, *part, v0), v0) for k, part in _blocks(kernel, X, shards, experts, 0)]
+    sums = [rule.sums(*latent(k, part, v0), v0) for k, part in _blocks(kernel, X, shards, experts, 0)]
     return rule.finish(reduce(Sums.plus, sums), v0)
 
 
@@ -75,4 +73,4 @@ def _blocks(kernel: Kernel, X: Tensor, shards: Shards, experts: Experts, more: i
     for start in range(0, E, size):
         rows = slice(start, start + size)
         k = kernel(X.unsqueeze(-3), shards.X[rows]).to_dense() * shards.mask[rows].unsqueeze(-2)
-        yield k, Experts(experts.a[rows], experts.R[rows])
+        yield k, experts.part(rows)

@@ -12,9 +12,9 @@ from torch import Tensor
 from robustbo.errors import FitError
 from robustbo.files import MemoryMap
 from robustbo.numerics import committee, heavy_tail, shards
-from robustbo.numerics.committee import Experts, Shared, Total
+from robustbo.numerics.committee import Shared, Total
 from robustbo.numerics.committee_search import CommitteeFit, CommitteeModel, search
-from robustbo.numerics.experts import COMBINE, Prediction, Sums
+from robustbo.numerics.experts import COMBINE, Experts, Prediction, Sums
 from robustbo.numerics.gains import gain
 from robustbo.numerics.laplace import Noise
 from robustbo.numerics.shards import Shards, experts_at_once, scattered_blocks

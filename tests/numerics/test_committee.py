@@ -2,6 +2,7 @@ import json
 import math
 from pathlib import Path
 
+import mpmath
 import pytest
 import torch
 
@@ -9,7 +10,7 @@ from robustbo.numerics import committee_search
 from robustbo.numerics.committee import Shared, evidence, experts, judge
 from robustbo.numerics.committee_search import CommitteeModel, search
 from robustbo.numerics.covariance import LogNormal
-from robustbo.numerics.experts import COMBINE
+from robustbo.numerics.experts import COMBINE, latent
 from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.kernels import KERNELS, squared_differences
 from robustbo.numerics.laplace_search import HeavyModel
@@ -38,7 +39,7 @@ class TestTheReference:
         found = experts(shards, shared)
         D = squared_differences(X_test, shards.X)
         k = KERNELS[shared.kernel](D, shared.l, shared.s2f).K
-        mu, v = (k @ found.a.unsqueeze(-1)).squeeze(-1), shared.s2f - (k @ found.R * k).sum(-1)
+        mu, v = latent(k, found, shared.s2f.expand(len(X_test)))
         for i, expert in enumerate(FIXTURE["models"][model]["experts"]):
             torch.testing.assert_close(mu[i], torch.tensor(expert["latent_mean"]), rtol=1e-9, atol=1e-9)
             torch.testing.assert_close(v[i], torch.tensor(expert["latent_var"]), rtol=1e-9, atol=1e-9)
@@ -123,7 +124,8 @@ def test_judged_by_the_others_of_the_expert():
     rest = shard(X[1:], y[1:], [torch.arange(len(y) - 1)])
     k = KERNELS["matern52"](squared_differences(X[:1], X[1:]), shared.l, shared.s2f).K
     one = experts(rest, shared)
-    e, variance = y[0] - shared.m - (k @ one.a[0]).squeeze(), shared.s2f - (k @ one.R[0] @ k.mT).squeeze() + shared.s2
+    mean, variance = (x.squeeze() for x in latent(k.unsqueeze(0), one, shared.s2f.expand(1)))
+    e, variance = y[0] - shared.m - mean, variance + shared.s2
     torch.testing.assert_close(found.e[0, 0], e)
     torch.testing.assert_close(found.variance[0, 0], variance)
     torch.testing.assert_close(found.log_chance[0, 0].exp(), torch.special.ndtr(-e.abs() / variance.sqrt()))
@@ -134,3 +136,29 @@ def test_priors_are_of_all_but_the_mean():
     given = model(2, None)
     assert len(given.priors) == len(given.bounds) - 1 == len(given.starts[0]) - 1
     assert all(isinstance(prior, LogNormal) for prior in given.priors)
+
+
+@pytest.mark.parametrize("nu", [4.0, None])
+def test_variances_keep_their_digits_where_the_signal_is_large(nu):
+    """A linear function with little noise: by an inverse matrix they would be lost."""
+    generator = torch.Generator().manual_seed(0)
+    X = torch.rand(512, 3, generator=generator)
+    y = 6 * X.sum(-1) + 0.03 * torch.randn(512, generator=generator)
+    y[:50] += 6.0
+    numbers = (torch.tensor(x) for x in (3e4, 7e-4))
+    shared = Shared("matern52", torch.full((3,), 200.0), *numbers, None if nu is None else torch.tensor(nu), y.median())
+    of = shard(X, y, random_parts(512, 2, generator))
+    found = experts(of, shared)
+    judged = judge(of, shared, found)
+    assert all(part.isfinite().all() for part in judged)
+    if nu is not None:
+        assert (judged.log_chance.exp()[of.y - 6 * of.X.sum(-1) > 3] < 1e-3).all()
+    few = of.part(slice(0, 1))._replace(X=of.X[:1, :20], y=of.y[:1, :20], mask=of.mask[:1, :20])
+    found, K = experts(few, shared), shared.prior(few)[1]
+    with mpmath.workdps(60):
+        A = mpmath.matrix(K[0].tolist())
+        J = mpmath.eye(20) + mpmath.diag(found.W[0].tolist()) * A
+        V = A - A * mpmath.inverse(J) * mpmath.diag(found.W[0].tolist()) * A
+        exact = torch.tensor([float(V[i, i]) for i in range(20)])
+    variance = found.variance(K, K.diagonal(dim1=-2, dim2=-1))[0]
+    torch.testing.assert_close(variance, exact, rtol=1e-4, atol=1e-9)

@@ -3,7 +3,7 @@ import torch
 
 from robustbo.numerics import laplace
 from robustbo.numerics.laplace import Noise
-from robustbo.numerics.laplace_batch import evidences, weights
+from robustbo.numerics.laplace_batch import evidences, factors
 from robustbo.numerics.laplace_batch_mode import Modes, cold_modes, find_modes
 from robustbo.numerics.laplace_mode import cold_starts, find_mode
 from tests.numerics.laplace_cases import NAMES, load
@@ -59,6 +59,12 @@ class TestTheReferences:
         cases, given = batch
         wanted, n = single(cases[i], False).R, len(cases[i].y)
         close(weights(*given)[i, :n, :n] / wanted.abs().max(), wanted / wanted.abs().max())
+
+
+def weights(*given):
+    """R = J^-1 D(W)."""
+    J = factors(*given)
+    return torch.linalg.lu_solve(J.LU, J.pivots, torch.diag_embed(J.W))
 
 
 def test_a_batch_is_its_processes(batch):

@@ -76,7 +76,7 @@ def test_what_the_workers_say_together_is_what_experts_in_one_place_say(fitted):
     k = kernel(shared.kernel, together, shared.l, shared.s2f).K[:, :6, 6:] * held.mask.unsqueeze(-2)
     v0 = shared.s2f.expand(6)
     for one, other in zip(
-        committee.said(held, found, shared, X, rule), rule.sums(*latent(k, *found, v0), v0), strict=True
+        committee.said(held, found, shared, X, rule), rule.sums(*latent(k, found, v0), v0), strict=True
     ):
         torch.testing.assert_close(one, other, rtol=1e-6, atol=1e-9)
 
