@@ -46,7 +46,7 @@ class Optimizer:
             "promising" (those that a robust surrogate flags), "suspicious" (any) or "never"; see `robustbo.remeasure`.
         max_repeats: How many measurements more one point may get, failed ones included.
         set_aside: Whether a robust surrogate leaves out, for now, a value that disappoints beyond belief.
-        committee_from: How many told values make "auto" a committee, with its own options.
+        committee_from: How many told values make "auto" a committee, which takes none of the `surrogate_options`.
         seed: Root of all randomness; drawn, logged and kept in the journal unless said.
         journal: A file that does not exist yet; each event is on the disk there before the call that caused it returns.
 
@@ -120,8 +120,9 @@ class Optimizer:
         return optimizer
 
     def __repr__(self) -> str:
-        s = self.settings
-        counts = ", ".join(f"{count} {state}" for state, count in self.history.counts().items() if count)
+        states = self.history.counts()
+        s = self.settings.of_size(states["told"])
+        counts = ", ".join(f"{count} {state}" for state, count in states.items() if count)
         return f"Optimizer({s.direction}, {s.surrogate}, seed={s.seed}: {counts or 'no trials yet'})"
 
     @property

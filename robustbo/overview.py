@@ -19,7 +19,7 @@ def overview(settings: Settings, history: History) -> dict[str, Any]:
     suspects = [o for o in outliers(settings, history) if o.flagged or o.evidence >= MIN_EVIDENCE] if told else []
     return {
         "direction": settings.direction,
-        "surrogate": settings.surrogate,
+        "surrogate": settings.of_size(counts["told"]).surrogate,
         "seed": settings.seed,
         "trials": counts,
         "incumbent": _point(incumbent(settings, history)) if told else None,

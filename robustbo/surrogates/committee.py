@@ -104,7 +104,7 @@ class CommitteeGP(FollowsData, MapGP):
         kernel: str = "matern52",
         is_signal_free: bool = True,
     ) -> None:
-        self.check_values(num_experts, expert_size, partition, combine, noise, dof, fit_experts, memory_mib)
+        self.check_values(num_experts, expert_size, partition, combine, noise, dof, fit_experts, memory_mib, cluster)
         if covar_module is not None:
             raise ValueError("covar_module must not be given: experts are evaluated together; say which by its name")
         self._num_experts, self._expert_size, self._partition = num_experts, expert_size, partition
@@ -135,9 +135,12 @@ class CommitteeGP(FollowsData, MapGP):
         dof: float | None = DOF,
         fit_experts: int | None = None,
         memory_mib: int = 64,
+        cluster: str | None = None,
         **_: Any,
     ) -> None:
         """Raise a ValueError for options that cannot be."""
+        if cluster is not None and not (isinstance(cluster, str) and cluster):
+            raise ValueError(f"cluster must be the address of a Dask scheduler, tcp://host:port, got {cluster!r}")
         counts = ("num_experts", num_experts), ("expert_size", expert_size), ("fit_experts", fit_experts)
         for name, value in (*counts, ("memory_mib", memory_mib)):
             if value is not None:
@@ -212,7 +215,8 @@ class CommitteeGP(FollowsData, MapGP):
         if self.training or self.given is None:
             return super().__call__(*args, **kwargs)
         (X,) = args
-        mean, covariance = predict(self.covar_module, X, self.given.shards, self.given.experts, COMBINE[self._combine])
+        _, by_expert, shared, found = self.given
+        mean, covariance = predict(self.covar_module, X, by_expert, found, shared, COMBINE[self._combine])
         return MultivariateNormal(self.mean_module(X) + mean, covariance)
 
     def diagnose(self) -> Diagnosis:

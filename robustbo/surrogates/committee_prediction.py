@@ -2,7 +2,7 @@
 
 Means and variances are combined by the rule. A rule says nothing of covariances: the correlations of the prediction are
 the mean of those of the experts, each by how much it knows, which is a correlation matrix again. Of more than `JOINT`
-points only the variances are given, as if they were independent.
+points only the variances are given, as if they were independent, and no derivatives.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,9 @@ from linear_operator import LinearOperator, to_linear_operator
 from linear_operator.operators import DiagLinearOperator
 from torch import Tensor
 
-from robustbo.numerics.experts import LEAST, Experts, Prediction, Rule, Sums, correlation, entropy_weights, latent
+from robustbo.numerics import committee
+from robustbo.numerics.committee import Shared
+from robustbo.numerics.experts import LEAST, Experts, Prediction, Rule, Sums, correlation, entropy_weights
 from robustbo.numerics.shards import Shards
 
 JOINT = 512  # points whose covariance is joint; of more only the variances are given
@@ -22,7 +24,9 @@ BLOCK = 2**22  # numbers of a block of covariances: 32 MiB
 PRIOR = 1e-6  # weight of the prior's correlations beside those of the experts, where these know nothing
 
 
-def predict(kernel: Kernel, X: Tensor, shards: Shards, experts: Experts, rule: Rule) -> tuple[Tensor, LinearOperator]:
+def predict(
+    kernel: Kernel, X: Tensor, shards: Shards, experts: Experts, shared: Shared, rule: Rule
+) -> tuple[Tensor, LinearOperator]:
     """Mean (less the prior's) and covariance of the latent values at ``... x q x d`` transformed points.
 
     Args:
@@ -30,16 +34,18 @@ def predict(kernel: Kernel, X: Tensor, shards: Shards, experts: Experts, rule: R
         X: Where.
         shards: The observations.
         experts: What they predict from; one alone predicts as it does.
+        shared: What they share; the kernel is the same.
         rule: One of `experts.COMBINE`.
     """
     if X.shape[-2] > JOINT and len(shards.y) > 1:
-        parts = [_apart(kernel, part, shards, experts, rule) for part in X.split(JOINT, -2)]
-        mean, variance = (torch.cat(column, -1) for column in zip(*parts, strict=True))
+        mean, variance = (
+            x.view(X.shape[:-1]) for x in _apart(X.detach().flatten(0, -2), shards, experts, shared, rule)
+        )
         return mean, DiagLinearOperator(variance)
     prior = kernel(X).to_dense()
     v0 = prior.diagonal(dim1=-2, dim2=-1)
     together, total, sums = PRIOR * correlation(prior), prior.new_full((1, 1), PRIOR), list[Sums]()
-    for k, part in _blocks(kernel, X, shards, experts, X.shape[-2]):
+    for k, part in _blocks(kernel, X, shards, experts):
         mu, C = part.mean(k), prior.unsqueeze(-3) - k @ part.explained(k)
         if len(shards.y) == 1:
             return mu.squeeze(-2), to_linear_operator(C.squeeze(-3))
@@ -52,24 +58,16 @@ def predict(kernel: Kernel, X: Tensor, shards: Shards, experts: Experts, rule: R
     return mean, to_linear_operator(sd.unsqueeze(-1) * together / total * sd.unsqueeze(-2))
 
 
-def _apart(kernel: Kernel, X: Tensor, shards: Shards, experts: Experts, rule: Rule) -> Prediction:
-    v0 = kernel(X, diag=True)
-    sums = [rule.sums(*latent(k, part, v0), v0) for k, part in _blocks(kernel, X, shards, experts, 0)]
-    return rule.finish(reduce(Sums.plus, sums), v0)
+def _apart(X: Tensor, shards: Shards, experts: Experts, shared: Shared, rule: Rule) -> Prediction:
+    sums = [committee.said(shards, experts, shared, part, rule) for part in X.split(JOINT)]
+    together = Sums(*(torch.cat(column) for column in zip(*sums, strict=True)))
+    return rule.finish(together, shared.s2f.expand(len(X)))
 
 
-def _blocks(kernel: Kernel, X: Tensor, shards: Shards, experts: Experts, more: int) -> Iterator[tuple[Tensor, Experts]]:
-    """Covariances of the points with an expert's observations, and the expert, some at a time.
-
-    Args:
-        kernel: Of the latent values.
-        X: ``... x q x d`` transformed points.
-        shards: The observations.
-        experts: What they predict from.
-        more: How many numbers a point and an expert take beside these covariances.
-    """
+def _blocks(kernel: Kernel, X: Tensor, shards: Shards, experts: Experts) -> Iterator[tuple[Tensor, Experts]]:
+    """Covariances of ``... x q x d`` points with an expert's observations, and the expert, some at a time."""
     E, n = shards.y.shape
-    size = max(1, BLOCK // max(1, X[..., 0].numel() * (n + more)))
+    size = max(1, BLOCK // max(1, X[..., 0].numel() * (n + X.shape[-2])))
     for start in range(0, E, size):
         rows = slice(start, start + size)
         k = kernel(X.unsqueeze(-3), shards.X[rows]).to_dense() * shards.mask[rows].unsqueeze(-2)

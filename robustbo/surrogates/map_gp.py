@@ -150,7 +150,7 @@ class MapGP(TakesOptions, SingleTaskGP):
             model = self.search_model()
             found = self.search(model)
             if not math.isfinite(found.F):
-                n = len(model.y)
+                n = len(self.train_targets)
                 raise FitError(f"{n} outcomes must give a finite likelihood for some hyperparameters, they do not")
             self._adopt(found)
         self.found = found

@@ -8,6 +8,7 @@ from typing import Any
 from botorch.models.gpytorch import GPyTorchModel
 
 from robustbo.surrogates.base import own_options
+from robustbo.surrogates.base_gp import check_kernel
 from robustbo.surrogates.committee import CommitteeGP
 from robustbo.surrogates.computation_aware import ComputationAwareGP
 from robustbo.surrogates.conjugate import ConjugateGP
@@ -74,5 +75,7 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
     known = own_options(cls)
     if unknown := sorted(set(options) - known):
         raise TypeError(f"surrogate {name!r} has the options {sorted(known)}, got {json.dumps(unknown[0])}")
+    if "kernel" in options:
+        check_kernel(options["kernel"])
     if hasattr(cls, "check_values"):
         cls.check_values(**options)

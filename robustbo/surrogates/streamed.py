@@ -89,7 +89,7 @@ class StreamedCommittee:
         memory_mib: int = 64,
         kernel: str = "matern52",
     ) -> None:
-        given = (None, expert_size, "random", combine, noise, dof, fit_experts, memory_mib)
+        given = (None, expert_size, "random", combine, noise, dof, fit_experts, memory_mib, cluster)
         CommitteeGP.check_values(*given)
         base_gp.check_kernel(kernel)
         n, self._d = observations.shape

@@ -103,6 +103,7 @@ def test_known_noise_may_differ():
         ({"combine": "mean"}, "combine must be one of"),
         ({"noise": "cauchy"}, "noise must be one of"),
         ({"dof": 0.5}, "dof must be at least 1"),
+        ({"cluster": 8786}, "cluster must be the address"),
     ],
 )
 def test_options_that_cannot_be(options, message):

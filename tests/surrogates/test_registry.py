@@ -49,6 +49,7 @@ def test_options_are_checked_by_the_signature():
         ("filtered", {"detector": "foo"}, "detector must be one of"),
         ("filtered", {"every": 0}, "every must be a whole number of at least 1, got 0"),
         ("student-t", {"dof": 0.2}, "dof must be at least 1"),
+        ("standard", {"kernel": "cubic"}, "kernel must be one of"),
     ],
 )
 def test_values_that_cannot_be_are_refused_before_anything_is_run(name, options, message):
