@@ -9,6 +9,7 @@ matrices of the experts' size on this machine.
     pip install GPy
     python benchmarks/speed_committee.py --out runs/speed-committee/results.csv
     python benchmarks/speed_committee.py --workers  # on a Dask cluster of one worker, and of two (seconds of the clock)
+    python benchmarks/speed_committee.py --files 1000000  # two workers read their parts of files
 """
 
 import argparse
@@ -16,6 +17,7 @@ import math
 import resource
 import statistics
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
@@ -23,13 +25,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
-from distributed import LocalCluster
+from distributed import Client, LocalCluster
 
+from robustbo.files import MemoryMap
 from robustbo.numerics import committee
 from robustbo.numerics.committee import Shared
 from robustbo.numerics.shards import MEMORY, Shards, random_parts, shard
-from robustbo.surrogates.cluster import Cluster
+from robustbo.surrogates.cluster import Cluster, parts_of
+from robustbo.surrogates.streamed import StreamedCommittee
 from robustbo.tables import render
 
 try:
@@ -37,7 +42,7 @@ try:
 except ImportError:
     GPy = None
 
-EXPERT, SAMPLE, D = 256, 12, 5
+EXPERT, SAMPLE, D, FIT_EXPERTS = 256, 12, 5, 100
 STEPS = (1.02, 1.0, 1.02, 1.0, 1.02)
 
 
@@ -97,7 +102,7 @@ def on_workers(shards: Shards, count: int) -> float:
     """Median seconds of a warm evaluation on a Dask cluster of so many workers, by the clock."""
     with (
         LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as local,
-        Cluster(local.scheduler_address, shards, MEMORY) as cluster,
+        Cluster(local.scheduler_address, parts_of(shards, MEMORY), MEMORY) as cluster,
     ):
         modes, times = cluster.evidence(shared(1.0)).f, []
         for factor in STEPS:
@@ -105,6 +110,42 @@ def on_workers(shards: Shards, count: int) -> float:
             modes = cluster.evidence(shared(factor), modes).f
             times.append(time.perf_counter() - started)
     return statistics.median(times)
+
+
+def from_files(n: int) -> None:
+    """A committee whose observations two workers read from files: seconds of the clock, and who held how much."""
+    with (
+        tempfile.TemporaryDirectory() as name,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as local,
+    ):
+        X, y = (Path(name) / file for file in ("X.npy", "y.npy"))
+        _write(n, X, y)
+        with StreamedCommittee(MemoryMap(X, y), local.scheduler_address, fit_experts=FIT_EXPERTS) as model:
+            started = time.perf_counter()
+            found = model.fit()
+            print(f"fit to {FIT_EXPERTS} experts, then all found: {time.perf_counter() - started:.0f} s")
+            print(f"{found.num_evaluations} evaluations of the evidence")
+            started = time.perf_counter()
+            model.predict(torch.randn(1000, D, dtype=torch.float64))
+            print(f"1,000 points predicted: {time.perf_counter() - started:.1f} s")
+            started = time.perf_counter()
+            print(f"{len(model.outliers())} outliers of {n}: {time.perf_counter() - started:.1f} s")
+            with Client(local.scheduler_address, set_as_default=False) as client:
+                held = ", ".join(f"{mib} MiB" for mib in client.run(peak_mib).values())
+        print(f"at most {peak_mib()} MiB here, {held} on the workers; the files have {n * (D + 1) * 8 / 2**20:.0f} MiB")
+
+
+def _write(n: int, X: Path, y: Path) -> None:
+    """As `data`, a million rows at a time."""
+    inputs = np.lib.format.open_memmap(X, "w+", np.float64, (n, D))
+    outcomes = np.lib.format.open_memmap(y, "w+", np.float64, (n,))
+    generator = np.random.default_rng(0)
+    slopes = generator.standard_normal(D)
+    for start in range(0, n, 10**6):
+        rows = slice(start, min(start + 10**6, n))
+        inputs[rows] = generator.standard_normal(inputs[rows].shape)
+        outcomes[rows] = inputs[rows] @ slopes + 0.1 * generator.standard_normal(len(outcomes[rows]))
+        outcomes[rows] += 10.0 * (generator.random(len(outcomes[rows])) < 0.1)
 
 
 def product_rate(n: int) -> float:
@@ -125,9 +166,13 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[12_800, 25_600, 51_200, 102_400])
     parser.add_argument("--large", type=int, default=None, help="one evaluation from nothing, for its memory")
     parser.add_argument("--workers", action="store_true", help="one Dask worker against two, n = 51,200")
+    parser.add_argument("--files", type=int, default=None, help="so many values, read by two Dask workers")
     parser.add_argument("--out", type=Path, default=None)
     options = parser.parse_args()
     torch.set_num_threads(1)
+    if options.files is not None:
+        from_files(options.files)
+        return
     if options.workers:
         one, two = (on_workers(data(51_200), count) for count in (1, 2))
         print(f"one worker {one:.2f} s, two {two:.2f} s: {two / one:.2f} of it")

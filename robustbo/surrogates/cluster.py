@@ -22,9 +22,13 @@ CHUNKS = 8  # chunks of experts that are one task: fewer cost the scheduler more
 
 def search_there(address: str, model: CommitteeModel) -> CommitteeFit:
     """`committee_search.search` with the evidence done by a cluster."""
-    parts = [model.shards.part(rows) for rows in model.shards.chunks(CHUNKS * model.memory)]
-    with Cluster(address, [partial(_as_it_is, part) for part in parts], model.memory) as cluster:
+    with Cluster(address, parts_of(model.shards, model.memory), model.memory) as cluster:
         return search(model._replace(evidence=cluster.evidence))
+
+
+def parts_of(shards: Shards, memory: float) -> list[Callable[[], Shards]]:
+    """Shards that are here, as a cluster takes them."""
+    return [partial(_as_it_is, shards.part(rows)) for rows in shards.chunks(CHUNKS * memory)]
 
 
 class Cluster:
