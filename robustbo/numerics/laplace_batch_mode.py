@@ -15,7 +15,7 @@ from robustbo.numerics import student_t_likelihood as likelihood
 from robustbo.numerics.laplace import Noise
 
 EM_STEPS, WARM_STEPS, NEWTON_STEPS = 30, 1, 50
-NEAR = 1e-3  # residual at which expectation maximization hands over to Newton's method
+NEAR = 0.1  # residual at which expectation maximization hands over to Newton's method
 CLOSE = 1e-10  # residual at which that ends, if rounding lets it get there
 FLAT = 1e-4  # residual at which rounding hides the rise of Psi, and the residual is the judge
 STALLED = 0.5  # share of the residual that a step leaves there only if the rest is rounding
