@@ -42,11 +42,9 @@ from robustbo.isolation import isolated
 from robustbo.parameters import Choice, Float, Parameter
 from robustbo.settings import DEFAULT_SURROGATE
 from robustbo.space import Space
-from robustbo.surrogates.arcsinh import RobustArcsinh
 from robustbo.surrogates.base import quiet
 from robustbo.surrogates.registry import SURROGATES, check_options, model_class
 from robustbo.surrogates.robust_standardize import RobustStandardize
-from robustbo.surrogates.scaled_clip import ClippedStandardize
 
 __all__ = ["Best", "best", "client_for", "complete", "generation_strategy", "next_repeat", "outliers"]
 
@@ -54,10 +52,6 @@ NUM_INITIAL = 5  # Ax's
 # As many as Ax climbs at once. Its 20 of 1024 led higher by over 0.01 in one of 60 asks (Hartmann6, 7 to 90 values).
 CLIMBS = {"num_restarts": 5, "raw_samples": 512}
 DIGITS = 10
-OUTCOMES: dict[str, type[OutcomeTransform]] = {
-    "scaled-clip": ClippedStandardize,
-    "botorch-relevance-pursuit": Standardize,
-}
 
 
 class LowerBound(VariationalELBO):
@@ -152,7 +146,7 @@ def generation_strategy(
     check_options(surrogate, options)
     seed = secrets.randbits(31) if seed is None else whole("seed", seed, 0)
     initial = NUM_INITIAL if num_initial is None else whole("num_initial", num_initial, 1)
-    outcome = OUTCOMES.get(surrogate, RobustArcsinh)
+    outcome = getattr(model_class(surrogate), "outcome_class", Standardize)
     config = ModelConfig(
         botorch_model_class=model_class(surrogate),
         model_options=options,
@@ -230,6 +224,6 @@ for _class in dict.fromkeys(SURROGATES.values()):
 register_acquisition(SeededAcquisition)
 register_mll(LowerBound)
 register_transform(RobustStandardizeY)
-for _class in (RobustArcsinh, ClippedStandardize):
+for _class in {getattr(model, "outcome_class", Standardize) for model in SURROGATES.values()} - {Standardize}:
     CLASS_TO_REGISTRY[OutcomeTransform][_class] = _class.__name__
     CLASS_TO_REVERSE_REGISTRY[OutcomeTransform][_class.__name__] = _class

@@ -5,19 +5,13 @@ process takes such a value for an outlier. The inverse hyperbolic sine is the id
 out, on both sides, so that a peak of ten standard deviations becomes one of three, and one of 1e12 still stands out.
 """
 
-from botorch.posteriors import GPyTorchPosterior, Posterior
-from gpytorch.distributions import MultivariateNormal
-from linear_operator.operators import DiagLinearOperator
 from torch import Tensor
 
-from robustbo.surrogates.robust_standardize import RobustStandardize
+from robustbo.surrogates.bent import Bent
 
 
-class RobustArcsinh(RobustStandardize):
-    """asinh((Y - median) / scale), as by `RobustStandardize`.
-
-    The way back is exact for values. A normal distribution becomes, by a first-order expansion about its mean (which
-    becomes the median), a normal distribution again.
+class RobustArcsinh(Bent):
+    """asinh((Y - median) / scale), scaled as by `RobustStandardize`.
 
     References:
         Burbidge, Magee and Robb (1988), Alternative transformations to handle extreme values of the dependent variable.
@@ -29,38 +23,18 @@ class RobustArcsinh(RobustStandardize):
         tensor(True)
     """
 
-    def forward(self, Y: Tensor, Yvar: Tensor | None = None, X: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
-        """Transform outcomes; in training mode, learn center and scale from them first.
+    def bend(self, z: Tensor) -> Tensor:
+        """asinh z."""
+        return z.asinh()
 
-        Args:
-            Y: ``batch x n x m`` outcomes.
-            Yvar: ``batch x n x m`` noise variances.
-            X: Not used.
-        """
-        z, z_var = super().forward(Y, Yvar, X)
-        return z.asinh(), None if z_var is None else z_var / (1 + z.square())
+    def unbend(self, u: Tensor) -> Tensor:
+        """sinh u."""
+        return u.sinh()
 
-    def untransform(
-        self, Y: Tensor, Yvar: Tensor | None = None, X: Tensor | None = None
-    ) -> tuple[Tensor, Tensor | None]:
-        """Outcomes, and noise variances to first order, as they were before.
+    def stretch(self, u: Tensor) -> Tensor:
+        """cosh u."""
+        return u.cosh()
 
-        Args:
-            Y: ``batch x n x m`` transformed outcomes.
-            Yvar: ``batch x n x m`` noise variances of these.
-            X: Not used.
-        """
-        return super().untransform(Y.sinh(), None if Yvar is None else Yvar * Y.cosh().square(), X)
-
-    def untransform_posterior(self, posterior: Posterior, X: Tensor | None = None) -> GPyTorchPosterior:
-        """The posterior of the outcomes, to first order.
-
-        Args:
-            posterior: Of the transformed outcomes, one outcome.
-            X: Not used.
-        """
-        normal = posterior.distribution
-        slope = DiagLinearOperator(self.stdvs.squeeze(-1) * normal.mean.cosh())
-        mean, _ = self.untransform(normal.mean.unsqueeze(-1))
-        covariance = slope @ normal.lazy_covariance_matrix @ slope
-        return GPyTorchPosterior(MultivariateNormal(mean.squeeze(-1), covariance))
+    def squared_stretch(self, z: Tensor) -> Tensor:
+        """1 + z^2."""
+        return 1 + z.square()

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import torch
 from botorch.models import SingleTaskGP
 from botorch.models.transforms.input import InputTransform
-from botorch.models.transforms.outcome import OutcomeTransform
+from botorch.models.transforms.outcome import OutcomeTransform, Standardize
 from botorch.utils.types import DEFAULT
 from gpytorch.likelihoods import FixedNoiseGaussianLikelihood, Likelihood
 from gpytorch.means import ConstantMean, Mean
@@ -40,7 +40,7 @@ class MapGP(TakesOptions, SingleTaskGP):
         likelihood: Not to be given: the added variances live in the model's own.
         covar_module: Any GPyTorch kernel (fitted through autograd, slower); the named ``kernel`` unless given.
         mean_module: A `ConstantMean`, whose constant is profiled out.
-        outcome_transform: `RobustArcsinh` unless given.
+        outcome_transform: Of the class's own kind (`RobustArcsinh`) unless given.
         input_transform: As in `SingleTaskGP`.
         kernel: "matern52" or "rbf".
         is_signal_free: Whether the signal variance is free, or 1 as in BoTorch's default.
@@ -56,6 +56,7 @@ class MapGP(TakesOptions, SingleTaskGP):
     """
 
     is_normal: ClassVar[bool] = True  # whether its predictions are
+    outcome_class: ClassVar[type[Standardize]] = RobustArcsinh
 
     def __init__(
         self,
@@ -88,7 +89,7 @@ class MapGP(TakesOptions, SingleTaskGP):
             None if train_Yvar is not None else self.new_likelihood(None),
             covar_module or base_gp.kernel_module(kernel, transformed.shape[-1], is_signal_free),
             mean_module,
-            RobustArcsinh(m=1) if outcome_transform is DEFAULT else outcome_transform,
+            self.outcome_class(m=1) if outcome_transform is DEFAULT else outcome_transform,
             input_transform,
         )
         if train_Yvar is not None:

@@ -13,14 +13,20 @@ from robustbo.surrogates.committee import CommitteeGP
 from robustbo.surrogates.computation_aware import ComputationAwareGP
 from robustbo.surrogates.conjugate import ConjugateGP
 from robustbo.surrogates.filtered import DETECTORS, FilteredGP
+from robustbo.surrogates.power_transform import PowerTransformGP
 from robustbo.surrogates.scaled_clip import ScaledClipGP
 from robustbo.surrogates.standard import StandardGP
 from robustbo.surrogates.student_t_process import StudentTProcess
 from robustbo.surrogates.student_t_variational import StudentTVariationalGP
+from robustbo.surrogates.trimmed import TrimmedGP
+from robustbo.surrogates.winsorized import WinsorizedGP
 
 SURROGATES: dict[str, type[GPyTorchModel]] = {
     "standard": StandardGP,
     "scaled-clip": ScaledClipGP,
+    "winsorized": WinsorizedGP,
+    "power-transform": PowerTransformGP,
+    "trimmed": TrimmedGP,
     "filtered": FilteredGP,
     **DETECTORS,
     "student-t-process": StudentTProcess,

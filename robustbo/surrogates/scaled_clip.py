@@ -1,6 +1,6 @@
 """The control that every robust surrogate has to beat: robust scaling, a clip, and the plain GP."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from botorch.models.transforms.input import InputTransform
 from botorch.models.transforms.outcome import OutcomeTransform
@@ -56,6 +56,8 @@ class ScaledClipGP(StandardGP):
         >>> diagnose(fit(ScaledClipGP(X, Y))).is_outlier.nonzero().flatten().tolist()
         [4]
     """
+
+    outcome_class: ClassVar = ClippedStandardize
 
     def __init__(
         self,

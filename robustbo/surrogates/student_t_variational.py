@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from botorch.exceptions.warnings import OptimizationWarning, UserInputWarning
@@ -46,6 +46,8 @@ class StudentTVariationalGP(TakesOptions, SingleTaskVariationalGP):
         Ament et al. (2024), Robust Gaussian processes via relevance pursuit, section 6.
     """
 
+    outcome_class: ClassVar = RobustArcsinh
+
     def __init__(
         self,
         train_X: Tensor,
@@ -66,7 +68,7 @@ class StudentTVariationalGP(TakesOptions, SingleTaskVariationalGP):
             raise ValueError("likelihood must not be given: this model brings its own")
         if not dof > 2:
             raise ValueError(f"dof must exceed 2 for a finite variance, got {dof!r}")
-        transform = RobustArcsinh(m=1) if outcome_transform is DEFAULT else outcome_transform
+        transform = self.outcome_class(m=1) if outcome_transform is DEFAULT else outcome_transform
         transformed = self.transform_inputs(X=train_X, input_transform=input_transform)
         self._max_iter = max_iter
         own = StudentTLikelihood().to(train_X)

