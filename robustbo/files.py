@@ -1,18 +1,19 @@
 """Observations that lie in files and are read some rows at a time."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 
-class MemoryMap(NamedTuple):
+@dataclass(frozen=True)
+class MemoryMap:
     """Observations in two NumPy files, of which nothing is in memory but the rows that are asked for.
 
     Attributes:
-        X: File of ``n x d`` inputs.
+        X: File of ``n x d`` inputs; paths are made absolute here, and must mean the same where they are read.
         y: File of ``n`` outcomes.
 
     Example:
@@ -27,14 +28,19 @@ class MemoryMap(NamedTuple):
     X: Path | str
     y: Path | str
 
+    def __post_init__(self) -> None:
+        for name in ("X", "y"):
+            object.__setattr__(self, name, Path(getattr(self, name)).absolute())
+
     @property
     def shape(self) -> tuple[int, int]:
         """Numbers of rows and of inputs.
 
         Raises:
             ValueError: If the files do not hold as many rows of numbers.
+            OSError: If one cannot be read.
         """
-        X, y = self._open()
+        X, y = _opened(self.X), _opened(self.y)
         if X.ndim != 2 or y.shape != X.shape[:1] or not X.size or not all(a.dtype.kind in "fiu" for a in (X, y)):
             raise ValueError(
                 f"X and y must hold n x d and n numbers, got {X.shape} {X.dtype} in {self.X} and "
@@ -47,14 +53,23 @@ class MemoryMap(NamedTuple):
 
         Raises:
             ValueError: If a number is not finite; the first such row is named.
+            OSError: If a file cannot be read.
         """
         order = np.argsort(rows.numpy(), kind="stable")  # a file is read forward
-        X, y = self._open()
-        back = np.argsort(order)
-        found = [np.asarray(part[rows.numpy()[order]], dtype=np.float64)[back] for part in (X, y)]
-        if len(bad := np.flatnonzero(~(np.isfinite(found[0]).all(-1) & np.isfinite(found[1])))):
+        back, forward = np.argsort(order), rows.numpy()[order]
+        X, y = (np.asarray(_opened(path)[forward], dtype=np.float64)[back] for path in (self.X, self.y))
+        if len(bad := np.flatnonzero(~(np.isfinite(X).all(-1) & np.isfinite(y)))):
             raise ValueError(f"inputs and outcomes must be finite, row {rows[bad[0]].item()} of {self.y} is not")
-        return torch.from_numpy(found[0]), torch.from_numpy(found[1])
+        return torch.from_numpy(X), torch.from_numpy(y)
 
-    def _open(self) -> tuple[np.ndarray, np.ndarray]:
-        return np.load(self.X, mmap_mode="r"), np.load(self.y, mmap_mode="r")
+
+def _opened(path: Path | str) -> np.ndarray:
+    try:
+        found = np.load(path, mmap_mode="r")
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{path}: there is no such file here") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: must be a NumPy file (.npy) of numbers: {error}") from None
+    if not isinstance(found, np.ndarray):
+        raise ValueError(f"{path}: must be a NumPy file (.npy) of one array, got {type(found).__name__}")
+    return found

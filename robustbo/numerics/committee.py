@@ -22,10 +22,10 @@ from robustbo.numerics.evidence import LOG_2PI
 from robustbo.numerics.experts import Experts, Rule, Sums, latent
 from robustbo.numerics.kernels import Kernel
 from robustbo.numerics.laplace import Noise
-from robustbo.numerics.laplace_batch_mode import WARM_STEPS, Modes, cold_modes, find_modes
+from robustbo.numerics.laplace_batch_mode import WARM_STEPS, Modes, cold_modes, find_modes, identity_plus
 from robustbo.numerics.shards import MEMORY, Shards
 
-BLOCK = 2**22  # covariances with the points of a prediction that are at work at once: 32 MiB
+BLOCK = 2**22  # numbers of covariances with points that are at work at once: 32 MiB
 
 
 class Shared(NamedTuple):
@@ -187,7 +187,11 @@ class Judged(NamedTuple):
 
 
 def judge(shards: Shards, shared: Shared, found: Experts, memory: float = MEMORY) -> Judged:
-    """Leave-one-out predictions within each expert; cavities where the noise is Student-t."""
+    """Leave-one-out predictions within each expert, the weights of the others kept.
+
+    Where the noise is Student-t each counts as one with normal noise of the variance that pulls as much: at the mode
+    this is the same process, and unlike with curvatures, some of which are negative, no cavity explodes.
+    """
     parts = [_judge(shards.part(rows), shared, found.part(rows)) for rows in shards.chunks(memory)]
     return Judged(*(torch.cat(column) for column in zip(*parts, strict=True)))
 
@@ -195,11 +199,16 @@ def judge(shards: Shards, shared: Shared, found: Experts, memory: float = MEMORY
 def _judge(shards: Shards, shared: Shared, found: Experts) -> Judged:
     _, K = shared.prior(shards)
     r, s2 = shared.residual(shards), shared.variances(shards)
-    f, v = found.mean(K), found.variance(K, K.diagonal(dim1=-2, dim2=-1))
-    mean, v = heavy_tail.cavity_of(f, v, found.W, found.a)
+    f = found.mean(K)
+    V = s2.expand_as(r) if shared.nu is None else likelihood.em_variance(r - f, *shared.noise(shards))
+    W = shards.mask / V
+    root = W.sqrt()
+    C, _ = torch.linalg.cholesky_ex(identity_plus(root.unsqueeze(-1) * K * root.unsqueeze(-2)))
+    T = torch.linalg.solve_triangular(C, root.unsqueeze(-1) * K, upper=False)
+    mean, v = heavy_tail.cavity_of(f, K.diagonal(dim1=-2, dim2=-1) - T.square().sum(-2), W, found.a)
     e = r - mean
     if shared.nu is None:
         return Judged(e, v + s2, heavy_tail.normal_log_tail(e, (v + s2).sqrt()), torch.ones_like(r))
     noise = shared.noise(shards)
     log_chance = heavy_tail.log_cdf(-e.abs(), torch.zeros_like(e), v, noise)
-    return Judged(e, v + heavy_tail.variance(noise), log_chance, s2 / likelihood.em_variance(r - f, *noise))
+    return Judged(e, v + heavy_tail.variance(noise), log_chance, s2 / V)

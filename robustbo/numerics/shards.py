@@ -57,7 +57,8 @@ def random_parts(n: int, num_experts: int, generator: torch.Generator) -> list[T
 
 def scattered_blocks(n: int, num_parts: int, generator: torch.Generator) -> list[Tensor]:
     """Blocks of `BLOCK` consecutive rows by part, drawn: each part is read at a few places of a file, and only once."""
-    return list(torch.randperm(math.ceil(n / BLOCK), generator=generator).tensor_split(num_parts))
+    blocks = torch.randperm(math.ceil(n / BLOCK), generator=generator)
+    return [part.clone() for part in blocks.tensor_split(min(num_parts, len(blocks)))]
 
 
 def rows_of(blocks: Tensor, n: int, expert_size: int) -> list[Tensor]:
@@ -76,7 +77,7 @@ def clustered_parts(X: Tensor, num_experts: int) -> list[Tensor]:
             return [rows]
         inputs = X[rows]
         widest = int((inputs.amax(0) - inputs.amin(0)).argmax())
-        ordered, few = rows[inputs[:, widest].argsort(stable=True)], count // 2
+        ordered, few = rows[inputs[:, widest].argsort(stable=True).cpu()], count // 2
         at = len(rows) * few // count
         return [*split(ordered[:at], few), *split(ordered[at:], count - few)]
 

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from robustbo.numerics import committee
 from robustbo.numerics.committee import Shared, Total
@@ -17,6 +18,7 @@ try:
 except ImportError:
     dask = None
 
+FRESH = 16  # evaluations after which modes pass through here: their history need not be done again, nor remembered
 CHUNKS = 8  # chunks of experts that are one task: fewer cost the scheduler more than the work, more leave workers idle
 
 
@@ -28,7 +30,12 @@ def search_there(address: str, model: CommitteeModel) -> CommitteeFit:
 
 def parts_of(shards: Shards, memory: float) -> list[Callable[[], Shards]]:
     """Shards that are here, as a cluster takes them."""
-    return [partial(_as_it_is, shards.part(rows)) for rows in shards.chunks(CHUNKS * memory)]
+    return [partial(_as_it_is, _copied(shards.part(rows))) for rows in shards.chunks(CHUNKS * memory)]
+
+
+def _copied(part: Shards) -> Shards:
+    """By itself: a view would travel with all that it is a view of."""
+    return Shards(part.X.clone(), part.y.clone(), part.mask.clone(), None if part.s2 is None else part.s2.clone())
 
 
 class Cluster:
@@ -53,9 +60,13 @@ class Cluster:
         self._client, self._memory = dask.Client(address, set_as_default=False), memory
         self._shards = [self._submit(part) for part in parts]
         self._experts: list[Any] = []
+        self._count = 0
 
     def evidence(self, shared: Shared, before: Sequence[Any] | None = None) -> Total:
         """As `committee.evidence`; what it gives for modes, and takes, are handles of what the workers hold."""
+        self._count += 1
+        if before and self._count % FRESH == 0:
+            before = self._client.gather([self._submit(_modes, total) for total in before])
         pairs = zip(self._shards, before or [None] * len(self._shards), strict=True)
         found = [self._submit(_evidence, *pair, shared, self._memory) for pair in pairs]
         sums = [self._submit(_sums, total) for total in found] if len(found) == 1 else found
@@ -99,8 +110,12 @@ def _as_it_is(shards: Shards) -> Shards:
     return shards
 
 
-def _evidence(shards: Shards, before: Total | None, shared: Shared, memory: float) -> Total:
-    return committee.evidence(shards, shared, None if before is None else before.f, memory)
+def _evidence(shards: Shards, before: Total | Tensor | None, shared: Shared, memory: float) -> Total:
+    return committee.evidence(shards, shared, before.f if isinstance(before, Total) else before, memory)
+
+
+def _modes(total: Total) -> Tensor:
+    return total.f
 
 
 def _sums(total: Total) -> tuple[Any, ...]:

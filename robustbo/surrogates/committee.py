@@ -44,6 +44,12 @@ class Given(NamedTuple):
     experts: Experts
 
 
+def check_address(cluster: Any) -> None:
+    """Raise a ValueError for what cannot be the address of a scheduler."""
+    if not (isinstance(cluster, str) and cluster.rpartition(":")[2].isdigit()):
+        raise ValueError(f"cluster must be the address of a Dask scheduler, tcp://host:port, got {cluster!r}")
+
+
 class CommitteeGP(FollowsData, MapGP):
     """Experts on parts of the observations, hyperparameters in common, predictions combined.
 
@@ -139,8 +145,8 @@ class CommitteeGP(FollowsData, MapGP):
         **_: Any,
     ) -> None:
         """Raise a ValueError for options that cannot be."""
-        if cluster is not None and not (isinstance(cluster, str) and cluster):
-            raise ValueError(f"cluster must be the address of a Dask scheduler, tcp://host:port, got {cluster!r}")
+        if cluster is not None:
+            check_address(cluster)
         counts = ("num_experts", num_experts), ("expert_size", expert_size), ("fit_experts", fit_experts)
         for name, value in (*counts, ("memory_mib", memory_mib)):
             if value is not None:
@@ -225,7 +231,8 @@ class CommitteeGP(FollowsData, MapGP):
         An observation is flagged where its tail is below `TAIL`, unless most of those at its point agree with it.
         """
         self.eval()
-        assert self.given is not None
+        if self.given is None:
+            raise ValueError("the committee must have been fitted: call robustbo.surrogates.base.fit(model) first")
         parts, by_expert, shared, found = self.given
         judged = committee.judge(by_expert, shared, found, self._memory)
         index, is_row = shards.indices(parts)

@@ -20,7 +20,6 @@ from robustbo.numerics.experts import LEAST, Experts, Prediction, Rule, Sums, co
 from robustbo.numerics.shards import Shards
 
 JOINT = 512  # points whose covariance is joint; of more only the variances are given
-BLOCK = 2**22  # numbers of a block of covariances: 32 MiB
 PRIOR = 1e-6  # weight of the prior's correlations beside those of the experts, where these know nothing
 
 
@@ -36,11 +35,15 @@ def predict(
         experts: What they predict from; one alone predicts as it does.
         shared: What they share; the kernel is the same.
         rule: One of `experts.COMBINE`.
+
+    Raises:
+        ValueError: If derivatives are wanted at more than `JOINT` points.
     """
     if X.shape[-2] > JOINT and len(shards.y) > 1:
-        mean, variance = (
-            x.view(X.shape[:-1]) for x in _apart(X.detach().flatten(0, -2), shards, experts, shared, rule)
-        )
+        if X.requires_grad:
+            raise ValueError(f"derivatives are to be had at up to {JOINT} points at once, got {X.shape[-2]}")
+        apart = _apart(X.flatten(0, -2), shards, experts, shared, rule)
+        mean, variance = (x.view(X.shape[:-1]) for x in apart)
         return mean, DiagLinearOperator(variance)
     prior = kernel(X).to_dense()
     v0 = prior.diagonal(dim1=-2, dim2=-1)
@@ -67,7 +70,7 @@ def _apart(X: Tensor, shards: Shards, experts: Experts, shared: Shared, rule: Ru
 def _blocks(kernel: Kernel, X: Tensor, shards: Shards, experts: Experts) -> Iterator[tuple[Tensor, Experts]]:
     """Covariances of ``... x q x d`` points with an expert's observations, and the expert, some at a time."""
     E, n = shards.y.shape
-    size = max(1, BLOCK // max(1, X[..., 0].numel() * (n + X.shape[-2])))
+    size = max(1, committee.BLOCK // max(1, X[..., 0].numel() * (n + X.shape[-2])))
     for start in range(0, E, size):
         rows = slice(start, start + size)
         k = kernel(X.unsqueeze(-3), shards.X[rows]).to_dense() * shards.mask[rows].unsqueeze(-2)

@@ -8,15 +8,18 @@ from torch import Tensor
 from robustbo.files import MemoryMap
 from robustbo.numerics import shards
 from robustbo.numerics.shards import Shards
-from robustbo.surrogates.robust_standardize import RobustStandardize
+from robustbo.surrogates.robust_standardize import LARGEST, RobustStandardize
+
+EDGE = 0.005  # share of a sample's inputs, on each side, that may be wild
+FAR = 100.0  # ranges
 
 
 class Scaling(NamedTuple):
     """From units to the model's: inputs by their range, outcomes by median and interquartile range, both of a sample.
 
     Attributes:
-        low: ``d`` least inputs.
-        spread: ``d`` ranges of the inputs, 1 where there is none.
+        low: ``d`` least inputs, but for `EDGE` of them.
+        spread: ``d`` ranges of all but these on both sides, 1 where there is none.
         center: Median of the outcomes.
         scale: Their robust standard deviation.
     """
@@ -31,16 +34,17 @@ class Scaling(NamedTuple):
         """Of a sample."""
         transform = RobustStandardize(m=1)
         transform.learn(y.unsqueeze(-1))
-        low, spread = X.amin(0), X.amax(0) - X.amin(0)
+        low, high = X.quantile(X.new_tensor([EDGE, 1 - EDGE]), dim=0)
+        spread = high - low
         return cls(low, torch.where(spread > 0, spread, 1.0), transform.means.squeeze(), transform.stdvs.squeeze())
 
     def inputs(self, X: Tensor) -> Tensor:
-        """``n x d`` inputs as the model has them."""
-        return (X - self.low) / self.spread
+        """``n x d`` inputs as the model has them; those beyond `FAR` ranges count as there."""
+        return ((X - self.low) / self.spread).clamp(-FAR, FAR)
 
     def to(self, X: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         """Both as the model has them."""
-        return self.inputs(X), (y - self.center) / self.scale
+        return self.inputs(X), ((y - self.center) / self.scale).clamp(-LARGEST, LARGEST)
 
 
 class Part(NamedTuple):

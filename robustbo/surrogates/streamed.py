@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from robustbo.arguments import whole
 from robustbo.errors import FitError
 from robustbo.files import MemoryMap
 from robustbo.numerics import committee, heavy_tail, shards
@@ -20,11 +21,10 @@ from robustbo.numerics.laplace import Noise
 from robustbo.numerics.shards import Shards, experts_at_once, scattered_blocks
 from robustbo.surrogates import base_gp
 from robustbo.surrogates.cluster import CHUNKS, Cluster
-from robustbo.surrogates.committee import EXPERT_SIZE, CommitteeGP
+from robustbo.surrogates.committee import EXPERT_SIZE, CommitteeGP, check_address
+from robustbo.surrogates.committee_prediction import JOINT
 from robustbo.surrogates.parts import Part, Scaling
 from robustbo.surrogates.student_t import DOF, TAIL
-
-POINTS = 512  # of a prediction that go out at once
 
 
 class Suspect(NamedTuple):
@@ -60,12 +60,13 @@ class StreamedCommittee:
         combine: How predictions become one: a name of `numerics.experts.COMBINE`.
         noise: "student-t" or "normal".
         dof: Degrees of freedom, or None to learn them.
-        fit_experts: How many experts (rounded up to whole parts) the hyperparameters are found from; all unless said.
+        fit_experts: How many experts the hyperparameters are found from, rounded up to whole parts (of 56 experts of
+            256 where memory_mib is 64); all unless said.
         memory_mib: What a chunk of experts may take on a worker, about.
         kernel: "matern52" or "rbf".
 
     Raises:
-        ValueError: If an option cannot be, or the files do not hold n x d and n finite numbers.
+        ValueError: If an option cannot be, or the files do not hold n x d and n numbers, finite in the sample.
         ImportError: If Dask is not installed.
 
     Example::
@@ -89,8 +90,9 @@ class StreamedCommittee:
         memory_mib: int = 64,
         kernel: str = "matern52",
     ) -> None:
-        given = (None, expert_size, "random", combine, noise, dof, fit_experts, memory_mib, cluster)
-        CommitteeGP.check_values(*given)
+        whole("expert_size", expert_size, 1)
+        check_address(cluster)
+        CommitteeGP.check_values(combine=combine, noise=noise, dof=dof, fit_experts=fit_experts, memory_mib=memory_mib)
         base_gp.check_kernel(kernel)
         n, self._d = observations.shape
         self._memory, self._rule, self._kernel = memory_mib * 2**20, COMBINE[combine], kernel
@@ -114,25 +116,25 @@ class StreamedCommittee:
 
         Raises:
             FitError: If no hyperparameters give a finite likelihood.
-            OSError: If no scheduler answers.
+            ValueError: If a number in the files is not finite.
+            OSError: If no scheduler answers, or a worker cannot read the files.
         """
         self.close()
         l_prior = base_gp.length_scale_prior(self._d)
         priors = l_prior, base_gp.SIGNAL_PRIOR, base_gp.NOISE_PRIOR
         model = CommitteeModel(self._sample, self._kernel, *priors, self._dof, self._memory)
-        with self._on(self._parts[: self._num_fit_parts]) as cluster:
-            count = itertools.count(1)
-
-            def evidence(shared: Shared, before: Any) -> Total:
-                total = cluster.evidence(shared, before)
-                if progress is not None:
-                    progress(next(count), total.L.item())
-                return total
-
-            found = search(model._replace(evidence=evidence))
-        if not math.isfinite(found.F):
-            raise FitError("the observations must give a finite likelihood for some hyperparameters, they do not")
-        self.shared, self._cluster = model.shared(found.x), self._on(self._parts)
+        does_all = self._num_fit_parts >= len(self._parts)
+        cluster = self._on(self._parts[: self._num_fit_parts])
+        try:
+            found = search(model._replace(evidence=_told(cluster, progress)))
+            if not math.isfinite(found.F):
+                raise FitError("the observations must give a finite likelihood for some hyperparameters, they do not")
+        except BaseException:
+            cluster.close()
+            raise
+        if not does_all:
+            cluster.close()
+        self.shared, self._cluster = model.shared(found.x), cluster if does_all else self._on(self._parts)
         self._cluster.condition(self.shared)
         return found
 
@@ -140,12 +142,15 @@ class StreamedCommittee:
         """Means and variances of the latent function, or of measurements, at ``q x d`` inputs, in the outcomes' units.
 
         Raises:
-            ValueError: If it has not been fitted, has been closed, or the inputs are not ``q x d``.
+            ValueError: If it has not been fitted, has been closed, or the inputs are not ``q x d`` finite numbers.
         """
         cluster, shared = self._fitted()
-        if X.dim() != 2 or X.shape[-1] != self._d:
-            raise ValueError(f"X must be q x {self._d}, got {tuple(X.shape)}")
-        found = [self._latent(cluster, shared, part) for part in self._scaling.inputs(X).split(POINTS)]
+        X = torch.as_tensor(X, dtype=torch.float64).detach()
+        if X.dim() != 2 or X.shape[-1] != self._d or not X.isfinite().all():
+            raise ValueError(f"X must be q x {self._d} finite numbers, got {tuple(X.shape)}")
+        if not len(X):
+            return Prediction(X.new_empty(0), X.new_empty(0))
+        found = [self._latent(cluster, shared, part.clone()) for part in self._scaling.inputs(X).split(JOINT)]
         mean, variance = (torch.cat(column) for column in zip(*found, strict=True))
         if observation_noise:
             variance = variance + (shared.s2 if shared.nu is None else heavy_tail.variance(Noise(shared.s2, shared.nu)))
@@ -187,6 +192,19 @@ class StreamedCommittee:
     def _latent(self, cluster: Cluster, shared: Shared, X: Tensor) -> Prediction:
         task = partial(committee.said, shared=shared, X=X, rule=self._rule)
         return self._rule.finish(reduce(Sums.plus, cluster.each([task] * len(self._parts))), shared.s2f.expand(len(X)))
+
+
+def _told(cluster: Cluster, progress: Callable[[int, float], None] | None) -> Callable[[Shared, Any], Total]:
+    """A cluster's evidence, each value told."""
+    count = itertools.count(1)
+
+    def evidence(shared: Shared, before: Any) -> Total:
+        total = cluster.evidence(shared, before)
+        if progress is not None:
+            progress(next(count), total.L.item())
+        return total
+
+    return evidence
 
 
 def _suspects(by_expert: Shards, found: Experts, part: Part, shared: Shared, memory: float) -> list[Suspect]:

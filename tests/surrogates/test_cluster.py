@@ -44,6 +44,23 @@ def test_sums_are_those_of_one_machine(workers):
             torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
 
 
+def test_modes_that_pass_through_here_change_nothing(workers, monkeypatch):
+    def path():
+        with Cluster(
+            workers, [partial(shards().part, slice(0, 3)), partial(shards().part, slice(3, 6))], 1.0
+        ) as cluster:
+            modes = None
+            for factor in (1.0, 1.1, 1.2, 1.3):
+                total = cluster.evidence(shared(factor), modes)
+                modes = total.f
+        return total
+
+    straight = path()
+    monkeypatch.setattr(on_cluster, "FRESH", 2)
+    for one, other in zip(path()[:-1], straight[:-1], strict=True):
+        assert torch.equal(one, other)
+
+
 def test_a_fit_is_that_of_one_machine_and_a_killed_worker_does_not_change_it(workers):
     X, Y = data(90, outliers=0.1)
     options = {"num_experts": 6, "memory_mib": 1}

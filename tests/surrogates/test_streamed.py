@@ -2,6 +2,7 @@
 
 import math
 import os
+import pickle
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from robustbo.files import MemoryMap
 from robustbo.numerics import committee, shards
 from robustbo.numerics.experts import COMBINE, latent
 from robustbo.numerics.products import kernel
+from robustbo.surrogates.cluster import parts_of
 from robustbo.surrogates.parts import Scaling
 from robustbo.surrogates.streamed import StreamedCommittee
 
@@ -96,7 +98,7 @@ def test_before_the_fit_and_after_the_end_it_says_so(files):
 
 
 def test_points_of_another_dimension_are_refused(fitted):
-    with pytest.raises(ValueError, match=r"X must be q x 2, got \(1, 3\)"):
+    with pytest.raises(ValueError, match=r"X must be q x 2 finite numbers, got \(1, 3\)"):
         fitted.predict(torch.zeros(1, 3))
 
 
@@ -105,6 +107,56 @@ def test_a_constant_input_and_equal_outcomes_have_a_scale():
     X, y = scaling.to(torch.ones(4, 2), torch.full((4,), 3.0))
     assert (X == 0).all()
     assert (y == 0).all()
+
+
+def test_gross_values_and_inputs_are_known_for_what_they_are(tmp_path, workers):
+    """Beyond what squares fit into; and one wild input leaves the scale of all others as it is."""
+    generator = np.random.default_rng(1)
+    X = generator.random((600, 1))
+    y = np.sin(6 * X[:, 0]) + 0.05 * generator.standard_normal(600)
+    y[[5, 6]], X[300] = [1e300, -1e160], 1e300
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", y)
+    with StreamedCommittee(MemoryMap(tmp_path / "X.npy", tmp_path / "y.npy"), workers, expert_size=100) as model:
+        model.fit()
+        mean, _ = model.predict(np.array([[0.2], [0.6]]))
+        assert (mean - torch.sin(6 * torch.tensor([0.2, 0.6]))).abs().max() < 0.2
+        assert {5, 6} <= {suspect.row for suspect in model.outliers()}
+        assert model.predict(torch.empty(0, 1)).mean.shape == (0,)
+
+
+def test_a_part_travels_alone(files):
+    """Not with all that it is a view of."""
+    parts = shards.scattered_blocks(100_000, 40, torch.Generator().manual_seed(0))
+    assert len(pickle.dumps(parts[0])) < 1000
+    whole = shards.shard(torch.rand(1000, 2), torch.rand(1000), list(torch.arange(1000).split(50)))
+    assert max(len(pickle.dumps(part)) for part in parts_of(whole, 1.0)) < 0.5 * len(pickle.dumps(whole))
+    assert len(shards.scattered_blocks(300, 50, torch.Generator().manual_seed(0))) == 2
+
+
+def test_paths_mean_the_same_elsewhere(files, monkeypatch, tmp_path):
+    monkeypatch.chdir(files.X.parent)
+    relative = MemoryMap("X.npy", "y.npy")
+    monkeypatch.chdir(tmp_path)
+    assert relative.shape == files.shape
+
+
+@pytest.mark.parametrize("cluster", [None, "nowhere", 8786])
+def test_what_is_no_address_is_refused(files, cluster):
+    with pytest.raises(ValueError, match="cluster must be the address"):
+        StreamedCommittee(files, cluster)
+
+
+def test_files_that_are_none_are_named(tmp_path):
+    np.savez(tmp_path / "X.npz", X=np.zeros((3, 1)))
+    (tmp_path / "y.npy").write_text("1 2 3")
+    with pytest.raises(ValueError, match=r"X.npz: must be a NumPy file"):
+        _ = MemoryMap(tmp_path / "X.npz", tmp_path / "y.npy").shape
+    np.save(tmp_path / "X.npy", np.zeros((3, 1)))
+    with pytest.raises(ValueError, match=r"y.npy: must be a NumPy file"):
+        _ = MemoryMap(tmp_path / "X.npy", tmp_path / "y.npy").shape
+    with pytest.raises(FileNotFoundError, match=r"z.npy: there is no such file"):
+        _ = MemoryMap(tmp_path / "X.npy", tmp_path / "z.npy").shape
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
