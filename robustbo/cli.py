@@ -16,7 +16,7 @@ import typer
 if TYPE_CHECKING:
     from robustbo.history import History
     from robustbo.replay.plan import Plan
-    from robustbo.replay.pool import Failure
+    from robustbo.replay.work import Failure
     from robustbo.settings import Settings
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -51,13 +51,18 @@ def replay(
     trials: Annotated[int | None, typer.Option(min=1, help="Instead of the spec's.")] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override an entry.")] = None,
     jobs: Jobs = 1,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Run on the workers of this Dask scheduler instead.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the results; results/NAME unless said.")] = None,
     resume: Annotated[bool, typer.Option(help="Continue where an earlier call stopped.")] = True,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run, and for how long.")] = False,
+    fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Stop at the first failure.")] = False,
     format_: FormatOption = Format.table,
 ) -> None:
     """Run benchmark runs and show how each method did."""
     from robustbo.replay import spec as specs
-    from robustbo.replay.plan import plan, summaries
+    from robustbo.replay.plan import forecast, plan, summaries
 
     flags = {"replications": replications, "trials": trials}
     overrides = [*(set_ or []), *(f"{key}={value}" for key, value in flags.items() if value is not None)]
@@ -67,8 +72,14 @@ def replay(
         name = path.parent.name if path.name == specs.SPEC_FILE else path.stem
         folder = Path("results") / name if out is None else out / name if len(runs) > 1 else out
         plans.append(plan(specs.only(specs.load(run, overrides), method or []), folder, resume))
+    if dry_run:
+        _show(forecast(plans, jobs), format_, title="what would run")
+        return
+    failures: list[Failure] = []
     try:
-        failures = [failure for planned in plans for failure in _run(planned, jobs)]
+        for planned in plans:
+            if not (fail_fast and failures):
+                failures += _run(planned, jobs, cluster, fail_fast)
     except KeyboardInterrupt:
         _log("interrupted; the same command continues from here")
         raise typer.Exit(130) from None
@@ -80,8 +91,8 @@ def replay(
     raise typer.Exit(1 if failures else 0)
 
 
-def _run(planned: "Plan", jobs: int) -> "list[Failure]":
-    from robustbo.replay import pool, report
+def _run(planned: "Plan", jobs: int, cluster: str | None, fail_fast: bool) -> "list[Failure]":
+    from robustbo.replay import on_dask, pool, report
     from robustbo.replay.bars import Bars
 
     spec, folder = planned.spec, planned.folder
@@ -89,10 +100,13 @@ def _run(planned: "Plan", jobs: int) -> "list[Failure]":
         f"{folder}: {len(planned.cells)} cells of {spec.trials} trials, {sum(planned.done.values())} trials done before"
     )
     with Bars(spec, planned.done) as bars:
-        failures = pool.run_cells(planned.cells, jobs, bars.notify)
+        if cluster is None:
+            failures = pool.run_cells(planned.cells, jobs, bars.notify, fail_fast=fail_fast)
+        else:
+            failures = on_dask.run_cells(planned.cells, cluster, bars.notify, fail_fast=fail_fast)
     for failure in failures:
         _log(f"failed: {failure.method}, replication {failure.replication}: {failure.reason}")
-    if len(failures) < len(planned.cells):
+    if any(cell.truth.exists() for cell in planned.cells):
         written = report.write(folder, spec)
         _log("written: " + ", ".join(map(str, written)))
         if len(written) < 3:
@@ -137,7 +151,7 @@ def show(
     format_: FormatOption = Format.table,
 ) -> None:
     """Show an optimization's progress, its incumbent, and the values that look wrong."""
-    from robustbo.overview import overview
+    from robustbo.overview import lines, overview
 
     found = overview(*_opened(journal))
     suspects = found["outliers"]
@@ -145,13 +159,7 @@ def show(
         typer.echo(json.dumps(found))
         return
     if format_ is Format.table:
-        typer.echo(f"{journal}: {found['direction']} with {found['surrogate']}, seed {found['seed']}")
-        typer.echo(", ".join(f"{count} {state}" for state, count in found["trials"].items()))
-        for label in ("incumbent", "best_raw_value"):
-            if (best := found[label]) is not None:
-                place = ", ".join(f"{name}={value!r}" for name, value in best["params"].items())
-                sd = "" if best["sd"] is None else f" (sd {best['sd']:.2g})"
-                typer.echo(f"{label.replace('_', ' ')}: trial {best['trial']}, {best['value']:.6g}{sd}, at {place}")
+        typer.echo("\n".join(lines(str(journal), found)))
         if found["diagnoses"]:
             _show([_verdict_row(d) for d in found["diagnoses"]], format_, title="diagnoses on schedule")
     if suspects or format_ is Format.csv:

@@ -34,6 +34,18 @@ def overview(settings: Settings, history: History) -> dict[str, Any]:
     }
 
 
+def lines(name: str, found: dict[str, Any]) -> list[str]:
+    """An `overview` for people, but for its diagnoses and outliers."""
+    shown = [f"{name}: {found['direction']} with {found['surrogate']}, seed {found['seed']}"]
+    shown.append(", ".join(f"{count} {state}" for state, count in found["trials"].items()))
+    for label in ("incumbent", "best_raw_value"):
+        if (best := found[label]) is not None:
+            place = ", ".join(f"{name}={value!r}" for name, value in best["params"].items())
+            sd = "" if best["sd"] is None else f" (sd {best['sd']:.2g})"
+            shown.append(f"{label.replace('_', ' ')}: trial {best['trial']}, {best['value']:.6g}{sd}, at {place}")
+    return shown
+
+
 def _point(best: Incumbent) -> dict[str, Any]:
     sd = None if math.isnan(best.sd) else best.sd
     return {"trial": best.trial.number, "value": best.mean, "sd": sd, "params": best.trial.params}

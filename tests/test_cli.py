@@ -176,10 +176,32 @@ def test_a_failing_cell_is_shown_at_the_end_with_code_1(cli, tmp_path, monkeypat
     def fail(cell, progress):
         raise rb.FitError("no luck")
 
-    monkeypatch.setattr("robustbo.replay.pool.run", fail)
+    monkeypatch.setattr("robustbo.replay.work.run", fail)
     code, _, err = cli("replay", "runs/small")
     assert code == 1
     assert err.count("no luck") == 4
+    code, _, err = cli("replay", "runs/small", "--fail-fast")
+    assert code == 1
+    assert err.count("no luck") == 1
+
+
+def test_a_dry_run_says_what_would_run_and_for_how_long(cli):
+    code, out, _ = cli("replay", "runs/small", "--dry-run", "--format", "json")
+    before = json.loads(out)
+    assert code == 0
+    assert {row["minutes"] for row in before} == {"unknown"}
+    assert sum(row["trials"] for row in before) > 0
+    assert cli("replay", "runs/small")[0] == 0
+    after = json.loads(cli("replay", "runs/small", "--dry-run", "--format", "json")[1])
+    assert sum(row["trials"] for row in after) == 0
+    assert all(float(row["seconds a trial"]) > 0 for row in after)
+
+
+def test_a_cluster_that_does_not_answer_is_named(cli):
+    pytest.importorskip("distributed")
+    code, _, err = cli("replay", "runs/small", "--cluster", "nowhere")
+    assert code == 2
+    assert "--cluster: no Dask scheduler answers at nowhere" in err
 
 
 def test_show_of_an_optimization(cli, tmp_path):

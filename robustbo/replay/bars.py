@@ -6,8 +6,8 @@ import rich.progress
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
-from robustbo.replay.pool import Progress
 from robustbo.replay.spec import RunSpec
+from robustbo.replay.work import Progress
 
 
 class Bars:

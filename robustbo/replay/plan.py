@@ -8,6 +8,7 @@ from robustbo.errors import SpecError
 from robustbo.replay.cell import Cell, cells, recorded
 from robustbo.replay.score import readable, rows, summary, up_to
 from robustbo.replay.spec import RunSpec
+from robustbo.replay.work import past_seconds
 from robustbo.tables import Rows, records
 
 
@@ -31,6 +32,29 @@ def plan(spec: RunSpec, folder: Path, resume: bool) -> Plan:
     if any(done.values()) and not resume:
         raise SpecError(f"{folder}: holds results; leave --no-resume away to continue them, or choose another --out")
     return Plan(spec, folder, made, done)
+
+
+def forecast(plans: Sequence[Plan], jobs: int) -> Rows:
+    """What there is to do, a row a method of a run, and for how long, where runs on the problem have kept their time.
+
+    Args:
+        plans: The runs.
+        jobs: How many cells are run at a time.
+    """
+    found: Rows = []
+    for spec, folder, planned, done in plans:
+        places = sorted({folder, *Path("results").glob("*"), *Path("runs").glob("*")})
+        seconds = past_seconds(spec.problem, places)
+        for method in spec.methods:
+            mine = [(cell.method, cell.replication) for cell in planned if cell.method == method]
+            left = [spec.trials - done[key] for key in mine]
+            each = seconds.get(method)
+            found.append(
+                {"run": folder.name, "method": method, "cells": sum(map(bool, left)), "trials": sum(left)}
+                | {"seconds a trial": "unknown" if each is None else f"{each:.2g}"}
+                | {"minutes": "unknown" if each is None else f"{sum(left) * each / 60 / jobs:.1f}"}
+            )
+    return found
 
 
 def summaries(plans: Sequence[Plan], *, is_readable: bool) -> Rows:

@@ -1,94 +1,121 @@
-"""Many cells on several processes of one thread each; any may be killed, and the same call goes on from there."""
+"""Many cells on several processes of one thread each; any may be killed, and its cell goes on in another."""
 
 import multiprocessing
 import os
 import signal
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 from robustbo.replay.cell import Cell
-from robustbo.replay.engine import run
+from robustbo.replay.work import DEATHS, KILLED, Failure, Progress, work
 
 POLL_S = 0.2
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
 
 
-class Progress(NamedTuple):
-    """One trial done: of which cell, how many so far, and the true value at the recommended point."""
-
-    method: str
-    replication: int
-    trials: int
-    value: float | None
-
-
-class Failure(NamedTuple):
-    """A cell that did not get to its end, and why."""
-
-    method: str
-    replication: int
-    reason: str
-
-
-def run_cells(cells: Sequence[Cell], jobs: int, notify: Callable[[Progress], None]) -> list[Failure]:
+def run_cells(
+    cells: Sequence[Cell], jobs: int, notify: Callable[[Progress], None], *, fail_fast: bool = False
+) -> list[Failure]:
     """Run cells, ``jobs`` at a time; those that fail do not stop the others.
 
     Args:
         cells: Which ones.
         jobs: Processes; 1 stays in this one.
         notify: Called in this process after each trial.
+        fail_fast: Whether the first failure stops all others instead.
 
     Returns:
         The failures, in no particular order.
     """
     if jobs == 1:
-        return [failure for cell in cells if (failure := _guarded(cell, notify)) is not None]
+        failures = []
+        for cell in cells:
+            if (failure := work(cell, notify)) is not None:
+                failures.append(failure)
+                if fail_fast:
+                    break
+        return failures
     context = multiprocessing.get_context("spawn")
     messages: Any = context.SimpleQueue()
     before = {name: os.environ.get(name) for name in ONE_THREAD}
     os.environ.update(ONE_THREAD)
+    run = _Run(list(cells), notify, messages, fail_fast)
     try:
-        with ProcessPoolExecutor(jobs, context, _begin_worker, (messages,)) as pool:
-            try:
-                return _supervise(pool, cells, messages, notify)
-            except KeyboardInterrupt:
-                for child in multiprocessing.active_children():
-                    child.terminate()
-                raise
+        while run.waiting and not run.is_over:
+            with ProcessPoolExecutor(jobs, context, _begin_worker, (messages,)) as pool:
+                try:
+                    run.supervise(pool, jobs)
+                except KeyboardInterrupt:
+                    _terminate()
+                    raise
+                if run.is_over:
+                    _terminate()
     finally:
         for name, value in before.items():
             _ = os.environ.pop(name) if value is None else os.environ.update({name: value})
+    return run.failures
 
 
-def _supervise(
-    pool: ProcessPoolExecutor, cells: Sequence[Cell], messages: Any, notify: Callable[[Progress], None]
-) -> list[Failure]:
-    with _sigint_ignored():  # which the workers inherit: Ctrl-C reaches all, the parent alone acts on it
-        running = {pool.submit(_work, cell): cell for cell in cells}
-    failures = []
-    while running:
-        done, _ = wait(running, timeout=POLL_S, return_when=FIRST_COMPLETED)
-        _drain(messages, notify)
-        for future in done:
-            cell = running.pop(future)
-            try:
-                failure = future.result()
-            except BrokenProcessPool:
-                failure = Failure(
-                    cell.method, cell.replication, "its process was killed; the same command goes on from here"
-                )
-            failures += [failure] if failure is not None else []
-    _drain(messages, notify)
-    return failures
+class _Run:
+    """What is left to do, and what failed."""
+
+    def __init__(self, cells: list[Cell], notify: Callable[[Progress], None], messages: Any, fail_fast: bool) -> None:
+        self.waiting, self.failures = cells[::-1], list[Failure]()
+        self._notify, self._messages, self._fail_fast = notify, messages, fail_fast
+        self._deaths: Counter[tuple[str, int]] = Counter()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether a failure stops the rest."""
+        return self._fail_fast and bool(self.failures)
+
+    def supervise(self, pool: ProcessPoolExecutor, jobs: int) -> None:
+        """Run cells until there are none, one stops the rest, or a process of the pool dies: its cells wait again."""
+        running: dict[Any, Cell] = {}
+        is_alive = True
+        while running or (self.waiting and is_alive):
+            with _sigint_ignored():  # which the workers inherit: Ctrl-C reaches all, the parent alone acts on it
+                while is_alive and self.waiting and len(running) < jobs:
+                    try:
+                        future = pool.submit(_work, self.waiting[-1])
+                    except BrokenProcessPool:
+                        is_alive = False
+                    else:
+                        running[future] = self.waiting.pop()
+            done, _ = wait(running, timeout=POLL_S, return_when=FIRST_COMPLETED)
+            self._drain()
+            for future in done:
+                cell = running.pop(future)
+                try:
+                    self.failures += [] if (failure := future.result()) is None else [failure]
+                except BrokenProcessPool:
+                    is_alive = False
+                    self._dead(cell)
+            if self.is_over:
+                return
+        self._drain()
+
+    def _dead(self, cell: Cell) -> None:
+        """Its process was killed, or another of the pool; let it wait again, unless it is often there when one dies."""
+        self._deaths[cell.method, cell.replication] += 1
+        if self._deaths[cell.method, cell.replication] < DEATHS:
+            self.waiting.append(cell)
+        else:
+            self.failures.append(Failure(cell.method, cell.replication, KILLED))
+
+    def _drain(self) -> None:
+        while not self._messages.empty():
+            self._notify(self._messages.get())
 
 
-def _drain(messages: Any, notify: Callable[[Progress], None]) -> None:
-    while not messages.empty():
-        notify(messages.get())
+def _terminate() -> None:
+    for child in multiprocessing.active_children():
+        child.terminate()
 
 
 @contextmanager
@@ -103,14 +130,6 @@ def _sigint_ignored() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _guarded(cell: Cell, notify: Callable[[Progress], None]) -> Failure | None:
-    try:
-        run(cell, lambda trials, value: notify(Progress(cell.method, cell.replication, trials, value)))
-    except Exception as error:
-        return Failure(cell.method, cell.replication, f"{type(error).__name__}: {error}")
-    return None
-
-
 _messages: Any = None  # a worker's way to its parent; a queue can only be inherited, not sent
 
 
@@ -120,4 +139,4 @@ def _begin_worker(messages: Any) -> None:
 
 
 def _work(cell: Cell) -> Failure | None:
-    return _guarded(cell, _messages.put)
+    return work(cell, _messages.put)

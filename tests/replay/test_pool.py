@@ -1,8 +1,9 @@
 import pytest
 
 from robustbo.replay.cell import cells, recorded
-from robustbo.replay.pool import Failure, Progress, run_cells
+from robustbo.replay.pool import run_cells
 from robustbo.replay.spec import RunSpec
+from robustbo.replay.work import Failure, Progress
 
 SPEC = RunSpec.model_validate(
     {"problem": "hartmann6", "methods": ["sobol", "standard"], "trials": 4, "num_initial": 3, "replications": 2}
