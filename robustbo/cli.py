@@ -83,11 +83,8 @@ def replay(
     except KeyboardInterrupt:
         _log("interrupted; the same command continues from here")
         raise typer.Exit(130) from None
-    _show(
-        summaries(plans, is_readable=format_ is Format.table),
-        format_,
-        title=plans[0].spec.title if len(plans) == 1 else "",
-    )
+    title = plans[0].spec.title if len(plans) == 1 else ""
+    _show(summaries(plans, is_readable=format_ is Format.table), format_, title)
     raise typer.Exit(1 if failures else 0)
 
 
