@@ -33,7 +33,7 @@ from torch import Tensor
 
 from problems import regression
 from problems.datasets import table
-from robustbo.replay.figure import COLORS
+from robustbo.replay.colors import COLORS
 from robustbo.surrogates.base import fit
 from robustbo.surrogates.committee import CommitteeGP
 from robustbo.surrogates.robust_standardize import RobustStandardize

@@ -24,7 +24,7 @@ from torch import Tensor
 from robustbo.numerics import committee
 from robustbo.numerics.committee import Shared
 from robustbo.numerics.shards import Shards, random_parts, shard
-from robustbo.replay.figure import COLORS
+from robustbo.replay.colors import COLORS
 
 NOISE_SD, ESTIMATED = 0.35, 10_000_000
 KINDS = {"GP": (None, None), "RGP": (4.0, None)} | {

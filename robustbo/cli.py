@@ -93,9 +93,8 @@ def _run(planned: "Plan", jobs: int, cluster: str | None, fail_fast: bool) -> "l
     from robustbo.replay.bars import Bars
 
     spec, folder = planned.spec, planned.folder
-    _log(
-        f"{folder}: {len(planned.cells)} cells of {spec.trials} trials, {sum(planned.done.values())} trials done before"
-    )
+    done = sum(planned.done.values())
+    _log(f"{folder}: {len(planned.cells)} cells of {spec.trials} trials, {done} trials done before")
     with Bars(spec, planned.done) as bars:
         if cluster is None:
             failures = pool.run_cells(planned.cells, jobs, bars.notify, fail_fast=fail_fast)
@@ -148,7 +147,7 @@ def show(
     format_: FormatOption = Format.table,
 ) -> None:
     """Show an optimization's progress, its incumbent, and the values that look wrong."""
-    from robustbo.overview import lines, overview
+    from robustbo.overview import lines, overview, verdict_row
 
     found = overview(*_opened(journal))
     suspects = found["outliers"]
@@ -158,7 +157,7 @@ def show(
     if format_ is Format.table:
         typer.echo("\n".join(lines(str(journal), found)))
         if found["diagnoses"]:
-            _show([_verdict_row(d) for d in found["diagnoses"]], format_, title="diagnoses on schedule")
+            _show([verdict_row(d) for d in found["diagnoses"]], format_, title="diagnoses on schedule")
     if suspects or format_ is Format.csv:
         _show(suspects, format_, title="values that look wrong, the most suspicious first")
     else:
@@ -174,26 +173,20 @@ def _opened(journal: Path) -> "tuple[Settings, History]":
     return fold(journal, contents)
 
 
-def _verdict_row(diagnosis: dict[str, Any]) -> dict[str, Any]:
-    called = list(zip(diagnosis["outliers"], diagnosis["percentiles"], strict=True))
-    return {
-        "before trial": diagnosis["trial"],
-        "values judged": diagnosis["observations"],
-        "outliers (percentile)": ", ".join(f"{trial} ({100 * u:.3g} %)" for trial, u in called) or "none",
-        "verdict": "void: more than half, all are used" if diagnosis["void"] else "left out" if called else "",
-    }
-
-
 @app.command()
 def report(
-    journal: Annotated[Path, typer.Argument(help="The journal of an optimization.")],
-    out: Annotated[Path | None, typer.Option(help="The picture; beside the journal unless given.")] = None,
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Recorded runs, or one journal.")],
+    out: Annotated[Path | None, typer.Option(help="The page; report.html, or a picture beside the journal.")] = None,
 ) -> None:
-    """Draw an optimization's timeline: each value, which were called wrong when, and which were cleared again."""
-    from robustbo.replay.timeline import draw
+    """Write recorded runs as one page, or an optimization's journal as a timeline of its values."""
+    from robustbo.replay import page, timeline
 
-    path = out or journal.with_suffix(".png")
-    draw(*_opened(journal), path)
+    if runs[0].suffix == ".jsonl":
+        path = out or runs[0].with_suffix(".png")
+        timeline.draw(*_opened(runs[0]), path)
+    else:
+        path = out or Path("report.html")
+        page.write(runs, path)
     typer.echo(str(path))
 
 

@@ -46,6 +46,17 @@ def lines(name: str, found: dict[str, Any]) -> list[str]:
     return shown
 
 
+def verdict_row(diagnosis: dict[str, Any]) -> dict[str, Any]:
+    """A diagnosis of an `overview` as a table's row."""
+    called = list(zip(diagnosis["outliers"], diagnosis["percentiles"], strict=True))
+    return {
+        "before trial": diagnosis["trial"],
+        "values judged": diagnosis["observations"],
+        "outliers (percentile)": ", ".join(f"{trial} ({100 * u:.3g} %)" for trial, u in called) or "none",
+        "verdict": "void: more than half, all are used" if diagnosis["void"] else "left out" if called else "",
+    }
+
+
 def _point(best: Incumbent) -> dict[str, Any]:
     sd = None if math.isnan(best.sd) else best.sd
     return {"trial": best.trial.number, "value": best.mean, "sd": sd, "params": best.trial.params}

@@ -14,7 +14,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 # Imports point down: a module imports only from layers below it, or from its own.
 LAYERS = (
     ("errors", "seeds", "arguments"),
-    ("isolation", "numerics"),
+    ("files", "isolation", "numerics"),
     ("parameters", "space", "history"),
     ("settings", "surrogates", "problem", "corruption", "doubt"),
     ("encoding", "fitting", "acquisition_functions"),
@@ -28,7 +28,7 @@ LAYERS = (
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 # The command line imports late so that --help is instant, the package is lazy, matplotlib, Ax and Dask are optional.
-LATE = {"cli.py", "__init__.py", "figure.py", "ax.py", "cluster.py"}
+LATE = {"cli.py", "__init__.py", "figure.py", "ax.py", "cluster.py", "on_dask.py"}
 
 
 def module(path):

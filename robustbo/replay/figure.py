@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from robustbo.replay.colors import COLORS, FIXED
 from robustbo.replay.score import interval
 from robustbo.replay.spec import RunSpec
 
@@ -15,10 +16,7 @@ try:
 except ImportError:
     plt = None
 
-# Okabe and Ito's colors, which most color-blind readers can tell apart.
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 LAST = ("-.", "#999999")  # where there are no more
-FIXED = {"oracle": "#000000", "sobol": "#999999"}
 
 
 def draw(spec: RunSpec, table: pd.DataFrame, methods: Sequence[str], path: Path) -> bool:

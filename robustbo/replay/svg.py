@@ -1,0 +1,125 @@
+"""Line charts and scatter plots as SVG text, which a page can hold, a printer print and a reader switch on and off."""
+
+import math
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
+
+import numpy as np
+
+WIDTH, HEIGHT = 640, 300
+LEFT, RIGHT, TOP, BOTTOM = 56, 12, 12, 40
+
+
+class Line(NamedTuple):
+    """One curve.
+
+    Attributes:
+        key: Class of its marks, by which they are switched.
+        color: Of the curve.
+        dash: SVG's dash pattern; "" for a solid line.
+        x: ``n`` places.
+        y: ``n`` values; NaN leaves a gap.
+        low: ``n`` lower ends of a band, or None.
+        high: ``n`` upper ends.
+    """
+
+    key: str
+    color: str
+    dash: str
+    x: np.ndarray
+    y: np.ndarray
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+
+
+class Dots(NamedTuple):
+    """Marks of one kind: where, and how they are drawn."""
+
+    label: str
+    fill: str
+    stroke: str
+    x: np.ndarray
+    y: np.ndarray
+
+
+class Frame(NamedTuple):
+    """The ranges that a chart shows, and its labels."""
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+    xlabel: str
+    ylabel: str
+
+    def place(self, x: float, y: float) -> tuple[float, float]:
+        """From values to points of the picture."""
+        (x0, x1), (y0, y1) = self.x, self.y
+        across = LEFT + (x - x0) / (x1 - x0) * (WIDTH - LEFT - RIGHT)
+        return round(across, 1), round(HEIGHT - BOTTOM - (y - y0) / (y1 - y0) * (HEIGHT - TOP - BOTTOM), 1)
+
+
+def frame(x: Sequence[np.ndarray], y: Sequence[np.ndarray], xlabel: str, ylabel: str) -> Frame:
+    """A frame that holds all finite values; of no width where there are none or one."""
+    ranges = []
+    for arrays in (x, y):
+        values = np.concatenate([np.asarray(a, dtype=float).ravel() for a in arrays] or [np.zeros(1)])
+        values = values[np.isfinite(values)]
+        low, high = (values.min(), values.max()) if len(values) else (0.0, 1.0)
+        ranges.append((float(low), float(high)) if high > low else (float(low) - 0.5, float(low) + 0.5))
+    return Frame(ranges[0], ranges[1], xlabel, ylabel)
+
+
+def ticks(low: float, high: float, most: int = 6) -> list[float]:
+    """Round numbers within a range."""
+    step = 10.0 ** math.floor(math.log10((high - low) / most))
+    step = next(s for s in (step, 2 * step, 5 * step, 10 * step) if (high - low) / s <= most)
+    return [round(k * step, 12) for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+
+
+def lines(given: Sequence[Line], within: Frame, label: str) -> str:
+    """Curves with their bands."""
+    marks = []
+    for line in given:
+        here = [within.place(x, y) for x, y in zip(line.x, line.y, strict=True) if math.isfinite(y)]
+        band = ""
+        if line.low is not None and line.high is not None:
+            ends = [(x, a, b) for x, a, b in zip(line.x, line.low, line.high, strict=True) if math.isfinite(a + b)]
+            around = [within.place(x, a) for x, a, _ in ends] + [within.place(x, b) for x, _, b in ends[::-1]]
+            band = f'<polygon points="{_points(around)}" fill="{line.color}" fill-opacity="0.13"/>' if ends else ""
+        stroke = f'fill="none" stroke="{line.color}" stroke-width="2" stroke-dasharray="{line.dash}"'
+        marks.append(f'<g class="{line.key}">{band}<polyline points="{_points(here)}" {stroke}/></g>')
+    return _chart(marks, within, label)
+
+
+def dots(given: Sequence[Dots], within: Frame, label: str) -> str:
+    """Marks, those of the last kind on top."""
+    marks = []
+    for kind in given:
+        for x, y in zip(kind.x, kind.y, strict=True):
+            across, up = within.place(x, min(max(y, within.y[0]), within.y[1]))
+            marks.append(f'<circle cx="{across}" cy="{up}" r="4" fill="{kind.fill}" stroke="{kind.stroke}"/>')
+    return _chart(marks, within, label)
+
+
+def _points(places: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{x:g},{y:g}" for x, y in places)
+
+
+def _chart(marks: Sequence[str], within: Frame, label: str) -> str:
+    axes = []
+    for value in ticks(*within.x):
+        x, _ = within.place(value, within.y[0])
+        axes.append(f'<text x="{x}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{value:g}</text>')
+    for value in ticks(*within.y):
+        _, y = within.place(within.x[0], value)
+        axes.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}" stroke="#e4e4e4"/>')
+        axes.append(f'<text x="{LEFT - 6}" y="{y + 4}" text-anchor="end">{value:g}</text>')
+    middle = (HEIGHT - BOTTOM + TOP) / 2
+    axes.append(f'<text x="{(WIDTH + LEFT) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{escape(within.xlabel)}</text>')
+    turned = f'transform="rotate(-90 14 {middle})"'
+    axes.append(f'<text x="14" y="{middle}" text-anchor="middle" {turned}>{escape(within.ylabel)}</text>')
+    return (
+        f'<div class="scroll"><svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(label, quote=True)}">'
+        + "".join([*axes, *marks])
+        + "</svg></div>"
+    )
