@@ -68,7 +68,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
         at = sorted((int(r["n"]), float(r["seconds"])) for r in rows if r["kind"] == kind and r["device"] == "cpu")
         if not at:
             continue
-        color, marker = COLORS[nu is not None], "o" if size is None else "."
+        color, marker = COLORS[nu is None], "o" if size is None else "."
         axes.plot(*zip(*at, strict=True), color=color, linestyle=styles[size], marker=marker, label=kind)
         if size is not None and at[-1][0] < ESTIMATED:
             ahead = [at[-1], (ESTIMATED, at[-1][1] * ESTIMATED / at[-1][0])]
