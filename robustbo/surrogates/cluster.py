@@ -19,7 +19,7 @@ except ImportError:
     dask = None
 
 FRESH = 16  # evaluations after which modes pass through here: their history need not be done again, nor remembered
-CHUNKS = 8  # chunks of experts that are one task: fewer cost the scheduler more than the work, more leave workers idle
+CHUNKS = 2  # chunks of experts that are one task: fewer cost the scheduler more than the work, more leave workers idle
 
 
 def search_there(address: str, model: CommitteeModel) -> CommitteeFit:

@@ -60,7 +60,7 @@ class StreamedCommittee:
         combine: How predictions become one: a name of `numerics.experts.COMBINE`.
         noise: "student-t" or "normal".
         dof: Degrees of freedom, or None to learn them.
-        fit_experts: How many experts the hyperparameters are found from, rounded up to whole parts (of 56 experts of
+        fit_experts: How many experts the hyperparameters are found from, rounded up to whole parts (of 14 experts of
             256 where memory_mib is 64); all unless said.
         memory_mib: What a chunk of experts may take on a worker, about.
         kernel: "matern52" or "rbf".
