@@ -146,9 +146,10 @@ def generation_strategy(
     check_options(surrogate, options)
     seed = secrets.randbits(31) if seed is None else whole("seed", seed, 0)
     initial = NUM_INITIAL if num_initial is None else whole("num_initial", num_initial, 1)
-    outcome = getattr(model_class(surrogate), "outcome_class", Standardize)
+    model = model_class(surrogate)
+    outcome = getattr(model, "outcome_class", Standardize)
     config = ModelConfig(
-        botorch_model_class=model_class(surrogate),
+        botorch_model_class=model,
         model_options=options,
         mll_class=BOUNDS.get(surrogate),
         outcome_transform_classes=[outcome],

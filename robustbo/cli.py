@@ -89,7 +89,7 @@ def replay(
 
 
 def _run(planned: "Plan", jobs: int, cluster: str | None, fail_fast: bool) -> "list[Failure]":
-    from robustbo.replay import on_dask, pool, report
+    from robustbo.replay import pool, report
     from robustbo.replay.bars import Bars
 
     spec, folder = planned.spec, planned.folder
@@ -99,6 +99,8 @@ def _run(planned: "Plan", jobs: int, cluster: str | None, fail_fast: bool) -> "l
         if cluster is None:
             failures = pool.run_cells(planned.cells, jobs, bars.notify, fail_fast=fail_fast)
         else:
+            from robustbo.replay import on_dask
+
             failures = on_dask.run_cells(planned.cells, cluster, bars.notify, fail_fast=fail_fast)
     for failure in failures:
         _log(f"failed: {failure.method}, replication {failure.replication}: {failure.reason}")

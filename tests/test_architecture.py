@@ -28,7 +28,7 @@ LAYERS = (
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 # The command line imports late so that --help is instant, the package is lazy, matplotlib, Ax and Dask are optional.
-LATE = {"cli.py", "__init__.py", "figure.py", "ax.py", "cluster.py", "on_dask.py"}
+LATE = {"cli.py", "__init__.py", "figure.py", "ax.py", "on_dask.py"}
 
 
 def module(path):

@@ -22,7 +22,7 @@ from robustbo.numerics.evidence import LOG_2PI
 from robustbo.numerics.experts import Experts, Rule, Sums, latent
 from robustbo.numerics.kernels import Kernel
 from robustbo.numerics.laplace import Noise
-from robustbo.numerics.laplace_batch_mode import WARM_STEPS, Modes, cold_modes, find_modes, identity_plus
+from robustbo.numerics.laplace_batch_mode import WARM_STEPS, Modes, cold_modes, find_modes
 from robustbo.numerics.shards import MEMORY, Shards
 
 BLOCK = 2**22  # numbers of covariances with points that are at work at once: 32 MiB
@@ -202,10 +202,7 @@ def _judge(shards: Shards, shared: Shared, found: Experts) -> Judged:
     f = found.mean(K)
     V = s2.expand_as(r) if shared.nu is None else likelihood.em_variance(r - f, *shared.noise(shards))
     W = shards.mask / V
-    root = W.sqrt()
-    C, _ = torch.linalg.cholesky_ex(identity_plus(root.unsqueeze(-1) * K * root.unsqueeze(-2)))
-    T = torch.linalg.solve_triangular(C, root.unsqueeze(-1) * K, upper=False)
-    mean, v = heavy_tail.cavity_of(f, K.diagonal(dim1=-2, dim2=-1) - T.square().sum(-2), W, found.a)
+    mean, v = heavy_tail.cavity_of(f, laplace_batch.positive(K, W).v, W, found.a)
     e = r - mean
     if shared.nu is None:
         return Judged(e, v + s2, heavy_tail.normal_log_tail(e, (v + s2).sqrt()), torch.ones_like(r))

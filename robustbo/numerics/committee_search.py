@@ -122,9 +122,9 @@ def evaluate(model: CommitteeModel, x: Tensor, f: Any = None) -> tuple[float, To
     return (F if math.isfinite(F) else -math.inf), total
 
 
-def search(model: CommitteeModel, starts: list[Tensor] | None = None) -> CommitteeFit:
-    """The highest of the maxima that the starts lead to."""
-    rough = [_climb(model, x, ROUGH) for x in starts or model.starts]
+def search(model: CommitteeModel) -> CommitteeFit:
+    """The highest of the maxima that the model's starts lead to."""
+    rough = [_climb(model, x, ROUGH) for x in model.starts]
     best = max(rough, key=lambda climb: climb.point.F)
     found = _climb(model, best.x, FINE)
     evaluations = sum(climb.num_evaluations for climb in (*rough, found))

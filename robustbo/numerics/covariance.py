@@ -17,7 +17,6 @@ from torch import Tensor
 
 from robustbo.numerics import kernels, products
 from robustbo.numerics.evidence import LOG_2PI
-from robustbo.numerics.kernels import Kernel, KernelGradient
 
 MANY = 256  # points beyond which kernels come from products of inputs: faster there, exact to rounding of their squares
 FACTORS = (1.0, 2.0, 0.5)  # of the prior's mode: length-scales of the starts
@@ -80,29 +79,6 @@ class CovarianceFunction(NamedTuple):
     prior_precision: Tensor | None = None
 
 
-class _Ways(NamedTuple):
-    """How a kernel on some inputs is evaluated: its matrix, pullback and tangents, as in `kernels`."""
-
-    kernel: Callable[[Tensor, Tensor], Kernel]
-    pullback: Callable[[Tensor, Tensor, Kernel], KernelGradient]
-    tangents: Callable[[Tensor, Tensor, Kernel], Tensor]
-
-
-def _ways(kernel: str, X: Tensor) -> _Ways:
-    if len(X) > MANY:
-        return _Ways(
-            lambda l, s2f: products.kernel(kernel, X, l, s2f),
-            lambda G, l, found: products.pullback(G, X, l, found),
-            lambda w, l, found: products.tangents(w, X, l, found),
-        )
-    D = kernels.squared_differences(X, X)
-    return _Ways(
-        lambda l, s2f: kernels.KERNELS[kernel](D, l, s2f),
-        lambda G, l, found: kernels.pullback(G, D, l, found),
-        lambda w, l, found: kernels.tangents(w, D, l, found),
-    )
-
-
 def stationary(X: Tensor, kernel: str, l_prior: LogNormal, s2f_prior: LogNormal | None) -> CovarianceFunction:
     """A stationary kernel with ARD: theta is log l, then log s2f unless ``s2f_prior`` is None, which fixes it at 1.
 
@@ -112,21 +88,22 @@ def stationary(X: Tensor, kernel: str, l_prior: LogNormal, s2f_prior: LogNormal 
         l_prior: Prior of each length-scale.
         s2f_prior: Prior of the signal variance.
     """
-    d, one, ways = X.shape[-1], X.new_ones(()), _ways(kernel, X)
+    d, one = X.shape[-1], X.new_ones(())
+    way, given = (products, X) if len(X) > MANY else (kernels, kernels.squared_differences(X, X))
     priors = [l_prior] * d + ([] if s2f_prior is None else [s2f_prior])
 
     def at(theta: Tensor) -> Covariance:
         x, values = theta.exp(), theta.tolist()
         l, s2f = x[:d], one if s2f_prior is None else x[d]
-        found = ways.kernel(l, s2f)
+        found = way.kernel(kernel, given, l, s2f)
 
         def back(G: Tensor) -> Tensor:
             slopes = theta.new_tensor([prior.slope(value) for prior, value in zip(priors, values, strict=True)])
-            log_l, log_s2f = ways.pullback(G, l, found)
+            log_l, log_s2f = way.pullback(G, given, l, found)
             return slopes + (log_l if s2f_prior is None else torch.cat([log_l, log_s2f.unsqueeze(0)]))
 
         def along(w: Tensor) -> Tensor:
-            log_l = ways.tangents(w, l, found)
+            log_l = way.tangents(w, given, l, found)
             return log_l if s2f_prior is None else torch.cat([log_l, (found.K @ w).unsqueeze(0)])
 
         log_prior = sum(prior.log_density(value) for prior, value in zip(priors, values, strict=True))

@@ -65,6 +65,11 @@ def rbf(D: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
 KERNELS: dict[str, Callable[[Tensor, Tensor, Tensor], Kernel]] = {"matern52": matern52, "rbf": rbf}
 
 
+def kernel(name: str, D: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
+    """The kernel of that name."""
+    return KERNELS[name](D, l, s2f)
+
+
 def pullback(G: Tensor, D: Tensor, l: Tensor, kernel: Kernel) -> KernelGradient:
     """The gradient with respect to the logarithms of the hyperparameters, from that with respect to K.
 

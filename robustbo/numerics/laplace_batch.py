@@ -60,12 +60,9 @@ def evidences(K: Tensor, y: Tensor, noise: Noise, mask: Tensor, modes: Modes, *,
     r = y - f
     W = likelihood.curvature(r, *noise) * mask
     Wc = torch.where(mask > 0, W.clamp_min(CLAMP), W)
-    root = Wc.sqrt()
-    C, failed = torch.linalg.cholesky_ex(identity_plus(root.unsqueeze(-1) * K * root.unsqueeze(-2)))
+    root, C, failed, v = positive(K, Wc)
     log_p = (likelihood.log_density(r, *noise) * mask).sum(-1)
     L = log_p - 0.5 * (a * f).sum(-1) - C.diagonal(dim1=-2, dim2=-1).log().sum(-1)
-    T = torch.linalg.solve_triangular(C, root.unsqueeze(-1) * K, upper=False)
-    v = K.diagonal(dim1=-2, dim2=-1) - T.square().sum(-2)
     R = root.unsqueeze(-1) * torch.cholesky_inverse(C) * root.unsqueeze(-2)
 
     variances = v * (Wc == W) * mask
@@ -128,6 +125,30 @@ def _settled(K: Tensor, y: Tensor, noise: Noise, mask: Tensor, modes: Modes) -> 
         [old.index_copy(0, left, new) for old, new in zip(*pair, strict=True)] for pair in ((modes, again), (J, found))
     ]
     return Modes(*put[0]), Factored(*put[1])
+
+
+class Positive(NamedTuple):
+    """What curvatures (or weights) that are not negative give, their root and the Cholesky factor of I + root K root.
+
+    Attributes:
+        root: ``E x n``.
+        C: ``E x n x n``.
+        failed: ``E`` integers, 0 where there is a factor.
+        v: ``E x n`` posterior variances of the latent values.
+    """
+
+    root: Tensor
+    C: Tensor
+    failed: Tensor
+    v: Tensor
+
+
+def positive(K: Tensor, W: Tensor) -> Positive:
+    """The factor of ``E x n`` curvatures that are not negative, and variances by it."""
+    root = W.sqrt()
+    C, failed = torch.linalg.cholesky_ex(identity_plus(root.unsqueeze(-1) * K * root.unsqueeze(-2)))
+    T = torch.linalg.solve_triangular(C, root.unsqueeze(-1) * K, upper=False)
+    return Positive(root, C, failed, K.diagonal(dim1=-2, dim2=-1) - T.square().sum(-2))
 
 
 def factored(K: Tensor, W: Tensor) -> Factored:

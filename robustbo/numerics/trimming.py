@@ -17,7 +17,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from robustbo.numerics.evidence import LOG_2PI
+from robustbo.numerics.evidence import LOG_2PI, evidence
 
 STEPS = 200  # of a projected climb, at most
 RISE = 1e-6  # relative rise at which it ends
@@ -42,12 +42,9 @@ class Relaxed(NamedTuple):
 def relaxed(K: Tensor, s2: Tensor, r: Tensor, b: Tensor) -> Relaxed:
     """At b of zeros and ones: the likelihood of those kept, plus a constant for each that is not. O(n^3)."""
     S = b.unsqueeze(-1) * K * b.unsqueeze(-2) + torch.diag_embed(s2.expand_as(b))
-    C = torch.linalg.cholesky(S)
-    P, y = torch.cholesky_inverse(C), b * r
-    al = (P @ y.unsqueeze(-1)).squeeze(-1)
-    L = -0.5 * ((y * al).sum(-1) + b.shape[-1] * LOG_2PI) - C.diagonal(dim1=-2, dim2=-1).log().sum(-1)
-    pull = ((al.unsqueeze(-1) * al.unsqueeze(-2) - P) * K * b.unsqueeze(-2)).sum(-1)
-    return Relaxed(L, pull - al * r)
+    found = evidence(S, b * r, torch.zeros_like(r[..., 0]))
+    pull = (2 * found.G * K * b.unsqueeze(-2)).sum(-1)
+    return Relaxed(found.L if found.converged else torch.full_like(found.L, -torch.inf), pull - found.al * r)
 
 
 def projected(b: Tensor, total: float) -> Tensor:

@@ -1,5 +1,6 @@
 """A committee on a Dask cluster: shards stay on the workers, hyperparameters go out, and sums come back."""
 
+import importlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -12,11 +13,6 @@ from robustbo.numerics.committee import Shared, Total
 from robustbo.numerics.committee_search import CommitteeFit, CommitteeModel, search
 from robustbo.numerics.experts import Experts
 from robustbo.numerics.shards import Shards
-
-try:
-    import distributed as dask
-except ImportError:
-    dask = None
 
 FRESH = 16  # evaluations after which modes pass through here: their history need not be done again, nor remembered
 CHUNKS = 2  # chunks of experts that are one task: fewer cost the scheduler more than the work, more leave workers idle
@@ -55,8 +51,10 @@ class Cluster:
     """
 
     def __init__(self, address: str, parts: Sequence[Callable[[], Shards]], memory: float) -> None:
-        if dask is None:
-            raise ImportError("cluster needs Dask, which is not installed: pip install 'robustbo[dask]'")
+        try:
+            dask = importlib.import_module("distributed")  # here, since it takes long and few need it
+        except ImportError as error:
+            raise ImportError("cluster needs Dask, which is not installed: pip install 'robustbo[dask]'") from error
         self._client, self._memory = dask.Client(address, set_as_default=False), memory
         self._shards = [self._submit(part) for part in parts]
         self._experts: list[Any] = []

@@ -22,6 +22,7 @@ from robustbo.surrogates import base
 from robustbo.surrogates.botorch_relevance_pursuit import BoTorchRelevancePursuitGP
 from robustbo.surrogates.map_gp import MapGP
 from robustbo.surrogates.relevance_pursuit import RelevancePursuitGP
+from robustbo.surrogates.rescaling import standardize_on
 from robustbo.surrogates.student_t import StudentTGP
 
 DETECTORS: dict[str, type[GPyTorchModel]] = {
@@ -188,7 +189,7 @@ class FilteredGP(MapGP):
         if self.verdict is None and self._last is not None:
             self.verdict = self._diagnose(self._last)
         left_out = self._left_out()
-        self.standardize_on(~left_out)
+        standardize_on(self, ~left_out)
         inliers = (~left_out).nonzero().squeeze(-1)
         return empty(self.search_model(inliers)).fit._replace(rho=self._variances(left_out))
 

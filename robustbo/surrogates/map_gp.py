@@ -21,10 +21,8 @@ from robustbo.surrogates import autograd_covariance, base_gp
 from robustbo.surrogates.arcsinh import RobustArcsinh
 from robustbo.surrogates.base import Diagnosis, TakesOptions, diagnose_by_leave_one_out, in_squared_outcome_units
 from robustbo.surrogates.outlier_likelihood import OutlierFixedNoiseLikelihood
-from robustbo.surrogates.robust_standardize import RobustStandardize
 
 ALL = slice(None)
-RESCALE = 2.0  # outcomes are standardized anew where the inliers' scale differs by more than this factor
 
 
 class MapGP(TakesOptions, SingleTaskGP):
@@ -121,24 +119,6 @@ class MapGP(TakesOptions, SingleTaskGP):
     @property
     def _rho(self) -> Tensor:
         return getattr(self.likelihood, "rho", torch.zeros_like(self.train_targets))
-
-    def standardize_on(self, inliers: Tensor) -> bool:
-        """Learn center and scale of the outcomes again from ``n`` booleans' worth of them, if it changes much.
-
-        Returns whether the scale changed by more than `RESCALE`; nothing has changed if not.
-        """
-        transform = getattr(self, "outcome_transform", None)
-        if not isinstance(transform, RobustStandardize) or inliers.all() or inliers.sum() < 2:
-            return False
-        raw, _ = transform.untransform(self.train_targets.unsqueeze(-1))
-        before = transform.stdvs
-        transform.learn(raw[inliers])
-        if (transform.stdvs / before).log().abs().item() < math.log(RESCALE):
-            transform.learn(raw)
-            return False
-        targets, _ = transform.eval()(raw)
-        self.set_train_data(targets=targets.squeeze(-1), strict=False)
-        return True
 
     def custom_fit(self, mll: Any, **_: Any) -> Any:
         """Search and adopt what is found; `fit_gpytorch_mll` calls this.

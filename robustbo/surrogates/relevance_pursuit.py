@@ -16,8 +16,9 @@ from torch import Tensor
 from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.pursuit import Level, score, screen, support_posterior
 from robustbo.numerics.search import Fit
-from robustbo.surrogates.map_gp import ALL, RESCALE, MapGP
+from robustbo.surrogates.map_gp import ALL, MapGP
 from robustbo.surrogates.pursuit_options import LEVELS, PursuitOptions
+from robustbo.surrogates.rescaling import RESCALE, standardize_on
 
 
 class RelevancePursuitGP(MapGP):
@@ -117,7 +118,7 @@ class RelevancePursuitGP(MapGP):
     def search(self, model: Model) -> Fit:
         """Pursue the support; standardize on the inliers and pursue again where that changes the scale."""
         level = self._pursue(model)
-        if self.standardize_on(level.fit.rho == 0):
+        if standardize_on(self, level.fit.rho == 0):
             level = self._pursue(self.search_model())
         return level.fit
 

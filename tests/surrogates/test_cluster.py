@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 import time
 from functools import partial
@@ -83,6 +84,6 @@ def kill_one(address):
 
 
 def test_without_dask_it_says_what_is_missing(monkeypatch):
-    monkeypatch.setattr(on_cluster, "dask", None)
+    monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ImportError, match=r"pip install 'robustbo\[dask\]'"):
         Cluster("tcp://nowhere:1", [shards], 1.0)
