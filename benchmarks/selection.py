@@ -24,7 +24,7 @@ import torch
 from botorch.models.gpytorch import GPyTorchModel
 from torch import Tensor
 
-from problems import regression
+from problems import regression, regression_functions
 from robustbo.surrogates.base import diagnose, fit, quiet
 from robustbo.surrogates.registry import SURROGATES
 from robustbo.tables import render
@@ -50,12 +50,12 @@ def hartmann6(X: Tensor) -> Tensor:
 
 def friedman(X: Tensor) -> Tensor:
     """Friedman's function of the first five inputs."""
-    return torch.from_numpy(regression.friedman(X.numpy()))
+    return torch.from_numpy(regression_functions.friedman(X.numpy()))
 
 
 def neal(X: Tensor) -> Tensor:
     """Neal's function on [-3, 3]."""
-    return torch.from_numpy(regression.neal(6 * X[:, 0].numpy() - 3))
+    return torch.from_numpy(regression_functions.neal(6 * X[:, 0].numpy() - 3))
 
 
 FUNCTIONS = {

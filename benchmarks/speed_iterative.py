@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from problems.regression import friedman
+from problems.regression_functions import friedman
 from robustbo.numerics.kernels import KERNELS, squared_differences
 from robustbo.surrogates.base import fit
 from robustbo.surrogates.computation_aware import ComputationAwareGP

@@ -16,70 +16,16 @@ References:
     Andrade and Takeda (2023), Robust Gaussian process regression with the trimmed marginal likelihood.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from problems.datasets import table
-from problems.hartmann6 import values as hartmann6
 from problems.regression_corruptions import CORRUPTIONS
+from problems.regression_functions import FUNCTIONS, sample
 from robustbo import seeds
 from robustbo.arguments import real, whole
 
-
-def neal(x: np.ndarray) -> np.ndarray:
-    """0.3 + 0.4 x + 0.5 sin(2.7 x) + 1.1 / (1 + x^2), for each element."""
-    return 0.3 + 0.4 * x + 0.5 * np.sin(2.7 * x) + 1.1 / (1 + x**2)
-
-
-def friedman(X: np.ndarray) -> np.ndarray:
-    """10 sin(pi x1 x2) + 20 (x3 - 1/2)^2 + 10 x4 + 5 x5 of ``... x d`` inputs; those after the fifth are idle.
-
-    Raises:
-        ValueError: If there are fewer than five inputs.
-    """
-    if X.shape[-1] < 5:
-        raise ValueError(f"X must have at least 5 columns, got {X.shape[-1]}")
-    x1, x2, x3, x4, x5 = np.moveaxis(X[..., :5], -1, 0)
-    return 10 * np.sin(np.pi * x1 * x2) + 20 * (x3 - 0.5) ** 2 + 10 * x4 + 5 * x5
-
-
-def _cube(generator: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
-    return generator.random(shape)
-
-
-def _normal(generator: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
-    return generator.standard_normal(shape)
-
-
-class Function(NamedTuple):
-    """A function whose data are drawn.
-
-    Attributes:
-        of: From ``n x d`` inputs to ``n`` values.
-        d: Number of inputs.
-        noise_sd: Of the Gaussian noise on training and test targets.
-        num_test: Number of test rows.
-        draw: Inputs of a shape.
-    """
-
-    of: Callable[[np.ndarray], np.ndarray]
-    d: int
-    noise_sd: float
-    num_test: int
-    draw: Callable[[np.random.Generator, tuple[int, int]], np.ndarray] = _cube
-
-
-# Neal: inputs N(0, 1), noise 0.1, 100 + 100 rows as he has it, but without his own 5 % of noise 1, which would be
-# corrupted rows that no mask marks. Friedman: Andrade and Takeda's. Hartmann6: sizes as theirs, noise a twentieth of
-# the function's standard deviation (0.38) as in benchmarks/selection.py; the relevance pursuit paper gives neither.
-FUNCTIONS = {
-    "neal": Function(lambda X: neal(X[:, 0]), 1, 0.1, 100, _normal),
-    "friedman5": Function(friedman, 5, 1.0, 2000),
-    "friedman10": Function(friedman, 10, 1.0, 2000),
-    "hartmann6": Function(hartmann6, 6, 0.02, 2000),
-}
 TRAINING_ROWS = 100  # of a function's data, unless told: Neal's, and Andrade and Takeda's "F100"
 TEST_SHARE = 0.1  # of real data, rounded to whole rows
 TABLES = ("boston", "concrete", "energy", "yacht", "california", "ct-slices", "ct-slices-partial", "neal-draw", "djia")
@@ -144,12 +90,36 @@ class Clean(NamedTuple):
     y_test: np.ndarray
 
 
-def task(name: str, *, n: int | None = None, corruption: str = "none", rate: float = 0.1, seed: int = 0) -> Task:
+def names() -> list[str]:
+    """The tasks that there are."""
+    return [*FUNCTIONS, *TABLES]
+
+
+def corruptions() -> list[str]:
+    """What can go wrong with their training data."""
+    return [*CORRUPTIONS]
+
+
+def options() -> list[str]:
+    """What else `task` takes, beside a corruption, its rate and a seed."""
+    return ["n", "noise_sd"]
+
+
+def task(
+    name: str,
+    *,
+    n: int | None = None,
+    noise_sd: float | None = None,
+    corruption: str = "none",
+    rate: float = 0.1,
+    seed: int = 0,
+) -> Task:
     """A regression task, by its seed.
 
     Args:
         name: One of `FUNCTIONS` or `TABLES`.
         n: Number of training rows; by default 100 of a function's, 800 of California's, nine tenths of other real data.
+        noise_sd: Of a function's data, training and test; its own unless said.
         corruption: One of `CORRUPTIONS`, or "none".
         rate: Share of the training rows that are corrupted: int(rate n) rows, as Andrade and Takeda have it.
         seed: Of all that is drawn.
@@ -159,23 +129,26 @@ def task(name: str, *, n: int | None = None, corruption: str = "none", rate: flo
         TypeError: If the rate is not a number.
         DataError: If real data cannot be had.
     """
-    if name not in (names := [*FUNCTIONS, *TABLES]):
-        raise ValueError(f"name must be one of {names}, got {name!r}")
-    if corruption not in (kinds := ["none", *CORRUPTIONS]):
+    if name not in names():
+        raise ValueError(f"name must be one of {names()}, got {name!r}")
+    if corruption not in (kinds := ["none", *corruptions()]):
         raise ValueError(f"corruption must be one of {kinds}, got {corruption!r}")
     if not 0 <= real("rate", rate) <= 1:
         raise ValueError(f"rate must lie in [0, 1], got {rate!r}")
     if n is not None:
         whole("n", n, 2)
     whole("seed", seed, 0)
-    clean = drawn(name, n, seed) if name in FUNCTIONS else split(name, n, seed)
+    if noise_sd is not None and (name not in FUNCTIONS or not real("noise_sd", noise_sd) >= 0):
+        raise ValueError(f"noise_sd must be at least 0 and is for {list(FUNCTIONS)}, got {noise_sd!r} for {name!r}")
+    clean = drawn(name, n, seed, noise_sd) if name in FUNCTIONS else split(name, n, seed)
     return _scaled(clean, *_corrupted(clean, corruption, rate, seed))
 
 
-def drawn(name: str, n: int | None, seed: int) -> Clean:
+def drawn(name: str, n: int | None, seed: int, noise_sd: float | None = None) -> Clean:
     """A function's data."""
     function, n = FUNCTIONS[name], TRAINING_ROWS if n is None else n
-    return Clean(*_sample(function, n, seed, "training"), *_sample(function, function.num_test, seed, "test"))
+    function = function if noise_sd is None else function._replace(noise_sd=noise_sd)
+    return Clean(*sample(function, n, seed, "training"), *sample(function, function.num_test, seed, "test"))
 
 
 def split(name: str, n: int | None, seed: int) -> Clean:
@@ -207,13 +180,6 @@ def _order(name: str, X: np.ndarray, seed: int) -> tuple[np.ndarray, int]:
         return np.argsort(~is_odd, kind="stable"), int(is_odd.sum())
     num_test = 1 if name == "california" else round(TEST_SHARE * total)
     return seeds.generator(seed, 0, "split").permutation(total), total - num_test
-
-
-def _sample(function: Function, n: int, seed: int, part: str) -> tuple[np.ndarray, np.ndarray]:
-    """``n x d`` inputs and ``n`` noisy values."""
-    X = function.draw(seeds.generator(seed, 0, f"{part} inputs"), (n, function.d))
-    noise = seeds.generator(seed, 0, f"{part} noise").standard_normal(n)
-    return X, function.of(X) + function.noise_sd * noise
 
 
 def _corrupted(clean: Clean, kind: str, rate: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -104,7 +104,7 @@ def _run(planned: "Plan", jobs: int, cluster: str | None, fail_fast: bool) -> "l
             failures = on_dask.run_cells(planned.cells, cluster, bars.notify, fail_fast=fail_fast)
     for failure in failures:
         _log(f"failed: {failure.method}, replication {failure.replication}: {failure.reason}")
-    if any(cell.truth.exists() for cell in planned.cells):
+    if any(cell.journal.exists() for cell in planned.cells):
         written = report.write(folder, spec)
         _log("written: " + ", ".join(map(str, written)))
         if len(written) < 3:
@@ -115,7 +115,7 @@ def _run(planned: "Plan", jobs: int, cluster: str | None, fail_fast: bool) -> "l
 @app.command()
 def verify(runs: Runs, format_: FormatOption = Format.table) -> None:
     """Recompute recorded runs and compare them bit for bit; exit code 1 on a difference."""
-    from robustbo.replay.cell import cells_in
+    from robustbo.replay.engine import cells_in
     from robustbo.replay.verify import verify as recompute
     from robustbo.replay.verify import verify_folder
 

@@ -16,7 +16,7 @@ LAYERS = (
     ("errors", "seeds", "arguments"),
     ("files", "isolation", "numerics"),
     ("parameters", "space", "history"),
-    ("settings", "surrogates", "problem", "corruption", "doubt"),
+    ("settings", "surrogates", "problem", "regression", "corruption", "doubt"),
     ("encoding", "fitting", "acquisition_functions"),
     ("outliers", "acquisition"),
     ("remeasure",),

@@ -6,14 +6,14 @@ import rich.progress
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
-from robustbo.replay.spec import RunSpec
+from robustbo.replay.spec import AnySpec
 from robustbo.replay.work import Progress
 
 
 class Bars:
     """A progress bar a method, with the incumbent and the time left; silent when stderr is not a terminal."""
 
-    def __init__(self, spec: RunSpec, done: dict[tuple[str, int], int]) -> None:
+    def __init__(self, spec: AnySpec, done: dict[tuple[str, int], int]) -> None:
         console = Console(stderr=True)
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         self._bars = rich.progress.Progress(

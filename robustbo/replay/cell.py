@@ -46,6 +46,11 @@ class Cell:
         return self.journal.with_suffix(".truth.jsonl")
 
     @property
+    def problem(self) -> str:
+        """Under which the times of its trials are kept."""
+        return self.spec.problem
+
+    @property
     def root(self) -> int:
         """The replication's seed: the same for all methods, so that they meet the same points and corruptions."""
         return seeds.derive(self.spec.seed, self.replication, "replication")
@@ -201,14 +206,8 @@ def cells(spec: RunSpec, folder: Path) -> list[Cell]:
 
 
 def cells_in(folder: Path) -> list[Cell]:
-    """All cells recorded in a folder, each with the spec that it was recorded with.
-
-    Raises:
-        SpecError: If there is none.
-    """
+    """All cells recorded in a folder, each with the spec that it was recorded with."""
     found = [_recorded_cell(folder, read(path).header["cell"]) for path in (folder / CELLS).glob("*.truth.jsonl")]
-    if not found:
-        raise SpecError(f"{folder}: expected a recorded run (a folder with {CELLS}/*.truth.jsonl in it), found none")
     return sorted(found, key=lambda cell: (cell.replication, cell.method))
 
 

@@ -1,22 +1,19 @@
 """The curves of a run as a picture, as in Figure 7 of the relevance pursuit paper."""
 
 from collections.abc import Sequence
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from robustbo.replay.colors import COLORS, FIXED
-from robustbo.replay.score import interval
+from robustbo.replay.looks import looks
+from robustbo.replay.score import curve
 from robustbo.replay.spec import RunSpec
 
 try:
     import matplotlib.pyplot as plt
 except ImportError:
     plt = None
-
-LAST = ("-.", "#999999")  # where there are no more
 
 
 def draw(spec: RunSpec, table: pd.DataFrame, methods: Sequence[str], path: Path) -> bool:
@@ -34,25 +31,21 @@ def draw(spec: RunSpec, table: pd.DataFrame, methods: Sequence[str], path: Path)
     if plt is None:
         return False
     problem = spec.load_problem()
-    free = product(("-", ":"), (color for color in COLORS if color not in FIXED.values()))
     figure, axes = plt.subplots(figsize=(8.4, 4.3), layout="constrained")
-    for method in methods:
-        curves = table[table["method"] == method].pivot_table(index="replication", columns="trial", values="inference")
-        style, color = ("--" if method == "oracle" else "-", FIXED[method]) if method in FIXED else next(free, LAST)
-        low, high = interval(curves.to_numpy())
-        trials = curves.columns.to_numpy(dtype=int) + 1
+    for method, look in looks(methods).items():
+        trials, mean, low, high = curve(table, method)
         axes.plot(
             trials,
-            curves.mean(),
-            color=color,
+            mean,
+            color=look.color,
             label=method,
-            linestyle=style,
+            linestyle=look.line,
             linewidth=1.8,
             marker="o" if len(trials) == 1 else None,  # of Ax there is the last recommendation alone
         )
-        axes.fill_between(trials, low, high, color=color, alpha=0.15, linewidth=0)
+        axes.fill_between(trials, low, high, color=look.color, alpha=0.15, linewidth=0)
         if len(trials) == 1:
-            axes.vlines(trials, low, high, color=color, alpha=0.5, linewidth=3)
+            axes.vlines(trials, low, high, color=look.color, alpha=0.5, linewidth=3)
     if problem.best is not None:
         label, value = problem.best
         axes.axhline(value, color="#bbbbbb", linewidth=1, linestyle=":", zorder=0)
@@ -63,8 +56,9 @@ def draw(spec: RunSpec, table: pd.DataFrame, methods: Sequence[str], path: Path)
     return True
 
 
-def finish(figure: Any, path: Path) -> None:
-    """Put the legend beside a figure, write it (without what changes from one machine to the next), and close it."""
-    figure.legend(frameon=False, loc="outside right center")
+def finish(figure: Any, path: Path, *, has_legend: bool = True) -> None:
+    """Write a figure, its legend beside it, without what changes from one machine to the next, and close it."""
+    if has_legend:
+        figure.legend(frameon=False, loc="outside right center")
     figure.savefig(path, dpi=160, metadata={"Software": None} if path.suffix == ".png" else None)
     plt.close(figure)

@@ -26,27 +26,16 @@ class Strict(Frozen):
     model_config = ConfigDict(extra="forbid")
 
 
-class Method(Strict):
-    """How one competitor decides.
+class Chosen(Strict):
+    """A surrogate.
 
     Attributes:
         surrogate: A registry name.
         options: The surrogate's options.
-        acquisition: As for the optimizer.
-        remeasure: As for the optimizer; "never" is the papers' protocol.
-        set_aside: As for the optimizer; false is the papers' protocol.
-        sees: "measured" values, or the "clean" ones that only an oracle sees.
-        engine: Who proposes: "robustbo", or Ax, with its own strategy ("ax-default") or the surrogate inside it ("ax").
     """
 
-    later = frozenset({"engine"})
     surrogate: str
     options: dict[str, Any] = {}
-    acquisition: Acquisition = "auto"
-    remeasure: Remeasure = DEFAULT_REMEASURE
-    set_aside: bool = True
-    sees: Literal["measured", "clean"] = "measured"
-    engine: Literal["robustbo", "ax", "ax-default"] = "robustbo"
 
     @field_validator("surrogate")
     @classmethod
@@ -63,6 +52,25 @@ class Method(Strict):
         return given
 
 
+class Method(Chosen):
+    """How one competitor decides: with a surrogate, and otherwise as follows.
+
+    Attributes:
+        acquisition: As for the optimizer.
+        remeasure: As for the optimizer; "never" is the papers' protocol.
+        set_aside: As for the optimizer; false is the papers' protocol.
+        sees: "measured" values, or the "clean" ones that only an oracle sees.
+        engine: Who proposes: "robustbo", or Ax, with its own strategy ("ax-default") or the surrogate inside it ("ax").
+    """
+
+    later = frozenset({"engine"})
+    acquisition: Acquisition = "auto"
+    remeasure: Remeasure = DEFAULT_REMEASURE
+    set_aside: bool = True
+    sees: Literal["measured", "clean"] = "measured"
+    engine: Literal["robustbo", "ax", "ax-default"] = "robustbo"
+
+
 # What a method's name means where the spec says nothing more; any other name is a surrogate's.
 NAMED: dict[str, dict[str, Any]] = {
     "sobol": {"surrogate": "standard", "acquisition": "sobol"},
@@ -76,3 +84,16 @@ NAMED_ABOUT = {
     "ax-default": "Ax as it comes.",
     "ax-relevance-pursuit": "Relevance pursuit inside Ax.",
 }
+
+
+def by_name(given: Any) -> Any:
+    """Methods as a spec has them, a table or a plain list of names, with what their names mean."""
+    given = as_table(given)
+    if not isinstance(given, dict):
+        return given
+    return {name: NAMED.get(name, {"surrogate": name}) | dict(method) for name, method in given.items()}
+
+
+def as_table(given: Any) -> Any:
+    """A plain list of names as a table of empty tables; anything else as it is."""
+    return {name: {} for name in given} if isinstance(given, list) else given

@@ -10,7 +10,7 @@ from dataclasses import replace
 import torch
 
 from robustbo.errors import SpecError
-from robustbo.replay.cell import Cell
+from robustbo.replay.engine import AnyCell
 from robustbo.replay.work import KILLED, Failure, Progress, work
 
 try:
@@ -22,7 +22,7 @@ TOPIC = "robustbo-trials"
 
 
 def run_cells(
-    cells: Sequence[Cell], address: str, notify: Callable[[Progress], None], *, fail_fast: bool = False
+    cells: Sequence[AnyCell], address: str, notify: Callable[[Progress], None], *, fail_fast: bool = False
 ) -> list[Failure]:
     """As `pool.run_cells`, on the workers of a scheduler.
 
@@ -57,14 +57,14 @@ def run_cells(
     return failures
 
 
-def _outcome(future: "dask.Future", cell: Cell) -> Failure | None:
+def _outcome(future: "dask.Future", cell: AnyCell) -> Failure | None:
     try:
         return future.result()
     except dask.scheduler.KilledWorker:
         return Failure(cell.method, cell.replication, KILLED)
 
 
-def _work(cell: Cell) -> Failure | None:
+def _work(cell: AnyCell) -> Failure | None:
     torch.set_num_threads(1)
     worker = dask.get_worker()
     return work(cell, lambda progress: worker.log_event(TOPIC, tuple(progress)))

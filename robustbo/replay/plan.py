@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from robustbo.errors import SpecError
-from robustbo.replay.cell import Cell, cells, recorded
-from robustbo.replay.score import readable, rows, summary, up_to
-from robustbo.replay.spec import RunSpec
+from robustbo.replay.engine import AnyCell, cells, trials_done
+from robustbo.replay.report import table_of
+from robustbo.replay.spec import AnySpec
 from robustbo.replay.work import past_seconds
 from robustbo.tables import Rows, records
 
@@ -15,20 +15,20 @@ from robustbo.tables import Rows, records
 class Plan(NamedTuple):
     """One run: its cells, and how many trials of each (method, replication) are recorded already."""
 
-    spec: RunSpec
+    spec: AnySpec
     folder: Path
-    cells: list[Cell]
+    cells: Sequence[AnyCell]
     done: dict[tuple[str, int], int]
 
 
-def plan(spec: RunSpec, folder: Path, resume: bool) -> Plan:
+def plan(spec: AnySpec, folder: Path, resume: bool) -> Plan:
     """Check a run against what its folder holds.
 
     Raises:
         SpecError: If the folder holds results of another spec, or any at all without ``resume``.
     """
     made = cells(spec, folder)
-    done = {(cell.method, cell.replication): min(len(recorded(cell).entries), spec.trials) for cell in made}
+    done = {(cell.method, cell.replication): min(trials_done(cell), spec.trials) for cell in made}
     if any(done.values()) and not resume:
         raise SpecError(f"{folder}: holds results; leave --no-resume away to continue them, or choose another --out")
     return Plan(spec, folder, made, done)
@@ -61,12 +61,11 @@ def summaries(plans: Sequence[Plan], *, is_readable: bool) -> Rows:
     """The summary rows of all finished cells of the plans, run by run; shortened for people where ``is_readable``."""
     found: Rows = []
     for spec, folder, planned, _ in plans:
-        finished = [cell for cell in planned if len(recorded(cell).entries) >= spec.trials]
+        finished = [cell for cell in planned if trials_done(cell) >= spec.trials]
         if not finished:
             continue
-        table = up_to(rows(finished), spec.trials)
-        methods = [name for name in spec.methods if name in set(table["method"])]
-        for row in records(summary(table, methods)):
+        table = table_of(finished, spec)
+        for row in records(table.summary):
             named = {"run": folder.name} if len(plans) > 1 else {}
-            found.append(named | (readable(row) if is_readable else row))
+            found.append(named | (table.readable(row) if is_readable else row))
     return found

@@ -11,7 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any
 
-from robustbo.replay.cell import Cell
+from robustbo.replay.engine import AnyCell
 from robustbo.replay.work import DEATHS, KILLED, Failure, Progress, work
 
 POLL_S = 0.2
@@ -19,7 +19,7 @@ ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPEN
 
 
 def run_cells(
-    cells: Sequence[Cell], jobs: int, notify: Callable[[Progress], None], *, fail_fast: bool = False
+    cells: Sequence[AnyCell], jobs: int, notify: Callable[[Progress], None], *, fail_fast: bool = False
 ) -> list[Failure]:
     """Run cells, ``jobs`` at a time; those that fail do not stop the others.
 
@@ -64,7 +64,9 @@ def run_cells(
 class _Run:
     """What is left to do, and what failed."""
 
-    def __init__(self, cells: list[Cell], notify: Callable[[Progress], None], messages: Any, fail_fast: bool) -> None:
+    def __init__(
+        self, cells: list[AnyCell], notify: Callable[[Progress], None], messages: Any, fail_fast: bool
+    ) -> None:
         self.waiting, self.failures = cells[::-1], list[Failure]()
         self._notify, self._messages, self._fail_fast = notify, messages, fail_fast
         self._deaths: Counter[tuple[str, int]] = Counter()
@@ -76,7 +78,7 @@ class _Run:
 
     def supervise(self, pool: ProcessPoolExecutor, jobs: int) -> None:
         """Run cells until there are none, one stops the rest, or a process of the pool dies: its cells wait again."""
-        running: dict[Any, Cell] = {}
+        running: dict[Any, AnyCell] = {}
         is_alive = True
         while running or (self.waiting and is_alive):
             with _sigint_ignored():  # which the workers inherit: Ctrl-C reaches all, the parent alone acts on it
@@ -100,7 +102,7 @@ class _Run:
                 return
         self._drain()
 
-    def _dead(self, cell: Cell) -> None:
+    def _dead(self, cell: AnyCell) -> None:
         """Its process was killed, or another of the pool; let it wait again, unless it is often there when one dies."""
         self._deaths[cell.method, cell.replication] += 1
         if self._deaths[cell.method, cell.replication] < DEATHS:
@@ -138,5 +140,5 @@ def _begin_worker(messages: Any) -> None:
     _messages = messages
 
 
-def _work(cell: Cell) -> Failure | None:
+def _work(cell: AnyCell) -> Failure | None:
     return work(cell, _messages.put)

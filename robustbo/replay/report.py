@@ -1,37 +1,83 @@
 """What a run leaves in its folder: all rows and the summary as CSV, and the picture."""
 
-from collections.abc import Sequence
+import gzip
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from robustbo.replay.cell import Cell, cells_in
-from robustbo.replay.figure import draw
-from robustbo.replay.score import rows, summary
-from robustbo.replay.spec import RunSpec
+import pandas as pd
+
+from robustbo.replay import figure, regression_figure, regression_score, score
+from robustbo.replay.cell import Cell
+from robustbo.replay.engine import AnyCell, cells_in
+from robustbo.replay.regression_cell import RegressionCell
+from robustbo.replay.spec import AnySpec, RunSpec
 
 ROWS, SUMMARY, PICTURE = "results.csv", "summary.csv", "curves.png"
 
 
-def rows_text(cells: Sequence[Cell]) -> str:
+class Tables(NamedTuple):
+    """A run's rows, their summary, the methods in order, and how a row of the summary is shortened for people."""
+
+    rows: pd.DataFrame
+    summary: pd.DataFrame
+    methods: list[str]
+    readable: Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def tables(rows: pd.DataFrame, spec: AnySpec) -> Tables:
+    """What follows from a run's rows; of an optimization's, no trials but those that the spec has."""
+    there = set(rows["method"])
+    methods = [*(name for name in spec.methods if name in there), *sorted(there - set(spec.methods))]
+    if isinstance(spec, RunSpec):
+        return Tables(rows, score.summary(rows, methods), methods, score.readable)
+    found = regression_score.summary(rows, methods, regression_score.read_published(spec))
+    return Tables(rows, found, methods, regression_score.readable)
+
+
+def table_of(cells: Sequence[AnyCell], spec: AnySpec) -> Tables:
+    """The tables of finished cells, up to the trials that the spec has."""
+    rows = rows_of(cells)
+    return tables(score.up_to(rows, spec.trials) if isinstance(spec, RunSpec) else rows, spec)
+
+
+def rows_of(cells: Sequence[AnyCell]) -> pd.DataFrame:
+    """The rows of cells, all of one kind."""
+    if isinstance(cells[0], RegressionCell):
+        return regression_score.rows([cell for cell in cells if isinstance(cell, RegressionCell)])
+    return score.rows([cell for cell in cells if isinstance(cell, Cell)])
+
+
+def rows_text(cells: Sequence[AnyCell]) -> str:
     """The rows of cells as CSV, with all their digits."""
-    return rows(cells).to_csv(index=False, float_format="%.17g", lineterminator="\n")
+    return rows_of(cells).to_csv(index=False, float_format="%.17g", lineterminator="\n")
 
 
-def in_order(cells: Sequence[Cell], spec: RunSpec) -> list[str]:
-    """The methods of recorded cells: first those of a spec in its order, then any others."""
-    there = {cell.method for cell in cells}
-    return [*(name for name in spec.methods if name in there), *sorted(there - set(spec.methods))]
+def recorded_rows(folder: Path) -> Path | None:
+    """The rows that lie in a folder, as they were written or compressed since."""
+    found = [path for path in (folder / ROWS, folder / f"{ROWS}.gz") if path.is_file()]
+    return found[0] if found else None
 
 
-def write(folder: Path, spec: RunSpec) -> list[Path]:
+def text_of(path: Path) -> str:
+    """A file's text, compressed or not."""
+    data = path.read_bytes()
+    return (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
+
+
+def write(folder: Path, spec: AnySpec) -> list[Path]:
     """Write the tables and the picture of everything recorded in a folder.
 
     Returns:
         The files written; no picture where matplotlib is not installed.
     """
     found = cells_in(folder)
-    methods = in_order(found, spec)
-    table = rows(found)
+    rows, summary, methods, _ = tables(rows_of(found), spec)
     written = [folder / ROWS, folder / SUMMARY, folder / PICTURE]
     written[0].write_text(rows_text(found), encoding="utf-8")
-    summary(table, methods).to_csv(written[1], index=False)
-    return written if draw(spec, table, methods, written[2]) else written[:2]
+    summary.to_csv(written[1], index=False)
+    if isinstance(spec, RunSpec):
+        is_drawn = figure.draw(spec, rows, methods, written[2])
+    else:
+        is_drawn = regression_figure.draw(spec, rows, methods, written[2])
+    return written if is_drawn else written[:2]

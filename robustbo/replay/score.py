@@ -3,7 +3,7 @@
 import math
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -72,6 +72,22 @@ def interval(values: np.ndarray) -> tuple[Any, Any]:
             (values,), np.mean, axis=0, confidence_level=CONFIDENCE, n_resamples=RESAMPLES, method="percentile", rng=0
         ).confidence_interval
     return found.low, found.high
+
+
+class Curve(NamedTuple):
+    """The true value at the recommended point by trial: mean over replications, and the ends of its interval."""
+
+    trials: np.ndarray
+    mean: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def curve(table: pd.DataFrame, method: str) -> Curve:
+    """A method's curve, from the first trial (counted from 1) that has a recommended point."""
+    curves = table[table["method"] == method].pivot_table(index="replication", columns="trial", values="inference")
+    trials = curves.columns.to_numpy(dtype=int) + 1
+    return Curve(trials, curves.mean().to_numpy(), *interval(curves.to_numpy()))
 
 
 def up_to(table: pd.DataFrame, trials: int) -> pd.DataFrame:

@@ -5,17 +5,19 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from robustbo.corruption import Corruption, build
 from robustbo.errors import SpecError
 from robustbo.problem import Problem
 from robustbo.problem import load as load_problem
 from robustbo.problem import names as problem_names
-from robustbo.replay.method import NAMED, Frozen, Method, Strict
+from robustbo.replay.method import Frozen, Method, Strict, as_table, by_name
+from robustbo.replay.regression_spec import Fitted, RegressionSpec
 from robustbo.settings import default_num_initial
 
 SPEC_FILE = "spec.toml"
+KINDS = ("optimization", "regression")
 UNSAID: Any = None
 
 
@@ -89,11 +91,7 @@ class RunSpec(Strict):
     @field_validator("methods", mode="before")
     @classmethod
     def _methods_by_name(cls, given: Any) -> Any:
-        if isinstance(given, list):
-            given = {name: {} for name in given}
-        if not isinstance(given, dict):
-            return given
-        return {name: NAMED.get(name, {"surrogate": name}) | dict(method) for name, method in given.items()}
+        return by_name(given)
 
     @field_validator("num_initial", mode="before")
     @classmethod
@@ -117,6 +115,9 @@ class RunSpec(Strict):
         return whole | {"method": method, **self.methods[method].model_dump(mode="json")}
 
 
+AnySpec = RunSpec | RegressionSpec
+
+
 def _problem(info: ValidationInfo) -> Problem | None:
     """The problem, once it is known to be one and to take its options."""
     if not {"problem", "problem_options"} <= set(info.data):
@@ -137,8 +138,8 @@ def find(run: str | Path) -> Path:
     raise SpecError(f"{run}: expected a TOML file or a folder with {SPEC_FILE} in it, found neither")
 
 
-def load(run: str | Path, overrides: Iterable[str] = ()) -> RunSpec:
-    """Read and check a run's spec.
+def load(run: str | Path, overrides: Iterable[str] = ()) -> AnySpec:
+    """Read and check a run's spec, of the kind that it says: "optimization" unless said.
 
     Args:
         run: As for `find`.
@@ -153,17 +154,24 @@ def load(run: str | Path, overrides: Iterable[str] = ()) -> RunSpec:
         given = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SpecError(f"{path}: expected TOML: {error}") from None
+    if isinstance(published := given.get("published"), str):
+        given["published"] = str(path.parent / published)
     overrides = list(overrides)
     for override in overrides:
         _override(given, override)
     place = " ".join([str(path), *(f"--set {override}" for override in overrides)])
+    if (kind := given.get("kind", KINDS[0])) not in KINDS:
+        raise SpecError(f"{place}: kind: expected one of {', '.join(KINDS)}, got {kind!r}")
+    kinds = (RegressionSpec, Fitted) if kind == "regression" else (RunSpec, Method)
+    if kind == KINDS[0]:
+        given.pop("kind", None)
     try:
-        return RunSpec.model_validate(given)
+        return kinds[0].model_validate(given)
     except ValidationError as error:
-        raise SpecError("\n".join(_explain(place, e) for e in error.errors())) from None
+        raise SpecError("\n".join(_explain(place, e, *kinds) for e in error.errors())) from None
 
 
-def only(spec: RunSpec, methods: Sequence[str]) -> RunSpec:
+def only(spec: AnySpec, methods: Sequence[str]) -> AnySpec:
     """A spec with these of its methods alone, or with all if none is named.
 
     Raises:
@@ -171,15 +179,15 @@ def only(spec: RunSpec, methods: Sequence[str]) -> RunSpec:
     """
     if unknown := [name for name in methods if name not in spec.methods]:
         raise SpecError(f"--method {unknown[0]}: expected one of {', '.join(spec.methods)}")
-    chosen = {name: spec.methods[name] for name in methods} if methods else spec.methods
-    return spec.model_copy(update={"methods": chosen})
+    chosen = {name: spec.methods[name] for name in methods}
+    return spec.model_copy(update={"methods": chosen}) if methods else spec
 
 
-def _explain(place: str, error: Any) -> str:
+def _explain(place: str, error: Any, whole: type[BaseModel], method: type[BaseModel]) -> str:
     key = ".".join(map(str, error["loc"])) or "the run"
     message = error["msg"].removeprefix("Value error, ")
     if error["type"] == "extra_forbidden":
-        model = RunSpec if len(error["loc"]) == 1 else Method
+        model = whole if len(error["loc"]) == 1 else method
         message = f"no such key, expected one of {', '.join(model.model_fields)}"
     if error["type"] != "missing" and "got " not in message:
         message += f", got {error['input']!r}"
@@ -196,9 +204,7 @@ def _override(given: dict[str, Any], override: str) -> None:
         value = text
     *path, last = key.strip().split(".")
     for part in path:
-        inner = given.setdefault(part, {})
-        if isinstance(inner, list):  # methods given as a list of names
-            inner = given[part] = {name: {} for name in inner}
+        inner = given[part] = as_table(given.get(part, {}))  # methods may be a list of names
         if not isinstance(inner, dict):
             raise SpecError(f"--set {override}: {part} is no table in the spec, but {inner!r}")
         given = inner

@@ -101,6 +101,41 @@ def dots(given: Sequence[Dots], within: Frame, label: str) -> str:
     return _chart(marks, within, label)
 
 
+class Strip(NamedTuple):
+    """One row of dots: class and color of its marks, its name, and ``n`` values."""
+
+    key: str
+    color: str
+    name: str
+    values: np.ndarray
+
+
+def strips(given: Sequence[Strip], xlabel: str, label: str) -> str:
+    """A row of dots each, with a bar at their mean."""
+    within = frame([strip.values for strip in given], [np.array([0.0, 1.0])], xlabel, "")
+    left, row = 170, 22
+    height = row * len(given) + BOTTOM + TOP
+
+    def across(value: float) -> float:
+        return round(left + (value - within.x[0]) / (within.x[1] - within.x[0]) * (WIDTH - left - RIGHT), 1)
+
+    marks = []
+    for value in ticks(*within.x):
+        x = across(value)
+        marks.append(f'<line x1="{x}" x2="{x}" y1="{TOP}" y2="{height - BOTTOM}" stroke="#e4e4e4"/>')
+        marks.append(f'<text x="{x}" y="{height - BOTTOM + 16}" text-anchor="middle">{value:g}</text>')
+    for i, strip in enumerate(given):
+        y = TOP + row * (i + 0.5)
+        name = f'<text x="{left - 8}" y="{y + 4}" text-anchor="end">{escape(strip.name)}</text>'
+        values = [across(value) for value in strip.values if math.isfinite(value)]
+        dots = "".join(f'<circle cx="{x}" cy="{y}" r="3.5" fill="{strip.color}" fill-opacity="0.5"/>' for x in values)
+        at = sum(values) / len(values) if values else left
+        bar = f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{y - 8}" y2="{y + 8}" stroke="{strip.color}" stroke-width="3"/>'
+        marks.append(f'<g class="{strip.key}">{name}{dots}{bar if values else ""}</g>')
+    marks.append(f'<text x="{(WIDTH + left) / 2}" y="{height - 6}" text-anchor="middle">{escape(xlabel)}</text>')
+    return _picture(marks, height, label)
+
+
 def _points(places: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{x:g},{y:g}" for x, y in places)
 
@@ -118,8 +153,9 @@ def _chart(marks: Sequence[str], within: Frame, label: str) -> str:
     axes.append(f'<text x="{(WIDTH + LEFT) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{escape(within.xlabel)}</text>')
     turned = f'transform="rotate(-90 14 {middle})"'
     axes.append(f'<text x="14" y="{middle}" text-anchor="middle" {turned}>{escape(within.ylabel)}</text>')
-    return (
-        f'<div class="scroll"><svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(label, quote=True)}">'
-        + "".join([*axes, *marks])
-        + "</svg></div>"
-    )
+    return _picture([*axes, *marks], HEIGHT, label)
+
+
+def _picture(marks: Sequence[str], height: float, label: str) -> str:
+    head = f'<svg viewBox="0 0 {WIDTH} {height:g}" role="img" aria-label="{escape(label, quote=True)}">'
+    return f'<div class="scroll">{head}{"".join(marks)}</svg></div>'

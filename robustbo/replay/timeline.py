@@ -8,8 +8,8 @@ import numpy as np
 from robustbo.errors import RobustBOError
 from robustbo.history import History, Trial
 from robustbo.outliers import outliers
-from robustbo.replay.colors import COLORS
 from robustbo.replay.figure import finish, plt
+from robustbo.replay.looks import COLORS
 from robustbo.settings import Settings
 
 (BLUE, RED, GREEN), GRAY = COLORS[:3], "#bbbbbb"

@@ -1,6 +1,7 @@
 """Recompute a recorded run from its seed and compare bit for bit: asks, values, recommendations, flags and tables."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,24 +9,31 @@ from robustbo.errors import ReplayMismatch
 from robustbo.history import History
 from robustbo.journal import read
 from robustbo.record import changed_versions, fold
-from robustbo.replay.cell import Cell, cells, flags, measure, recommend, recorded, told_value
-from robustbo.replay.report import ROWS, rows_text
+from robustbo.replay import regression_cell
+from robustbo.replay.cell import Cell, flags, measure, recommend, recorded, told_value
+from robustbo.replay.engine import AnyCell, cells, trials_done
+from robustbo.replay.regression_cell import RegressionCell
+from robustbo.replay.report import recorded_rows, rows_text, text_of
 from robustbo.replay.spec import SPEC_FILE, load
 from robustbo.suggest import step
 
 UNREPEATABLE = ("event", "trial", "fit_s", "acquisition_s")  # of an ask: all that is no decision
 
 
-def verify(cell: Cell) -> int:
+def verify(cell: AnyCell) -> int:
     """Recompute a recorded cell, event by event.
 
     Returns:
-        The number of asks that were recomputed and are the same to the last bit.
+        The number of asks, or fits, that were recomputed and are the same to the last bit.
 
     Raises:
         ReplayMismatch: At the first difference; says where it is, both values, and which libraries have changed.
         JournalError: If the record is damaged.
     """
+    return regression_cell.verify(cell) if isinstance(cell, RegressionCell) else _verify(cell)
+
+
+def _verify(cell: Cell) -> int:
     contents = read(cell.journal)
     settings, whole = fold(cell.journal, contents)
     same = _Comparison(cell, changed_versions(contents))
@@ -69,21 +77,22 @@ def _verify_trial(same: "_Comparison", cell: Cell, history: History, entry: dict
         same(f"trial {number}: recommended", entry["recommended"], recommend(cell, history, number))
 
 
-def verify_folder(folder: Path, found: list[Cell]) -> None:
+def verify_folder(folder: Path, found: Sequence[AnyCell]) -> None:
     """Compare what lies in a folder beside its cells: all the cells of its spec, and the rows that follow from them.
 
     Raises:
         ReplayMismatch: If a cell is missing, or the rows are not those of the cells.
     """
     if (folder / SPEC_FILE).exists():
-        there = {(cell.method, cell.replication): len(recorded(cell).entries) for cell in found}
-        for cell in cells(load(folder), folder):
+        there = {(cell.method, cell.replication): trials_done(cell) for cell in found}
+        spec = load(folder)
+        for cell in cells(spec, folder):
             count = there.get((cell.method, cell.replication), 0)
-            if count < cell.spec.trials:
+            if count < spec.trials:
                 where = f"{cell.method}, replication {cell.replication}"
-                raise ReplayMismatch(f"{where}: {SPEC_FILE} asks for {cell.spec.trials} trials, recorded are {count}")
-    path = folder / ROWS
-    if path.exists() and path.read_text(encoding="utf-8") != rows_text(found):
+                raise ReplayMismatch(f"{where}: {SPEC_FILE} asks for {spec.trials} trials, recorded are {count}")
+    path = recorded_rows(folder)
+    if path is not None and text_of(path) != rows_text(found):
         raise ReplayMismatch(f"{path}: differs from the rows of the recorded cells")
 
 

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from filelock import FileLock
 
-from robustbo.replay.cell import Cell
-from robustbo.replay.engine import run
+from robustbo.replay.engine import AnyCell, run
 
 DEATHS = 3  # of processes with a cell in them, that make it a failure
 KILLED = f"{DEATHS} processes that ran it were killed; the same command goes on from here"
@@ -34,7 +33,7 @@ class Failure(NamedTuple):
     reason: str
 
 
-def work(cell: Cell, notify: Callable[[Progress], None]) -> Failure | None:
+def work(cell: AnyCell, notify: Callable[[Progress], None]) -> Failure | None:
     """Run a cell to its end, waiting for whoever has it to let go of it, and keep the time it took.
 
     Args:
@@ -60,7 +59,7 @@ def work(cell: Cell, notify: Callable[[Progress], None]) -> Failure | None:
     return None
 
 
-def _keep(cell: Cell, trials: int, seconds: float) -> None:
+def _keep(cell: AnyCell, trials: int, seconds: float) -> None:
     path = cell.folder / TIMINGS
     with FileLock(path.with_suffix(".lock")):
         is_new = not path.exists()
@@ -68,7 +67,7 @@ def _keep(cell: Cell, trials: int, seconds: float) -> None:
             writer = csv.writer(file, lineterminator="\n")
             if is_new:
                 writer.writerow(COLUMNS)
-            writer.writerow([cell.spec.problem, cell.method, cell.replication, trials, f"{seconds:.3f}"])
+            writer.writerow([cell.problem, cell.method, cell.replication, trials, f"{seconds:.3f}"])
 
 
 def past_seconds(problem: str, folders: list[Path]) -> dict[str, float]:

@@ -18,9 +18,11 @@ from gpytorch.module import Module
 from torch import Tensor
 
 from robustbo.numerics.gains import gain
+from robustbo.numerics.laplace import Noise
 from robustbo.surrogates import base_gp
 from robustbo.surrogates.arcsinh import RobustArcsinh
 from robustbo.surrogates.base import Diagnosis, TakesOptions, in_outcome_units
+from robustbo.surrogates.predictive import Predictive
 
 WEIGHTLESS = 0.5  # of an observation's weight: one with less counts as an outlier
 OF_OBSERVATIONS = "model.variational_strategy."  # what has one entry per inducing point, which are the observations
@@ -111,6 +113,14 @@ class StudentTVariationalGP(TakesOptions, SingleTaskVariationalGP):
         with torch.no_grad():
             self.model(self.model.variational_strategy.inducing_points)
         return super().posterior(X, *args, **kwargs)
+
+    def predictive(self, X: Tensor) -> Predictive:
+        """The heavy-tailed distribution of a measurement at each of ``... x d`` points."""
+        self.eval()
+        with torch.no_grad():
+            latent = self.model(self.transform_inputs(X))
+        noise = Noise(self.likelihood.noise.detach().squeeze(), self.likelihood.deg_free.detach().squeeze())
+        return Predictive(latent.mean, latent.variance, noise, getattr(self, "outcome_transform", None))
 
     def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """The hyperparameters, without the variational distribution of these observations."""

@@ -5,7 +5,8 @@ import pytest
 from robustbo.corruption import Constant
 from robustbo.errors import ReplayMismatch, SpecError
 from robustbo.journal import Journal, read
-from robustbo.replay.cell import Cell, cells_in, measure, recorded, run
+from robustbo.replay.cell import Cell, measure, recorded, run
+from robustbo.replay.engine import cells_in
 from robustbo.replay.spec import RunSpec
 from robustbo.replay.verify import verify
 

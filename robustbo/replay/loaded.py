@@ -1,0 +1,56 @@
+"""A recorded run as a page shows it."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from robustbo.errors import SpecError
+from robustbo.replay import spec as specs
+from robustbo.replay.cell import CELLS
+from robustbo.replay.engine import cells_in
+from robustbo.replay.looks import Look, looks
+from robustbo.replay.report import ROWS, Tables, recorded_rows, rows_of, tables
+from robustbo.replay.spec import AnySpec
+
+
+class Loaded(NamedTuple):
+    """A run: its name, the file of its spec, the spec, and what is recorded."""
+
+    name: str
+    path: Path
+    spec: AnySpec
+    found: Tables
+
+    @property
+    def methods(self) -> list[str]:
+        """In order."""
+        return self.found.methods
+
+    @property
+    def looks(self) -> dict[str, Look]:
+        """How each is drawn."""
+        return looks(self.methods)
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The class of each method's marks."""
+        return {method: f"m{i}" for i, method in enumerate(self.methods)}
+
+
+def load(run: Path) -> Loaded:
+    """A recorded run: a folder with rows or cells in it and a spec in it or beside it, or that spec.
+
+    Raises:
+        SpecError: If there is no spec, or nothing is recorded.
+    """
+    path = specs.find(run)
+    folder = path.parent if path.name == specs.SPEC_FILE else path.with_suffix("")
+    if (folder / CELLS).is_dir():
+        rows = rows_of(cells_in(folder))
+    elif (written := recorded_rows(folder)) is not None:
+        rows = pd.read_csv(written)
+    else:
+        raise SpecError(f"{folder}: expected a recorded run ({ROWS} or {CELLS}/), found none; robustbo replay makes it")
+    spec = specs.load(run)
+    return Loaded(folder.name, path, spec, tables(rows, spec))

@@ -1,0 +1,30 @@
+"""How methods are drawn: Okabe and Ito's colors, which most color-blind readers can tell apart, and kinds of lines."""
+
+from collections.abc import Sequence
+from itertools import product
+from typing import NamedTuple
+
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
+FIXED = {"oracle": "#000000", "sobol": "#999999"}
+LINES = {"-": "", ":": "2 4", "--": "8 4", "-.": "1 6"}  # matplotlib's, and their dashes in SVG
+
+
+class Look(NamedTuple):
+    """A method's color, and its line as matplotlib calls it."""
+
+    color: str
+    line: str
+
+    @property
+    def dash(self) -> str:
+        """The line's dashes in SVG; "" for a solid one."""
+        return LINES[self.line]
+
+
+def looks(methods: Sequence[str]) -> dict[str, Look]:
+    """How each of some methods is drawn; the oracle is black and dashed, chance is gray, wherever they are."""
+    colors = [color for color in COLORS if color not in FIXED.values()]
+    free = (Look(color, line) for line, color in product(("-", ":", "--"), colors))
+    last = Look("#999999", "-.")  # where there are no more
+    fixed = {name: Look(color, "--" if name == "oracle" else "-") for name, color in FIXED.items()}
+    return {method: fixed[method] if method in fixed else next(free, last) for method in methods}

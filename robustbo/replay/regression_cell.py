@@ -1,0 +1,213 @@
+"""One cell of a regression run: one replication of one method, fitted to each scenario in turn, a line a fit.
+
+Every fit follows from the spec and the seed, so whatever a kill left out is computed again, to the same bits; the
+seconds that it took alone are another's.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from robustbo import regression, seeds
+from robustbo.errors import ReplayMismatch, SpecError
+from robustbo.isolation import isolated
+from robustbo.journal import Journal, read
+from robustbo.replay.cell import CELLS
+from robustbo.replay.digest import differences, digest
+from robustbo.replay.regression_spec import Fitted, RegressionSpec, Scenario
+from robustbo.surrogates.arcsinh import RobustArcsinh
+from robustbo.surrogates.base import diagnose, fit
+from robustbo.surrogates.registry import model_class
+from robustbo.surrogates.scoring import scores
+
+SUFFIX = ".scores.jsonl"
+UNREPEATABLE = "fit_s"
+
+
+@dataclass(frozen=True)
+class RegressionCell:
+    """One replication of one method of a regression run, recorded in a folder.
+
+    Attributes:
+        method: Its name.
+        how: How it is fitted.
+        replication: Which one.
+        seed: Of the run.
+        scenarios: What it is fitted to.
+        folder: Of the run.
+        problem: Under which the times of its fits are kept.
+    """
+
+    method: str
+    how: Fitted
+    replication: int
+    seed: int
+    scenarios: tuple[Scenario, ...]
+    folder: Path
+    problem: str = ""
+
+    @property
+    def journal(self) -> Path:
+        """Its record."""
+        return self.folder / CELLS / f"{self.method}-{self.replication}{SUFFIX}"
+
+    @property
+    def root(self) -> int:
+        """The replication's seed: the same for all methods, so that they are fitted to the same data."""
+        return seeds.derive(self.seed, self.replication, "replication")
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """All that this cell depends on but its scenarios, each of which is recorded with its fit."""
+        how = self.how.model_dump(mode="json")
+        return {"kind": "regression", "seed": self.seed, "method": self.method, "replication": self.replication, **how}
+
+
+class Sample(NamedTuple):
+    """What a fit made: its scores, and how its flags compare with what was corrupted."""
+
+    n: int
+    rmse: float
+    mae: float
+    nlpd: float
+    wrong: int
+    flagged: int
+    hits: int
+    fit_s: float
+
+
+def entries(cell: RegressionCell) -> list[dict[str, Any]]:
+    """The fits of its spec that are recorded, in the order of the spec.
+
+    Raises:
+        SpecError: If it was recorded with another spec; the message shows the difference.
+        JournalError: If the record is damaged.
+    """
+    if not cell.journal.exists():
+        return []
+    contents = read(cell.journal)
+    if contents.header["hash"] != digest(cell.description):
+        shown = "\n  ".join(differences(contents.header["cell"], cell.description))
+        raise SpecError(f"{cell.journal}: recorded with another spec; choose another --out, or undo this:\n  {shown}")
+    there = {_key(_scenario(event)): event for event in contents.events}
+    return [there[key] for key in map(_key, cell.scenarios) if key in there]
+
+
+def run(cell: RegressionCell, progress: Callable[[int, float | None], None]) -> None:
+    """Run a cell to its last fit, from wherever it stopped.
+
+    Args:
+        cell: Which one.
+        progress: Called after each fit with the number of fits done, and None.
+
+    Raises:
+        SpecError: If what is recorded belongs to another spec.
+        FitError: If a surrogate cannot be fitted; what was recorded before stays.
+    """
+    done = [_key(_scenario(event)) for event in entries(cell)]
+    if len(done) == len(cell.scenarios):
+        return
+    if cell.journal.exists():
+        record, _ = Journal.resume(cell.journal)
+    else:
+        record = Journal.create(cell.journal, {"hash": digest(cell.description), "cell": cell.description})
+    for scenario in cell.scenarios:
+        if _key(scenario) not in done:
+            done.append(_key(scenario))
+            found = measure(cell.how, scenario, cell.root)
+            record.append({"event": "fit", **scenario._asdict(), **found._asdict()})
+            progress(len(done), None)
+
+
+def measure(how: Fitted, scenario: Scenario, root: int) -> Sample:
+    """Fit a surrogate to a scenario, and score it.
+
+    Args:
+        how: Which surrogate, and what it sees.
+        scenario: What it is fitted to.
+        root: Seed of the data and their corruption.
+    """
+    task = _task(scenario.task, scenario.corruption, scenario.rate, root, tuple(scenario.options.items()))
+    seen = ~task.is_corrupted if how.sees == "clean" else np.ones(len(task.y), dtype=bool)
+    X, Y = torch.from_numpy(task.X[seen]), torch.from_numpy(task.y[seen]).unsqueeze(-1)
+    with isolated(seeds.derive(root, 0, "fit")):
+        started = time.perf_counter()
+        model = fit(model_class(how.surrogate)(X, Y, **_transform(how), **how.options))
+        seconds = time.perf_counter() - started
+        found = scores(model, torch.from_numpy(task.X_test), torch.from_numpy(task.y_test))
+        flagged = diagnose(model).is_outlier.numpy()
+    scale, wrong = float(task.y_scaling.scale), task.is_corrupted[seen]
+    return Sample(
+        n=len(Y),
+        rmse=scale * found.rmse,
+        mae=scale * found.mae,
+        nlpd=found.nlpd + float(np.log(scale)),
+        wrong=int(wrong.sum()),
+        flagged=int(flagged.sum()),
+        hits=int((flagged & wrong).sum()),
+        fit_s=round(seconds, 4),
+    )
+
+
+@lru_cache(maxsize=8)
+def _task(name: str, corruption: str, rate: float, seed: int, options: tuple[Any, ...]) -> regression.Task:
+    return regression.source_of(name).task(name, corruption=corruption, rate=rate, seed=seed, **dict(options))
+
+
+def _transform(how: Fitted) -> dict[str, Any]:
+    """The inverse hyperbolic sine is left away unless asked for; any other transform is what its surrogate is about."""
+    is_about_it = getattr(model_class(how.surrogate), "outcome_class", None) is not RobustArcsinh
+    return {} if how.transform == "default" or is_about_it else {"outcome_transform": None}
+
+
+def _scenario(event: dict[str, Any]) -> Scenario:
+    return Scenario(*(event[field] for field in Scenario._fields))
+
+
+def _key(scenario: Scenario) -> tuple[Any, ...]:
+    return *scenario[:-1], *sorted(scenario.options.items())
+
+
+def cells(spec: RegressionSpec, folder: Path) -> list[RegressionCell]:
+    """All cells of a run, replication by replication."""
+    return [
+        RegressionCell(method, how, replication, spec.seed, tuple(spec.scenarios), folder, spec.problem)
+        for replication in range(spec.replications)
+        for method, how in spec.methods.items()
+    ]
+
+
+def cells_in(folder: Path) -> list[RegressionCell]:
+    """All cells recorded in a folder, with the scenarios that are recorded of each."""
+    found = [_recorded_cell(folder, path) for path in (folder / CELLS).glob(f"*{SUFFIX}")]
+    return sorted(found, key=lambda cell: (cell.replication, cell.method))
+
+
+def _recorded_cell(folder: Path, path: Path) -> RegressionCell:
+    contents = read(path)
+    how = dict(contents.header["cell"])
+    _, seed, method, replication = (how.pop(key) for key in ("kind", "seed", "method", "replication"))
+    return RegressionCell(method, Fitted(**how), replication, seed, tuple(map(_scenario, contents.events)), folder)
+
+
+def verify(cell: RegressionCell) -> int:
+    """Fit again what is recorded and compare bit for bit; the number of fits that are the same.
+
+    Raises:
+        ReplayMismatch: At the first difference.
+        JournalError: If the record is damaged.
+    """
+    found = entries(cell)
+    for entry, scenario in zip(found, cell.scenarios, strict=True):
+        again = measure(cell.how, scenario, cell.root)._asdict()
+        for name in again:
+            if name != UNREPEATABLE and entry[name] != again[name]:
+                where = f"{cell.method}, replication {cell.replication}, {' '.join(map(str, scenario[:3]))}"
+                raise ReplayMismatch(f"{where}, {name}: recorded {entry[name]!r}, recomputed {again[name]!r}")
+    return len(found)

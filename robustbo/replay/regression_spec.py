@@ -1,0 +1,140 @@
+"""The specification of the second kind of run: surrogates fitted to corrupted data, and scored on clean test data."""
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+
+from robustbo import regression
+from robustbo.replay.method import Chosen, Frozen, Strict, as_table, by_name
+
+NONE = "none"  # the corruption that does nothing, whatever its rate
+
+
+class Scenario(NamedTuple):
+    """One thing that every method of a run is fitted to.
+
+    Attributes:
+        name: Of the task, as the spec calls it.
+        corruption: What goes wrong with its targets.
+        rate: In this share of them.
+        task: Of a registered source.
+        options: What else the task is told.
+    """
+
+    name: str
+    corruption: str
+    rate: float
+    task: str
+    options: dict[str, Any]
+
+
+class TaskSpec(Frozen):
+    """A task and what it is told; the rest of its keys are its source's options.
+
+    Attributes:
+        task: Its registered name; as the spec calls it unless said.
+    """
+
+    model_config = ConfigDict(extra="allow")
+    task: str
+
+
+class Fitted(Chosen):
+    """How one competitor is fitted.
+
+    Attributes:
+        transform: Of the targets, which the task has scaled by median and interquartile range: "none" more, but where
+            the transform is what the surrogate is about, or the surrogate's "default".
+        sees: "measured" targets, or the "clean" rows alone, which only an oracle knows.
+    """
+
+    transform: Literal["none", "default"] = "none"
+    sees: Literal["measured", "clean"] = "measured"
+
+
+class RegressionSpec(Strict):
+    """Surrogates fitted to tasks, corrupted in some ways at some rates.
+
+    Attributes:
+        kind: "regression".
+        title: Of the picture.
+        tasks: Name -> task; a plain list of names will do in the file.
+        corruptions: What goes wrong, as the tasks' source calls it, or "none".
+        rates: Shares of the training targets that are corrupted.
+        methods: Name -> how it is fitted; a plain list of names will do in the file.
+        replications: How often all of it is repeated: another draw or split of the data, another corruption.
+        seed: Root of all randomness.
+        published: CSV of a paper's means and standard errors, beside the spec: task, corruption, rate, method, score,
+            mean, error.
+    """
+
+    kind: Literal["regression"]
+    title: str = ""
+    tasks: dict[str, TaskSpec] = Field(min_length=1)
+    corruptions: list[str] = Field(min_length=1)
+    rates: list[Annotated[float, Field(ge=0, le=1)]] = Field(default=[0.1], min_length=1)
+    methods: dict[str, Fitted] = Field(min_length=1)
+    replications: int = Field(ge=1)
+    seed: int = Field(default=0, ge=0)
+    published: str | None = None
+
+    @field_validator("tasks", mode="before")
+    @classmethod
+    def _tasks_by_name(cls, given: Any) -> Any:
+        given = as_table(given)
+        if not isinstance(given, dict):
+            return given
+        return {name: {"task": name} | dict(task) for name, task in given.items()}
+
+    @field_validator("tasks")
+    @classmethod
+    def _tasks_exist(cls, given: dict[str, TaskSpec]) -> dict[str, TaskSpec]:
+        for task in given.values():
+            known = regression.source_of(task.task).options()
+            if unknown := [key for key in task.model_extra or {} if key not in known]:
+                raise ValueError(f"task {task.task!r} has the options {known}, got {unknown[0]!r}")
+        return given
+
+    @field_validator("corruptions")
+    @classmethod
+    def _corruptions_exist(cls, given: list[str], info: ValidationInfo) -> list[str]:
+        for task in info.data.get("tasks", {}).values():
+            kinds = [NONE, *regression.source_of(task.task).corruptions()]
+            if unknown := [kind for kind in given if kind not in kinds]:
+                raise ValueError(f"corruptions must be of {kinds}, got {unknown[0]!r}")
+        return given
+
+    @field_validator("methods", mode="before")
+    @classmethod
+    def _methods_by_name(cls, given: Any) -> Any:
+        return by_name(given)
+
+    @property
+    def problem(self) -> str:
+        """Under which the times of its fits are kept."""
+        return f"regression of {', '.join(self.tasks)}"
+
+    @property
+    def scenarios(self) -> Sequence[Scenario]:
+        """What every method is fitted to."""
+        made = [
+            Scenario(name, kind, rate, task.task, task.model_extra or {})
+            for (name, task), kind, rate in product(self.tasks.items(), self.corruptions, self.rates)
+        ]
+        first = self.rates[0]  # of no corruption there is but one rate
+        return [
+            scenario._replace(rate=0.0) if scenario.corruption == NONE else scenario
+            for scenario in made
+            if scenario.corruption != NONE or scenario.rate == first
+        ]
+
+    @property
+    def trials(self) -> int:
+        """How many fits a replication of a method has."""
+        return len(self.scenarios)
+
+    def cell(self, method: str) -> dict[str, Any]:
+        """All that a replication of one method depends on but the scenarios, each of which is recorded with its fit."""
+        return {"kind": self.kind, "seed": self.seed, "method": method, **self.methods[method].model_dump(mode="json")}
