@@ -16,7 +16,6 @@ A row that the CSV has is not computed again. ROBUSTBO_DATA may name a folder wi
 """
 
 import argparse
-import csv
 import math
 import multiprocessing
 import sys
@@ -29,11 +28,12 @@ from typing import Any, NamedTuple
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
+from continued import appending, read
 from torch import Tensor
 
 from problems import regression
 from problems.datasets import table
-from robustbo.replay.colors import COLORS
+from robustbo.replay.looks import COLORS
 from robustbo.surrogates.base import fit
 from robustbo.surrogates.committee import CommitteeGP
 from robustbo.surrogates.robust_standardize import RobustStandardize
@@ -165,11 +165,6 @@ def draw(rows: list[dict[str, Any]], figure: int, path: Path) -> None:
     drawn.savefig(path, dpi=150)
 
 
-def read(path: Path) -> list[dict[str, Any]]:
-    """The rows of a CSV, none where there is no file."""
-    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines())) if path.exists() else []
-
-
 def main() -> None:
     """Compute what is missing, then draw."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -178,17 +173,12 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
     path = options.out / f"figure-{options.figure}.csv"
     done = {(r["noise"], float(r["at"]), int(r["experts"]), int(r["repetition"])) for r in read(path)}
     left = [cell for cell in cells(options.figure, options.repetitions) if cell[1:] not in done]
-    with multiprocessing.get_context("spawn").Pool(options.jobs) as pool, path.open("a", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        if not done:
-            writer.writeheader()
+    with multiprocessing.get_context("spawn").Pool(options.jobs) as pool, appending(path, COLUMNS) as append:
         for count, row in enumerate(pool.imap_unordered(scores, left), 1):
-            writer.writerow(row)
-            file.flush()
+            append(row)
             print(f"{count} of {len(left)}: {row}", file=sys.stderr)
     draw(read(path), options.figure, path.with_suffix(".png"))
 

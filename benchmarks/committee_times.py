@@ -10,7 +10,6 @@ was run, the picture has the last one's time times the ratio of sizes, dashed: a
 """
 
 import argparse
-import csv
 import math
 import sys
 import time
@@ -19,12 +18,13 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import torch
+from continued import appending, read
 from torch import Tensor
 
 from robustbo.numerics import committee
 from robustbo.numerics.committee import Shared
 from robustbo.numerics.shards import Shards, random_parts, shard
-from robustbo.replay.colors import COLORS
+from robustbo.replay.looks import COLORS
 
 NOISE_SD, ESTIMATED = 0.35, 10_000_000
 KINDS = {"GP": (None, None), "RGP": (4.0, None)} | {
@@ -89,22 +89,17 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    options.out.mkdir(parents=True, exist_ok=True)
     path = options.out / "figure-2.csv"
-    rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines())) if path.exists() else []
+    rows = read(path)
     done = {(r["kind"], int(r["n"]), r["device"]) for r in rows}
-    with path.open("a", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        if not rows:
-            writer.writeheader()
+    with appending(path, COLUMNS) as append:
         for kind, (_, size) in KINDS.items():
             for n in options.processes if size is None else options.committees:
                 if (kind, n, options.device) in done:
                     continue
                 took = seconds(kind, n, options.device, options.memory_gib * 2**30)
                 rows.append({"kind": kind, "n": n, "seconds": f"{took:.4g}", "device": options.device})
-                writer.writerow(rows[-1])
-                file.flush()
+                append(rows[-1])
                 print(rows[-1], file=sys.stderr)
     draw(rows, path.with_suffix(".png"))
 

@@ -24,7 +24,7 @@ from robustbo.numerics.conjugate import constant, inverse_multiquadric
 from robustbo.numerics.iterative import Belief, iterate
 from robustbo.numerics.policies import NAMES, by_name
 from robustbo.numerics.products import Covariance, correlation
-from robustbo.replay.colors import COLORS
+from robustbo.replay.looks import COLORS
 from robustbo.tables import render
 
 N, ITERATIONS, CORRUPTED = 30, 10, 4

@@ -16,7 +16,7 @@ from matplotlib.colors import SymLogNorm
 from torch import Tensor
 
 from robustbo.numerics.convex import convexity
-from robustbo.replay.colors import COLORS
+from robustbo.replay.looks import COLORS
 
 K0 = torch.tensor([[1.0, 0.2], [0.2, 1.0]], dtype=torch.float64)
 R = torch.tensor([1.2, -0.8], dtype=torch.float64)

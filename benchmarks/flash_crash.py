@@ -21,7 +21,7 @@ from matplotlib.axes import Axes
 from torch import Tensor
 
 from problems.datasets import table
-from robustbo.replay.colors import COLORS
+from robustbo.replay.looks import COLORS
 from robustbo.surrogates import ConjugateGP, RelevancePursuitGP, StandardGP
 from robustbo.surrogates.base import diagnose, fit
 from robustbo.surrogates.map_gp import MapGP

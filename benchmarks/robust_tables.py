@@ -13,7 +13,6 @@ A cell that the CSV has is not run again. ROBUSTBO_DATA may name a folder with t
 """
 
 import argparse
-import csv
 import math
 import multiprocessing
 import sys
@@ -24,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from continued import appending, read
 
 from problems import regression
 from problems.regression_corruptions import CORRUPTIONS
@@ -124,11 +124,6 @@ def summary(rows: list[dict[str, Any]], published: list[dict[str, Any]]) -> list
     return table
 
 
-def read(path: Path) -> list[dict[str, Any]]:
-    """The rows of a CSV, none where there is no file."""
-    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines())) if path.exists() else []
-
-
 def main() -> None:
     """Run what is missing, then write the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -138,18 +133,13 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
     path = options.out / "results.csv"
     done = {(row["data"], row["kind"], int(row["replication"]), row["method"]) for row in read(path)}
     wanted = product(range(options.replications), options.data, KINDS, options.methods)
     left = [cell for r, *rest in wanted if (cell := Cell(rest[0], rest[1], r, rest[2])) not in done]
-    with multiprocessing.get_context("spawn").Pool(options.jobs) as pool, path.open("a", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        if not done:
-            writer.writeheader()
+    with multiprocessing.get_context("spawn").Pool(options.jobs) as pool, appending(path, COLUMNS) as append:
         for count, row in enumerate(pool.imap_unordered(scores, left), 1):
-            writer.writerow(row)
-            file.flush()
+            append(row)
             print(f"{count} of {len(left)}: {row['method']}, {row['data']}, {row['kind']}", file=sys.stderr)
     table = summary(read(path), read(Path(__file__).with_name("robust_tables_published.csv")))
     (options.out / "summary.csv").write_text(render(table, "csv"), encoding="utf-8")

@@ -24,7 +24,7 @@ import torch
 from botorch.models.gpytorch import GPyTorchModel
 from torch import Tensor
 
-from problems import regression, regression_functions
+from problems import regression_functions
 from robustbo.surrogates.base import diagnose, fit, quiet
 from robustbo.surrogates.registry import SURROGATES
 from robustbo.tables import render
@@ -45,7 +45,7 @@ class Function(NamedTuple):
 
 def hartmann6(X: Tensor) -> Tensor:
     """Hartmann6."""
-    return torch.from_numpy(regression.hartmann6(X.numpy()))
+    return torch.from_numpy(regression_functions.hartmann6(X.numpy()))
 
 
 def friedman(X: Tensor) -> Tensor:

@@ -20,7 +20,7 @@ from robustbo.numerics.hyperparameters import log_posterior
 from robustbo.numerics.kernels import KERNELS, squared_differences
 from robustbo.numerics.pursuit import Level
 from robustbo.numerics.search import maximize
-from robustbo.replay.colors import COLORS
+from robustbo.replay.looks import COLORS
 from robustbo.surrogates.base import fit
 from robustbo.surrogates.map_gp import MapGP
 from robustbo.surrogates.relevance_pursuit import RelevancePursuitGP
