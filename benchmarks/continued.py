@@ -1,4 +1,4 @@
-"""A CSV that a benchmark goes on with: what it has is not computed again, and each row is on the disk when it is made."""
+"""A CSV that a benchmark goes on with: what it has is not computed again, and each row is on the disk at once."""
 
 import csv
 from collections.abc import Callable, Iterator, Sequence

@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from robustbo.history import History
     from robustbo.replay.plan import Plan
     from robustbo.replay.work import Failure
-    from robustbo.settings import Settings
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
@@ -147,11 +145,22 @@ def _verdict(check: Callable[..., int | None], *arguments: Any) -> dict[str, Any
 def show(
     journal: Annotated[Path, typer.Argument(help="The journal of an optimization.")],
     format_: FormatOption = Format.table,
+    html: Annotated[bool, typer.Option("--html", help="Write a page, with slices of the surrogate.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Of the page; beside the journal unless said.")] = None,
 ) -> None:
     """Show an optimization's progress, its incumbent, and the values that look wrong."""
     from robustbo.overview import lines, overview, verdict_row
+    from robustbo.record import opened
 
-    found = overview(*_opened(journal))
+    settings, history = opened(journal)
+    if html:
+        from robustbo.replay import journal_page
+
+        path = out or journal.with_suffix(".html")
+        journal_page.write(journal.stem, settings, history, path)
+        typer.echo(str(path))
+        return
+    found = overview(settings, history)
     suspects = found["outliers"]
     if format_ is Format.json:
         typer.echo(json.dumps(found))
@@ -166,26 +175,18 @@ def show(
         typer.echo("no value looks wrong")
 
 
-def _opened(journal: Path) -> "tuple[Settings, History]":
-    from robustbo.journal import read, warn_of_torn
-    from robustbo.record import fold
-
-    contents = read(journal)
-    warn_of_torn(journal, contents)
-    return fold(journal, contents)
-
-
 @app.command()
 def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Recorded runs, or one journal.")],
     out: Annotated[Path | None, typer.Option(help="The page; report.html, or a picture beside the journal.")] = None,
 ) -> None:
     """Write recorded runs as one page, or an optimization's journal as a timeline of its values."""
+    from robustbo.record import opened
     from robustbo.replay import page, timeline
 
     if runs[0].suffix == ".jsonl":
         path = out or runs[0].with_suffix(".png")
-        timeline.draw(*_opened(runs[0]), path)
+        timeline.draw(*opened(runs[0]), path)
     else:
         path = out or Path("report.html")
         page.write(runs, path)

@@ -6,7 +6,7 @@ from typing import Any
 
 from robustbo.errors import JournalError
 from robustbo.history import History
-from robustbo.journal import Contents
+from robustbo.journal import Contents, read, warn_of_torn
 from robustbo.settings import Settings
 from robustbo.surrogates.registry import name_of
 
@@ -27,6 +27,17 @@ def changed_versions(contents: Contents) -> str:
     """Which libraries differ from those that a journal was begun with; empty if none does."""
     then, now = contents.header["versions"], versions()
     return ", ".join(f"{name} {then.get(name)} -> {now[name]}" for name in now if then.get(name) != now[name])
+
+
+def opened(path: Path) -> tuple[Settings, History]:
+    """The settings and history in a journal that is only read; says so where its last line is torn.
+
+    Raises:
+        JournalError: If it cannot be read, or an event does not fit its trial.
+    """
+    contents = read(path)
+    warn_of_torn(path, contents)
+    return fold(path, contents)
 
 
 def fold(path: Path, contents: Contents) -> tuple[Settings, History]:

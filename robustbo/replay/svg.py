@@ -9,6 +9,7 @@ import numpy as np
 
 WIDTH, HEIGHT = 640, 300
 LEFT, RIGHT, TOP, BOTTOM = 56, 12, 12, 40
+FARTHEST = 1e300  # so that a range has a finite width
 
 
 class Line(NamedTuple):
@@ -44,12 +45,13 @@ class Dots(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """The ranges that a chart shows, and its labels."""
+    """The ranges that a chart shows, its labels, and places along x with names, where round numbers will not do."""
 
     x: tuple[float, float]
     y: tuple[float, float]
     xlabel: str
     ylabel: str
+    xnames: tuple[tuple[float, str], ...] = ()
 
     def place(self, x: float, y: float) -> tuple[float, float]:
         """From values to points of the picture."""
@@ -63,9 +65,10 @@ def frame(x: Sequence[np.ndarray], y: Sequence[np.ndarray], xlabel: str, ylabel:
     ranges = []
     for arrays in (x, y):
         values = np.concatenate([np.asarray(a, dtype=float).ravel() for a in arrays] or [np.zeros(1)])
-        values = values[np.isfinite(values)]
+        values = values[np.isfinite(values)].clip(-FARTHEST, FARTHEST)
         low, high = (values.min(), values.max()) if len(values) else (0.0, 1.0)
-        ranges.append((float(low), float(high)) if high > low else (float(low) - 0.5, float(low) + 0.5))
+        half = max(0.5, 1e-9 * abs(float(low)))
+        ranges.append((float(low), float(high)) if high > low else (float(low) - half, float(low) + half))
     return Frame(ranges[0], ranges[1], xlabel, ylabel)
 
 
@@ -78,6 +81,10 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
 
 def lines(given: Sequence[Line], within: Frame, label: str) -> str:
     """Curves with their bands."""
+    return _chart(_curves(given, within), within, label)
+
+
+def _curves(given: Sequence[Line], within: Frame) -> list[str]:
     marks = []
     for line in given:
         here = [within.place(x, y) for x, y in zip(line.x, line.y, strict=True) if math.isfinite(y)]
@@ -88,12 +95,12 @@ def lines(given: Sequence[Line], within: Frame, label: str) -> str:
             band = f'<polygon points="{_points(around)}" fill="{line.color}" fill-opacity="0.13"/>' if ends else ""
         stroke = f'fill="none" stroke="{line.color}" stroke-width="2" stroke-dasharray="{line.dash}"'
         marks.append(f'<g class="{line.key}">{band}<polyline points="{_points(here)}" {stroke}/></g>')
-    return _chart(marks, within, label)
+    return marks
 
 
-def dots(given: Sequence[Dots], within: Frame, label: str) -> str:
-    """Marks, those of the last kind on top."""
-    marks = []
+def dots(given: Sequence[Dots], within: Frame, label: str, curves: Sequence[Line] = ()) -> str:
+    """Marks, those of the last kind on top, over curves."""
+    marks = _curves(curves, within)
     for kind in given:
         for x, y in zip(kind.x, kind.y, strict=True):
             across, up = within.place(x, min(max(y, within.y[0]), within.y[1]))
@@ -142,9 +149,9 @@ def _points(places: Sequence[tuple[float, float]]) -> str:
 
 def _chart(marks: Sequence[str], within: Frame, label: str) -> str:
     axes = []
-    for value in ticks(*within.x):
+    for value, name in within.xnames or [(value, f"{value:g}") for value in ticks(*within.x)]:
         x, _ = within.place(value, within.y[0])
-        axes.append(f'<text x="{x}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{value:g}</text>')
+        axes.append(f'<text x="{x}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{escape(name)}</text>')
     for value in ticks(*within.y):
         _, y = within.place(within.x[0], value)
         axes.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}" stroke="#e4e4e4"/>')
