@@ -60,7 +60,7 @@ def replay(
 ) -> None:
     """Run benchmark runs and show how each method did."""
     from robustbo.replay import spec as specs
-    from robustbo.replay.plan import forecast, plan, summaries
+    from robustbo.replay.plan import forecast, in_all, plan, summaries
 
     flags = {"replications": replications, "trials": trials}
     overrides = [*(set_ or []), *(f"{key}={value}" for key, value in flags.items() if value is not None)]
@@ -71,7 +71,9 @@ def replay(
         folder = Path("results") / name if out is None else out / name if len(runs) > 1 else out
         plans.append(plan(specs.only(specs.load(run, overrides), method or []), folder, resume))
     if dry_run:
-        _show(forecast(plans, jobs), format_, title="what would run")
+        ahead = forecast(plans, jobs)
+        _show(ahead, format_, title="what would run")
+        _log(in_all(ahead))
         return
     failures: list[Failure] = []
     try:
@@ -180,17 +182,16 @@ def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Recorded runs, or one journal.")],
     out: Annotated[Path | None, typer.Option(help="The page; report.html, or a picture beside the journal.")] = None,
 ) -> None:
-    """Write recorded runs as one page, or an optimization's journal as a timeline of its values."""
+    """Write recorded runs as one page and pictures, or an optimization's journal as a timeline of its values."""
     from robustbo.record import opened
     from robustbo.replay import page, timeline
 
     if runs[0].suffix == ".jsonl":
-        path = out or runs[0].with_suffix(".png")
-        timeline.draw(*opened(runs[0]), path)
+        written = [out or runs[0].with_suffix(".png")]
+        timeline.draw(*opened(runs[0]), written[0])
     else:
-        path = out or Path("report.html")
-        page.write(runs, path)
-    typer.echo(str(path))
+        written = page.write(runs, out or Path("report.html"))
+    typer.echo("\n".join(map(str, written)))
 
 
 @app.command("list")

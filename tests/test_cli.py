@@ -186,13 +186,15 @@ def test_a_failing_cell_is_shown_at_the_end_with_code_1(cli, tmp_path, monkeypat
 
 
 def test_a_dry_run_says_what_would_run_and_for_how_long(cli):
-    code, out, _ = cli("replay", "runs/small", "--dry-run", "--format", "json")
+    code, out, err = cli("replay", "runs/small", "--dry-run", "--format", "json")
     before = json.loads(out)
     assert code == 0
+    assert f"{sum(row['trials'] for row in before)} trials, more than 0.0 minutes" in err
     assert {row["minutes"] for row in before} == {"unknown"}
     assert sum(row["trials"] for row in before) > 0
     assert cli("replay", "runs/small")[0] == 0
     after = json.loads(cli("replay", "runs/small", "--dry-run", "--format", "json")[1])
+    assert {row["minutes"] for row in after} == {"0.0"}
     assert sum(row["trials"] for row in after) == 0
     assert all(float(row["seconds a trial"]) > 0 for row in after)
 
@@ -218,6 +220,18 @@ def test_show_of_an_optimization(cli, tmp_path):
     assert found["outliers"][0]["trial"] == 3
     assert found["outliers"][0]["flagged"]
     assert abs(found["outliers"][0]["expected"] - 0.03) < 0.1
+    assert cli("show", "j.jsonl", "--html")[1] == "j.html\n"
+    assert "called wrong" in (tmp_path / "j.html").read_text()
+
+
+def test_a_report_is_a_page_and_pictures(cli, tmp_path):
+    assert cli("replay", "runs/small", "--out", "small")[0] == 0
+    (tmp_path / "small" / "spec.toml").write_text((tmp_path / "runs" / "small.toml").read_text())
+    code, out, _ = cli("report", "small", "--out", "pages/all.html")
+    assert code == 0
+    assert out.splitlines() == ["pages/all.html", "pages/all/small.png"]
+    assert (tmp_path / "pages" / "all.html").read_text().startswith("<!doctype html>")
+    assert (tmp_path / "pages" / "all" / "small.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_list_names_what_there_is(cli):
@@ -257,9 +271,9 @@ def test_a_killed_replay_goes_on_from_there_to_the_same_bits(tmp_path):
 def test_the_recorded_specs_are_valid():
     from pathlib import Path
 
-    from robustbo.replay.spec import load
+    from robustbo.replay.spec import RegressionSpec, load
 
     runs = Path(__file__).parents[1] / "runs"
     specs = [load(path) for path in (*runs.glob("*/spec.toml"), *runs.glob("*.toml"))]
     assert len(specs) >= 7
-    assert all(isinstance(spec, RunSpec) for spec in specs)
+    assert {type(spec) for spec in specs} == {RunSpec, RegressionSpec}

@@ -30,8 +30,15 @@ def draw(spec: RunSpec, table: pd.DataFrame, methods: Sequence[str], path: Path)
     """
     if plt is None:
         return False
-    problem = spec.load_problem()
     figure, axes = plt.subplots(figsize=(8.4, 4.3), layout="constrained")
+    draw_curves(axes, spec, table, methods)
+    axes.set(xlabel="trials", ylabel="true value at the recommended point", title=spec.title or spec.problem)
+    finish(figure, path)
+    return True
+
+
+def draw_curves(axes: Any, spec: RunSpec, table: pd.DataFrame, methods: Sequence[str]) -> None:
+    """The same within given axes, which it gives no labels."""
     for method, look in looks(methods).items():
         trials, mean, low, high = curve(table, method)
         axes.plot(
@@ -46,14 +53,11 @@ def draw(spec: RunSpec, table: pd.DataFrame, methods: Sequence[str], path: Path)
         axes.fill_between(trials, low, high, color=look.color, alpha=0.15, linewidth=0)
         if len(trials) == 1:
             axes.vlines(trials, low, high, color=look.color, alpha=0.5, linewidth=3)
-    if problem.best is not None:
-        label, value = problem.best
+    if (best := spec.load_problem().best) is not None:
+        label, value = best
         axes.axhline(value, color="#bbbbbb", linewidth=1, linestyle=":", zorder=0)
         axes.annotate(label, (axes.get_xlim()[0], value), (3, 2), textcoords="offset points", color="#777777")
-    axes.set(xlabel="trials", ylabel="true value at the recommended point", title=spec.title or spec.problem)
     axes.spines[["top", "right"]].set_visible(False)
-    finish(figure, path)
-    return True
 
 
 def finish(figure: Any, path: Path, *, has_legend: bool = True) -> None:

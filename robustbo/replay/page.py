@@ -6,13 +6,26 @@ from pathlib import Path
 from robustbo.replay import optimization_section, regression_section
 from robustbo.replay.html import document, table
 from robustbo.replay.loaded import Loaded, load
+from robustbo.replay.report import draw
 from robustbo.replay.spec import RunSpec
 from robustbo.settings import DEFAULT_SURROGATE
 
 
-def write(runs: Sequence[Path], path: Path) -> None:
-    """Write the page of recorded runs; raises what `load` does."""
-    path.write_text(page([load(run) for run in runs]), encoding="utf-8")
+def write(runs: Sequence[Path], path: Path) -> list[Path]:
+    """Write the page of recorded runs, and a picture of each in a folder of its name beside it.
+
+    Returns:
+        The files written; no pictures where matplotlib is not installed.
+
+    Raises:
+        SpecError: As `load` does.
+    """
+    found = [load(run) for run in runs]
+    folder = path.with_suffix("")
+    folder.mkdir(parents=True, exist_ok=True)
+    path.write_text(page(found), encoding="utf-8")
+    pictures = [(run, folder / f"{run.name}.png") for run in found]
+    return [path, *(picture for run, picture in pictures if draw(run.spec, run.found, picture))]
 
 
 def page(runs: Sequence[Loaded]) -> str:

@@ -11,6 +11,8 @@ from robustbo.replay.spec import AnySpec
 from robustbo.replay.work import past_seconds
 from robustbo.tables import Rows, records
 
+UNKNOWN = "unknown"
+
 
 class Plan(NamedTuple):
     """One run: its cells, and how many trials of each (method, replication) are recorded already."""
@@ -51,10 +53,24 @@ def forecast(plans: Sequence[Plan], jobs: int) -> Rows:
             each = seconds.get(method)
             found.append(
                 {"run": folder.name, "method": method, "cells": sum(map(bool, left)), "trials": sum(left)}
-                | {"seconds a trial": "unknown" if each is None else f"{each:.2g}"}
-                | {"minutes": "unknown" if each is None else f"{sum(left) * each / 60 / jobs:.1f}"}
+                | {"seconds a trial": UNKNOWN if each is None else f"{each:.2g}"}
+                | {"minutes": _minutes(sum(left), each, jobs)}
             )
     return found
+
+
+def in_all(forecasted: Rows) -> str:
+    """A forecast in a sentence."""
+    known = [float(row["minutes"]) for row in forecasted if row["minutes"] != UNKNOWN]
+    about = "more than" if len(known) < len(forecasted) else "about"
+    cells, trials = (sum(row[name] for row in forecasted) for name in ("cells", "trials"))
+    return f"in all {cells} cells, {trials} trials, {about} {sum(known):.1f} minutes"
+
+
+def _minutes(trials: int, seconds: float | None, jobs: int) -> str:
+    if trials == 0:
+        return "0.0"
+    return UNKNOWN if seconds is None else f"{trials * seconds / 60 / jobs:.1f}"
 
 
 def summaries(plans: Sequence[Plan], *, is_readable: bool) -> Rows:

@@ -65,19 +65,22 @@ def text_of(path: Path) -> str:
     return (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
 
 
+def draw(spec: AnySpec, found: Tables, path: Path) -> bool:
+    """Draw a run; whether that was possible: it needs matplotlib."""
+    if isinstance(spec, RunSpec):
+        return figure.draw(spec, found.rows, found.methods, path)
+    return regression_figure.draw(spec, found.rows, found.methods, path)
+
+
 def write(folder: Path, spec: AnySpec) -> list[Path]:
     """Write the tables and the picture of everything recorded in a folder.
 
     Returns:
         The files written; no picture where matplotlib is not installed.
     """
-    found = cells_in(folder)
-    rows, summary, methods, _ = tables(rows_of(found), spec)
+    cells = cells_in(folder)
+    found = tables(rows_of(cells), spec)
     written = [folder / ROWS, folder / SUMMARY, folder / PICTURE]
-    written[0].write_text(rows_text(found), encoding="utf-8")
-    summary.to_csv(written[1], index=False)
-    if isinstance(spec, RunSpec):
-        is_drawn = figure.draw(spec, rows, methods, written[2])
-    else:
-        is_drawn = regression_figure.draw(spec, rows, methods, written[2])
-    return written if is_drawn else written[:2]
+    written[0].write_text(rows_text(cells), encoding="utf-8")
+    found.summary.to_csv(written[1], index=False)
+    return written if draw(spec, found, written[2]) else written[:2]

@@ -1,0 +1,74 @@
+"""The README's main picture and tables, from the recorded runs of Figures 7 and 12 of the relevance pursuit paper.
+
+Hartmann6 in six settings. The picture has the baselines that the paper has, the default, and the oracle; the tables have
+every method: the true value at the recommended point after the last trial, and, in brackets, how far that is on the way
+from the plain GP to the oracle (in the second table, averaged over the trials that have a recommended point).
+
+    python benchmarks/six_settings.py --out runs/six-settings.png
+"""
+
+import argparse
+from itertools import product
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+
+from robustbo.replay.figure import draw_curves, finish
+from robustbo.replay.loaded import Loaded, load
+from robustbo.replay.spec import RunSpec
+
+RUNS = Path(__file__).parents[1] / "runs"
+SETTINGS = {"constant": "a constant of 100", "uniform": "uniform in [-3, 3]", "random-point": "the value elsewhere"}
+RATES = {7: "10 %", 12: "20 %"}
+DRAWN = ("sobol", "standard", "winsorized", "power-transform", "trimmed", "student-t", "relevance-pursuit", "oracle")
+
+
+def recorded(folder: Path) -> dict[tuple[int, str], Loaded]:
+    """The six runs, by the paper's figure and the kind of corruption."""
+    return {key: load(folder / f"figure-{key[0]}-{key[1]}.toml") for key in product(RATES, SETTINGS)}
+
+
+def draw(runs: dict[tuple[int, str], Loaded], path: Path) -> None:
+    """Two rows of panels."""
+    figure, panels = plt.subplots(2, 3, figsize=(12, 6.4), layout="constrained", sharex=True, sharey=True)
+    for axes, ((number, kind), run) in zip(panels.flat, runs.items(), strict=True):
+        assert isinstance(run.spec, RunSpec)
+        draw_curves(axes, run.spec, run.found.rows, [m for m in DRAWN if m in run.methods])
+        axes.set_title(f"{RATES[number]} {SETTINGS[kind]}", fontsize=10)
+        if (number, kind) != next(iter(runs)):
+            for line in axes.get_lines():
+                line.set_label("_")  # the legend needs each but once
+    for axes in panels[-1]:
+        axes.set_xlabel("trials")
+    for axes in panels[:, 0]:
+        axes.set_ylabel("true value at the\nrecommended point")
+    finish(figure, path)
+
+
+def table(runs: dict[tuple[int, str], Loaded], column: str) -> str:
+    """A method a row, a setting a column, as Markdown; of a summary's "final" or "average"."""
+    means = {key: run.found.summary.set_index("method")[column] for key, run in runs.items()}
+    head = [f"{SETTINGS[kind]}, {RATES[number]}" for number, kind in runs]
+    lines = ["| method | " + " | ".join(head) + " |", "| --- |" + " --- |" * len(head)]
+    for method in next(iter(runs.values())).methods:
+        cells = []
+        for found in means.values():
+            share = (found[method] - found["standard"]) / (found["oracle"] - found["standard"])
+            cells.append(f"{found[method]:.2f} ({100 * share:.0f} %)")
+        lines.append(f"| `{method}` | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Draw, and print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=Path, default=RUNS)
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    runs = recorded(options.runs)
+    draw(runs, options.out)
+    print(table(runs, "final"), table(runs, "average"), sep="\n\n")
+
+
+if __name__ == "__main__":
+    main()
