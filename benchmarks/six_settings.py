@@ -1,8 +1,8 @@
 """The README's main picture and tables, from the recorded runs of Figures 7 and 12 of the relevance pursuit paper.
 
-Hartmann6 in six settings. The picture has the baselines that the paper has, the default, and the oracle; the tables have
-every method: the true value at the recommended point after the last trial, and, in brackets, how far that is on the way
-from the plain GP to the oracle (in the second table, averaged over the trials that have a recommended point).
+Hartmann6 in six settings. The picture has the baselines that the paper has, the default, and the oracle. Tables:
+every method, the true value at the recommended point after the last trial, and, in brackets, how far that is on the
+way from the plain GP to the oracle (in the second table, averaged over the trials that have a recommended point).
 
     python benchmarks/six_settings.py --out runs/six-settings.png
 """

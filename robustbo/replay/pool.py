@@ -138,6 +138,15 @@ _messages: Any = None  # a worker's way to its parent; a queue can only be inher
 def _begin_worker(messages: Any) -> None:
     global _messages
     _messages = messages
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """Leave with a parent that was killed, who could not say so; what is recorded stays, as after any kill."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _work(cell: AnyCell) -> Failure | None:

@@ -110,3 +110,21 @@ def test_the_client_of_a_cluster(spec, tmp_path, undisturbed, workers):
     last = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert last.returncode == 0, last.stderr
     assert record(cells(spec, tmp_path / "out")) == undisturbed
+
+
+def test_the_client_of_the_pool_takes_its_processes_with_it(spec, tmp_path, undisturbed):
+    psutil = pytest.importorskip("psutil")
+    (tmp_path / "spec.toml").write_text(TOML)
+    command = [sys.executable, "-m", "robustbo.cli", "replay", "spec.toml", "--jobs", "2", "--out", "out"]
+    first = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob("out/cells/*.truth.jsonl")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    children = psutil.Process(first.pid).children()
+    assert len(children) >= 2
+    first.kill()
+    first.wait()
+    _, alive = psutil.wait_procs(children, timeout=30)
+    assert not alive
+    subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=True)
+    assert record(cells(spec, tmp_path / "out")) == undisturbed
