@@ -122,8 +122,9 @@ def _victim(
     try:
         if moments.random() < 0.3:
             return ("clients", psutil.Process(client.pid)) if client.poll() is None else None
-        if on_cluster:
-            workers = [psutil.Process(nanny.pid) for nanny in local.workers.values() if nanny.pid is not None]
+        if on_cluster:  # a nanny gives up on a worker that dies while it starts
+            pids = [nanny.pid for nanny in local.workers.values() if nanny.pid is not None]
+            workers = [psutil.Process(pid) for pid in pids] if len(local.scheduler.workers) == len(pids) else []
         else:
             workers = [p for p in psutil.Process(client.pid).children() if "spawn_main" in " ".join(p.cmdline())]
     except psutil.NoSuchProcess:
@@ -172,8 +173,10 @@ def main() -> None:
     if options.what == "time":
         rows = times(options.replications, options.trials, options.repetitions)
     elif options.what == "kills":
-        ways = (False, True)
-        rows = [kills(options.replications, options.trials, options.kills, on_cluster=way) for way in ways]
+        rows = []
+        for way in (False, True):
+            rows.append(kills(options.replications, options.trials, options.kills, on_cluster=way))
+            print(rows[-1], file=sys.stderr)
     else:
         rows = memory(options.trials)
     if options.out is not None:

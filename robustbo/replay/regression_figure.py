@@ -30,9 +30,9 @@ def draw(spec: RegressionSpec, table: pd.DataFrame, methods: Sequence[str], path
     if plt is None:
         return False
     panels = [*table.groupby(["task", "corruption"], sort=False)]
-    across = min(len(panels), 4)
+    across = table["corruption"].nunique()
     down = -(-len(panels) // across)
-    size = (1.2 + 2.6 * across, 1.2 + 2.2 * (down + 1))
+    size = (max(7.0, 1.2 + 2.6 * across), 1.2 + 2.2 * (down + 1))
     figure = plt.figure(figsize=size, layout="constrained")
     grid = figure.add_gridspec(down + 1, across)
     by_rate = table["rate"].nunique() > 1

@@ -82,5 +82,6 @@ def write(folder: Path, spec: AnySpec) -> list[Path]:
     found = tables(rows_of(cells), spec)
     written = [folder / ROWS, folder / SUMMARY, folder / PICTURE]
     written[0].write_text(rows_text(cells), encoding="utf-8")
+    (folder / f"{ROWS}.gz").unlink(missing_ok=True)  # of an earlier record
     found.summary.to_csv(written[1], index=False)
     return written if draw(spec, found, written[2]) else written[:2]
