@@ -196,8 +196,8 @@ def report(
 
 @app.command("list")
 def list_(format_: FormatOption = Format.table) -> None:
-    """List the problems, corruptions and surrogates, and the specs under runs/."""
-    from robustbo import corruption, problem
+    """List the problems, regression tasks, corruptions and surrogates, and the specs under runs/."""
+    from robustbo import corruption, problem, regression
     from robustbo.replay.method import NAMED_ABOUT
     from robustbo.replay.spec import SPEC_FILE
     from robustbo.surrogates.registry import SURROGATES
@@ -205,6 +205,7 @@ def list_(format_: FormatOption = Format.table) -> None:
     specs = [*Path("runs").glob(f"*/{SPEC_FILE}"), *Path("runs").glob("*.toml")]
     kinds: dict[str, dict[str, str]] = {
         "problem": {name: problem.about(name) for name in problem.names()},
+        "task": regression.about(),
         "corruption": {name: _first_line(kind) for name, kind in sorted(corruption.CORRUPTIONS.items())},
         "method": NAMED_ABOUT | {name: _first_line(s) for name, s in SURROGATES.items()},
         "run": dict.fromkeys(sorted(str(path.parent if path.name == SPEC_FILE else path) for path in specs), ""),

@@ -79,6 +79,15 @@ def names() -> list[str]:
     return sorted({name for source in sources() for name in source.names()})
 
 
+def about() -> dict[str, str]:
+    """What there is to say of each task."""
+    return {
+        name: f"regression; may be told {', '.join(source.options())}"
+        for source in sources()
+        for name in source.names()
+    }
+
+
 def source_of(task: str) -> Source:
     """The source that has a task.
 
