@@ -12,10 +12,12 @@ from itertools import product
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import pandas as pd
 
 from robustbo.replay.figure import draw_curves, finish
 from robustbo.replay.loaded import Loaded, load
 from robustbo.replay.spec import RunSpec
+from robustbo.settings import DEFAULT_SURROGATE
 
 RUNS = Path(__file__).parents[1] / "runs"
 SETTINGS = {"constant": "a constant of 100", "uniform": "uniform in [-3, 3]", "random-point": "the value elsewhere"}
@@ -53,9 +55,29 @@ def table(runs: dict[tuple[int, str], Loaded], column: str) -> str:
     for method in next(iter(runs.values())).methods:
         cells = []
         for found in means.values():
-            share = (found[method] - found["standard"]) / (found["oracle"] - found["standard"])
-            cells.append(f"{found[method]:.2f} ({100 * share:.0f} %)")
+            if method in found:
+                cells.append(f"{found[method]:.2f} ({share(found, method):.0f} %)")
+            else:
+                cells.append("")
         lines.append(f"| `{method}` | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def share(found: pd.Series, method: str) -> float:
+    """Per cent of the way from the plain GP to the oracle."""
+    return 100 * (found[method] - found["standard"]) / (found["oracle"] - found["standard"])
+
+
+def default(runs: dict[tuple[int, str], Loaded]) -> str:
+    """Where the default stands, a setting a row, as Markdown."""
+    names = ("standard", DEFAULT_SURROGATE, "oracle")
+    columns = [*(f"`{name}`" for name in names), "share at the end", "share of the average"]
+    lines = ["| values replaced by | rate | " + " | ".join(columns) + " |", "| --- | --- |" + " --- |" * len(columns)]
+    for (number, kind), run in runs.items():
+        final, average = (run.found.summary.set_index("method")[column] for column in ("final", "average"))
+        cells = [f"{final[name]:.2f}" for name in names]
+        cells += [f"{share(column, DEFAULT_SURROGATE):.0f} %" for column in (final, average)]
+        lines.append(f"| {SETTINGS[kind]} | {RATES[number]} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
@@ -67,7 +89,7 @@ def main() -> None:
     options = parser.parse_args()
     runs = recorded(options.runs)
     draw(runs, options.out)
-    print(table(runs, "final"), table(runs, "average"), sep="\n\n")
+    print(default(runs), table(runs, "final"), table(runs, "average"), sep="\n\n")
 
 
 if __name__ == "__main__":

@@ -81,11 +81,8 @@ def names() -> list[str]:
 
 def about() -> dict[str, str]:
     """What there is to say of each task."""
-    return {
-        name: f"regression; may be told {', '.join(source.options())}"
-        for source in sources()
-        for name in source.names()
-    }
+    options = {name: ", ".join(source.options()) for source in sources() for name in source.names()}
+    return {name: f"regression; may be told {told}" for name, told in options.items()}
 
 
 def source_of(task: str) -> Source:

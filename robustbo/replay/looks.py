@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
 
+from robustbo.settings import DEFAULT_SURROGATE
+
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
-FIXED = {"oracle": "#000000", "sobol": "#999999"}
+FIXED = {"oracle": "#000000", "sobol": "#999999", "standard": "#0072B2", DEFAULT_SURROGATE: "#D55E00"}
 LINES = {"-": "", ":": "2 4", "--": "8 4", "-.": "1 6"}  # matplotlib's, and their dashes in SVG
 
 
@@ -22,7 +24,7 @@ class Look(NamedTuple):
 
 
 def looks(methods: Sequence[str]) -> dict[str, Look]:
-    """How each of some methods is drawn; the oracle is black and dashed, chance is gray, wherever they are."""
+    """How each of some methods is drawn; the same everywhere for those that every run has."""
     colors = [color for color in COLORS if color not in FIXED.values()]
     free = (Look(color, line) for line, color in product(("-", ":", "--"), colors))
     last = Look("#999999", "-.")  # where there are no more
