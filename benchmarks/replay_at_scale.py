@@ -16,8 +16,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,12 +48,34 @@ def started(given: list[str]) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(given, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-@contextmanager
-def cluster() -> Iterator[LocalCluster]:
-    """A scheduler and two workers on this machine, of one thread each."""
-    os.environ["OMP_NUM_THREADS"] = "1"
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as local:
-        yield local
+class Cluster:
+    """A scheduler and two workers on this machine, of one thread each; `mend` begins those anew that were killed."""
+
+    def __init__(self) -> None:
+        self._local = LocalCluster(n_workers=0, dashboard_address=None)
+        self.workers: list[subprocess.Popen[bytes]] = []
+        self.mend()
+
+    @property
+    def address(self) -> str:
+        """Of the scheduler."""
+        return self._local.scheduler_address
+
+    def mend(self) -> None:
+        """Two workers that are alive."""
+        given = [sys.executable, "-m", "distributed.cli.dask_worker", self.address]
+        alive = [worker for worker in self.workers if worker.poll() is None]
+        new = [started([*given, "--no-nanny", "--nthreads", "1", "--no-dashboard"]) for _ in range(2 - len(alive))]
+        self.workers = alive + new
+
+    def __enter__(self) -> "Cluster":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self.workers:
+            worker.terminate()
+            worker.wait()
+        self._local.close()
 
 
 def seconds(given: list[str]) -> float:
@@ -68,8 +89,8 @@ def seconds(given: list[str]) -> float:
 def times(replications: int, trials: int, repetitions: int) -> list[dict[str, Any]]:
     """Each way in turn, several times; ratios to one process of the same turn."""
     found: dict[str, list[float]] = {"one process": [], "two processes": [], "cluster of two": []}
-    with cluster() as local, tempfile.TemporaryDirectory() as folder:
-        rests = (["--jobs", "1"], ["--jobs", "2"], ["--cluster", local.scheduler_address])
+    with Cluster() as cluster, tempfile.TemporaryDirectory() as folder:
+        rests = (["--jobs", "1"], ["--jobs", "2"], ["--cluster", cluster.address])
         for turn in range(repetitions):
             for (way, all_seconds), rest in zip(found.items(), rests, strict=True):
                 out = Path(folder) / f"{way}-{turn}"
@@ -95,16 +116,17 @@ def record(out: Path) -> pd.DataFrame:
 def kills(replications: int, trials: int, count: int, *, on_cluster: bool, seed: int = 0) -> dict[str, Any]:
     """Kill a process at random again and again, begin anew what has ended, and compare with an undisturbed run."""
     moments, dead = random.Random(seed), {"clients": 0, "workers": 0}
-    with tempfile.TemporaryDirectory() as folder, cluster() as local:
+    with tempfile.TemporaryDirectory() as folder, Cluster() as cluster:
         calm, disturbed = Path(folder) / "calm", Path(folder) / "disturbed"
         seconds(command(calm, replications, trials, "--jobs", "2"))
-        rest = ("--cluster", local.scheduler_address) if on_cluster else ("--jobs", "2")
+        rest = ("--cluster", cluster.address) if on_cluster else ("--jobs", "2")
         again, client, begun = command(disturbed, replications, trials, *rest), None, 0
         while sum(dead.values()) < count or client is None or client.poll() is None:
             if client is None or client.poll() is not None:
                 client, begun = started(again), begun + 1
+            cluster.mend()
             time.sleep(moments.uniform(0.5, 4.0))
-            if sum(dead.values()) < count and (victim := _victim(client, local, moments, on_cluster=on_cluster)):
+            if sum(dead.values()) < count and (victim := _victim(client, cluster, moments, on_cluster=on_cluster)):
                 kind, process = victim
                 process.send_signal(signal.SIGKILL)
                 dead[kind] += 1
@@ -116,15 +138,14 @@ def kills(replications: int, trials: int, count: int, *, on_cluster: bool, seed:
 
 
 def _victim(
-    client: "subprocess.Popen[bytes]", local: LocalCluster, moments: random.Random, *, on_cluster: bool
+    client: "subprocess.Popen[bytes]", cluster: Cluster, moments: random.Random, *, on_cluster: bool
 ) -> "tuple[str, psutil.Process] | None":
     """Mostly a worker, now and then the client; None where there is none just now."""
     try:
         if moments.random() < 0.3:
             return ("clients", psutil.Process(client.pid)) if client.poll() is None else None
-        if on_cluster:  # a nanny gives up on a worker that dies while it starts
-            pids = [nanny.pid for nanny in local.workers.values() if nanny.pid is not None]
-            workers = [psutil.Process(pid) for pid in pids] if len(local.scheduler.workers) == len(pids) else []
+        if on_cluster:
+            workers = [psutil.Process(worker.pid) for worker in cluster.workers]
         else:
             workers = [p for p in psutil.Process(client.pid).children() if "spawn_main" in " ".join(p.cmdline())]
     except psutil.NoSuchProcess:

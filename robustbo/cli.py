@@ -148,14 +148,14 @@ def show(
     journal: Annotated[Path, typer.Argument(help="The journal of an optimization.")],
     format_: FormatOption = Format.table,
     html: Annotated[bool, typer.Option("--html", help="Write a page, with slices of the surrogate.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Of the page; beside the journal unless said.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Of such a page; beside the journal unless said.")] = None,
 ) -> None:
     """Show an optimization's progress, its incumbent, and the values that look wrong."""
     from robustbo.overview import lines, overview, verdict_row
     from robustbo.record import opened
 
     settings, history = opened(journal)
-    if html:
+    if html or out is not None:
         from robustbo.replay import journal_page
 
         path = out or journal.with_suffix(".html")

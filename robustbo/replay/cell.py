@@ -23,7 +23,7 @@ from robustbo.replay.spec import RunSpec
 from robustbo.settings import Settings, options_text
 from robustbo.suggest import incumbent
 
-CELLS = "cells"
+CELLS, TRUTH = "cells", ".truth.jsonl"
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Cell:
     @property
     def truth(self) -> Path:
         """What it was not told."""
-        return self.journal.with_suffix(".truth.jsonl")
+        return self.journal.with_suffix(TRUTH)
 
     @property
     def problem(self) -> str:
@@ -207,7 +207,7 @@ def cells(spec: RunSpec, folder: Path) -> list[Cell]:
 
 def cells_in(folder: Path) -> list[Cell]:
     """All cells recorded in a folder, each with the spec that it was recorded with."""
-    found = [_recorded_cell(folder, read(path).header["cell"]) for path in (folder / CELLS).glob("*.truth.jsonl")]
+    found = [_recorded_cell(folder, read(path).header["cell"]) for path in (folder / CELLS).glob(f"*{TRUTH}")]
     return sorted(found, key=lambda cell: (cell.replication, cell.method))
 
 

@@ -49,6 +49,12 @@ def cells_in(folder: Path) -> Sequence[AnyCell]:
     return found
 
 
+def is_other_kind(spec: AnySpec, folder: Path) -> bool:
+    """Whether a folder holds a run of the other kind."""
+    other = regressions.SUFFIX if isinstance(spec, RunSpec) else ours.TRUTH
+    return any((folder / CELLS).glob(f"*{other}"))
+
+
 def trials_done(cell: AnyCell) -> int:
     """How many trials, or fits, of a cell are recorded; raises what reading them does."""
     return len(regressions.entries(cell) if isinstance(cell, RegressionCell) else ours.recorded(cell).entries)

@@ -34,6 +34,7 @@ def write(name: str, settings: Settings, history: History, path: Path) -> None:
     Raises:
         FitError: If the surrogate cannot be fitted.
     """
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(page(name, settings, history), encoding="utf-8")
 
 
@@ -141,5 +142,6 @@ def _slice(
 
 def _names(parameter: Parameter) -> tuple[tuple[float, str], ...]:
     """Values of a parameter along its unit coordinate."""
-    values = [parameter.from_unit(k / (TICKS - 1)) for k in range(TICKS)]
-    return tuple((parameter.to_unit(value), f"{value:.3g}") for value in dict.fromkeys(values))
+    values = [*dict.fromkeys(parameter.from_unit(k / (TICKS - 1)) for k in range(TICKS))]
+    numbers = [float(value) for value in values if value is not None]
+    return tuple(zip(map(parameter.to_unit, values), svg.labels(numbers), strict=True))

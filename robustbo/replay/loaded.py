@@ -1,5 +1,7 @@
 """A recorded run as a page shows it."""
 
+import shlex
+from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,3 +56,9 @@ def load(run: Path) -> Loaded:
         raise SpecError(f"{folder}: expected a recorded run ({ROWS} or {CELLS}/), found none; robustbo replay makes it")
     spec = specs.load(run)
     return Loaded(folder.name, path, spec, tables(rows, spec))
+
+
+def again(run: Loaded) -> str:
+    """The command that makes a run again, as HTML."""
+    command = shlex.join(["robustbo", "replay", str(run.path), "--out", f"results/{run.name}"])
+    return f"<h3>Again</h3><pre>{escape(command)}</pre>"

@@ -87,11 +87,23 @@ NAMED_ABOUT = {
 
 
 def by_name(given: Any) -> Any:
-    """Methods as a spec has them, a table or a plain list of names, with what their names mean."""
+    """Methods as a spec has them, a table or a plain list of names, with what their names mean.
+
+    Raises:
+        ValueError: If a name cannot be part of a file's.
+    """
     given = as_table(given)
     if not isinstance(given, dict):
         return given
-    return {name: NAMED.get(name, {"surrogate": name}) | dict(method) for name, method in given.items()}
+    for name in given:
+        if not name or name.startswith(".") or any(part in name for part in "/\\\0"):
+            raise ValueError(f"a method's name must be fit for a file's (no slash, no dot in front), got {name!r}")
+    return {name: with_defaults(NAMED.get(name, {"surrogate": name}), method) for name, method in given.items()}
+
+
+def with_defaults(defaults: dict[str, Any], given: Any) -> Any:
+    """A table with what it does not say; what is no table stays as it is, for validation to name."""
+    return defaults | given if isinstance(given, dict) else given
 
 
 def as_table(given: Any) -> Any:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from robustbo.replay import svg
 from robustbo.replay.html import share, switches, table
-from robustbo.replay.loaded import Loaded
+from robustbo.replay.loaded import Loaded, again
 from robustbo.replay.score import curve
 from robustbo.replay.spec import RunSpec
 from robustbo.settings import DEFAULT_SURROGATE
@@ -31,7 +31,8 @@ def section(run: Loaded, spec: RunSpec) -> str:
         _detection(run),
         _timeline(run),
         _timing(run),
-        f"<h3>Again</h3><pre>robustbo replay {escape(str(run.path))} --out results/{escape(run.name)}</pre></section>",
+        again(run),
+        "</section>",
     ]
     return "".join(parts)
 
@@ -93,13 +94,13 @@ def _detection(run: Loaded) -> str:
 
 
 def _timeline(run: Loaded) -> str:
-    """The values of the first replication of the default, or of the first method that flags any."""
-    flags = run.found.rows[run.found.rows["flagged"].astype("boolean").fillna(False)]["method"].unique()
-    order = [m for m in (DEFAULT_SURROGATE, *run.methods) if m in flags]
+    """The values of the first replication with flags of the default, or of the first method that flags any."""
+    flags = run.found.rows[run.found.rows["flagged"].astype("boolean").fillna(False)]
+    order = [m for m in (DEFAULT_SURROGATE, *run.methods) if m in set(flags["method"])]
     if not order:
         return ""
-    mine = run.found.rows[run.found.rows["method"] == order[0]]
-    mine = mine[mine["replication"] == mine["replication"].min()]
+    first = flags.loc[flags["method"] == order[0], "replication"].min()
+    mine = run.found.rows[(run.found.rows["method"] == order[0]) & (run.found.rows["replication"] == first)]
     x, y = mine["trial"].to_numpy() + 1, mine["value"].to_numpy()
     wrong, flagged = mine["corrupted"].to_numpy(bool), mine["flagged"].astype("boolean").fillna(False).to_numpy(bool)
     low, high = np.quantile(y[~wrong] if (~wrong).any() else y, [0.0, 1.0])

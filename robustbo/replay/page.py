@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from robustbo.errors import SpecError
 from robustbo.replay import optimization_section, regression_section
+from robustbo.replay.figure import plt
 from robustbo.replay.html import document, table
 from robustbo.replay.loaded import Loaded, load
 from robustbo.replay.report import draw
@@ -18,14 +20,20 @@ def write(runs: Sequence[Path], path: Path) -> list[Path]:
         The files written; no pictures where matplotlib is not installed.
 
     Raises:
-        SpecError: As `load` does.
+        SpecError: As `load` does, or if the page's name does not end in ".html".
     """
+    if path.suffix != ".html":
+        raise SpecError(f"--out: the page's name must end in .html, got {path.name!r}")
     found = [load(run) for run in runs]
     folder = path.with_suffix("")
-    folder.mkdir(parents=True, exist_ok=True)
+    (folder if plt is not None else path.parent).mkdir(parents=True, exist_ok=True)
     path.write_text(page(found), encoding="utf-8")
-    pictures = [(run, folder / f"{run.name}.png") for run in found]
-    return [path, *(picture for run, picture in pictures if draw(run.spec, run.found, picture))]
+    written = [path]
+    for run in found:
+        same = sum(picture.stem.rsplit("~")[0] == run.name for picture in written)
+        picture = folder / f"{run.name}{f'~{same + 1}' if same else ''}.png"
+        written += [picture] if draw(run.spec, run.found, picture) else []
+    return written
 
 
 def page(runs: Sequence[Loaded]) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from robustbo.errors import SpecError
-from robustbo.replay.engine import AnyCell, cells, trials_done
+from robustbo.replay.engine import AnyCell, cells, is_other_kind, trials_done
 from robustbo.replay.report import table_of
 from robustbo.replay.spec import AnySpec
 from robustbo.replay.work import past_seconds
@@ -29,6 +29,8 @@ def plan(spec: AnySpec, folder: Path, resume: bool) -> Plan:
     Raises:
         SpecError: If the folder holds results of another spec, or any at all without ``resume``.
     """
+    if is_other_kind(spec, folder):
+        raise SpecError(f"{folder}: holds a run of another kind; choose another --out")
     made = cells(spec, folder)
     done = {(cell.method, cell.replication): min(trials_done(cell), spec.trials) for cell in made}
     if any(done.values()) and not resume:

@@ -4,8 +4,10 @@ Every fit follows from the spec and the seed, so whatever a kill left out is com
 seconds that it took alone are another's.
 """
 
+import json
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -15,7 +17,7 @@ import numpy as np
 import torch
 
 from robustbo import regression, seeds
-from robustbo.errors import ReplayMismatch, SpecError
+from robustbo.errors import FitError, ReplayMismatch, RobustBOError, SpecError
 from robustbo.isolation import isolated
 from robustbo.journal import Journal, read
 from robustbo.replay.cell import CELLS
@@ -96,6 +98,11 @@ def entries(cell: RegressionCell) -> list[dict[str, Any]]:
         shown = "\n  ".join(differences(contents.header["cell"], cell.description))
         raise SpecError(f"{cell.journal}: recorded with another spec; choose another --out, or undo this:\n  {shown}")
     there = {_key(_scenario(event)): event for event in contents.events}
+    tasks = {scenario.name: scenario[3:] for scenario in cell.scenarios}
+    for event in contents.events:
+        if (recorded := _scenario(event)[3:]) != tasks.get(event["name"], recorded):
+            shown = f"{event['name']}: recorded {recorded}, now {tasks[event['name']]}"
+            raise SpecError(f"{cell.journal}: recorded with another task; choose another --out or name for it: {shown}")
     return [there[key] for key in map(_key, cell.scenarios) if key in there]
 
 
@@ -108,7 +115,7 @@ def run(cell: RegressionCell, progress: Callable[[int, float | None], None]) -> 
 
     Raises:
         SpecError: If what is recorded belongs to another spec.
-        FitError: If a surrogate cannot be fitted; what was recorded before stays.
+        FitError: If a surrogate could not be fitted to some scenarios, or has no finite score; the others are recorded.
     """
     done = [_key(_scenario(event)) for event in entries(cell)]
     if len(done) == len(cell.scenarios):
@@ -117,12 +124,29 @@ def run(cell: RegressionCell, progress: Callable[[int, float | None], None]) -> 
         record, _ = Journal.resume(cell.journal)
     else:
         record = Journal.create(cell.journal, {"hash": digest(cell.description), "cell": cell.description})
+    _warm_up(cell.how.surrogate)
+    failures = []
     for scenario in cell.scenarios:
-        if _key(scenario) not in done:
-            done.append(_key(scenario))
+        if _key(scenario) in done:
+            continue
+        try:
             found = measure(cell.how, scenario, cell.root)
-            record.append({"event": "fit", **scenario._asdict(), **found._asdict()})
-            progress(len(done), None)
+        except (RobustBOError, ValueError) as error:
+            failures.append(f"{scenario.name}, {scenario.corruption}, {scenario.rate:g}: {error}")
+            continue
+        done.append(_key(scenario))
+        record.append({"event": "fit", **scenario._asdict(), **found._asdict()})
+        progress(len(done), None)
+    if failures:
+        raise FitError("; ".join(failures))
+
+
+@lru_cache
+def _warm_up(surrogate: str) -> None:
+    """One fit that nobody times: the first in a process waits for libraries to get ready."""
+    X = torch.linspace(0, 1, 8, dtype=torch.float64).unsqueeze(-1)
+    with isolated(0), suppress(FitError):
+        fit(model_class(surrogate)(X, torch.sin(6 * X)))
 
 
 def measure(how: Fitted, scenario: Scenario, root: int) -> Sample:
@@ -132,9 +156,16 @@ def measure(how: Fitted, scenario: Scenario, root: int) -> Sample:
         how: Which surrogate, and what it sees.
         scenario: What it is fitted to.
         root: Seed of the data and their corruption.
+
+    Raises:
+        FitError: If it cannot be fitted, or a score is not finite.
+        ValueError: If the task cannot be made.
     """
-    task = _task(scenario.task, scenario.corruption, scenario.rate, root, tuple(scenario.options.items()))
+    options = json.dumps(scenario.options, sort_keys=True)
+    task = _task(scenario.task, scenario.corruption, scenario.rate, root, options)
     seen = ~task.is_corrupted if how.sees == "clean" else np.ones(len(task.y), dtype=bool)
+    if seen.sum() < 2:
+        raise FitError(f"at least 2 rows must be left to fit, got {seen.sum()}")
     X, Y = torch.from_numpy(task.X[seen]), torch.from_numpy(task.y[seen]).unsqueeze(-1)
     with isolated(seeds.derive(root, 0, "fit")):
         started = time.perf_counter()
@@ -142,6 +173,8 @@ def measure(how: Fitted, scenario: Scenario, root: int) -> Sample:
         seconds = time.perf_counter() - started
         found = scores(model, torch.from_numpy(task.X_test), torch.from_numpy(task.y_test))
         flagged = diagnose(model).is_outlier.numpy()
+    if not np.isfinite(found).all():
+        raise FitError(f"scores must be finite, got {found}")
     scale, wrong = float(task.y_scaling.scale), task.is_corrupted[seen]
     return Sample(
         n=len(Y),
@@ -156,8 +189,9 @@ def measure(how: Fitted, scenario: Scenario, root: int) -> Sample:
 
 
 @lru_cache(maxsize=8)
-def _task(name: str, corruption: str, rate: float, seed: int, options: tuple[Any, ...]) -> regression.Task:
-    return regression.source_of(name).task(name, corruption=corruption, rate=rate, seed=seed, **dict(options))
+def _task(name: str, corruption: str, rate: float, seed: int, options: str) -> regression.Task:
+    told = json.loads(options)
+    return regression.source_of(name).task(name, corruption=corruption, rate=rate, seed=seed, **told)
 
 
 def _transform(how: Fitted) -> dict[str, Any]:
@@ -170,8 +204,8 @@ def _scenario(event: dict[str, Any]) -> Scenario:
     return Scenario(*(event[field] for field in Scenario._fields))
 
 
-def _key(scenario: Scenario) -> tuple[Any, ...]:
-    return *scenario[:-1], *sorted(scenario.options.items())
+def _key(scenario: Scenario) -> str:
+    return json.dumps(scenario, sort_keys=True)
 
 
 def cells(spec: RegressionSpec, folder: Path) -> list[RegressionCell]:

@@ -35,11 +35,15 @@ def draw(spec: RegressionSpec, table: pd.DataFrame, methods: Sequence[str], path
     size = (max(7.0, 1.2 + 2.6 * across), 1.2 + 2.2 * (down + 1))
     figure = plt.figure(figsize=size, layout="constrained")
     grid = figure.add_gridspec(down + 1, across)
-    by_rate = table["rate"].nunique() > 1
-    styles = looks(methods)
+    styles, has_legend = looks(methods), False
     for i, ((task, corruption), part) in enumerate(panels):
         axes = figure.add_subplot(grid[divmod(i, across)])
+        by_rate = part["rate"].nunique() > 1
         (_by_rate if by_rate else _by_method)(axes, part, styles)
+        if by_rate and not has_legend:
+            for line, method in zip(axes.containers, styles, strict=True):
+                line.set_label(method)
+        has_legend = has_legend or by_rate
         axes.set_title(f"{task}, {corruption}", fontsize=9)
         if i % across == 0:
             axes.set_ylabel(DENSITY, fontsize=8)
@@ -50,7 +54,7 @@ def draw(spec: RegressionSpec, table: pd.DataFrame, methods: Sequence[str], path
     figure.suptitle(spec.title, fontsize=10)
     for axes in figure.axes:
         axes.spines[["top", "right"]].set_visible(False)
-    finish(figure, path, has_legend=by_rate)
+    finish(figure, path, has_legend=has_legend)
     return True
 
 
@@ -58,8 +62,7 @@ def _by_rate(axes: Any, part: pd.DataFrame, styles: dict[str, Look]) -> None:
     for method, look in styles.items():
         mine = part[part["method"] == method].groupby("rate")["nlpd"]
         mean, error = -mine.mean(), mine.sem()
-        label = method if axes is axes.figure.axes[0] else None
-        axes.errorbar(mean.index, mean, error, color=look.color, linestyle=look.line, label=label, capsize=2)
+        axes.errorbar(mean.index, mean, error, color=look.color, linestyle=look.line, marker=".", capsize=2)
     axes.set_xlabel("share of corrupted values")
 
 

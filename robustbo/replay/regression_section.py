@@ -8,9 +8,9 @@ import pandas as pd
 
 from robustbo.replay import svg
 from robustbo.replay.html import share, switches, table
-from robustbo.replay.loaded import Loaded
+from robustbo.replay.loaded import Loaded, again
 from robustbo.replay.regression_score import WHERE, with_error
-from robustbo.replay.regression_spec import RegressionSpec
+from robustbo.replay.regression_spec import NONE, RegressionSpec
 
 DENSITY = "log density of a test target"
 
@@ -18,7 +18,8 @@ DENSITY = "log density of a test target"
 def section(run: Loaded, spec: RegressionSpec) -> str:
     """One run: a chart and a table a task and corruption, timing, and how it is repeated."""
     rows = run.found.rows
-    about = f"{', '.join(spec.tasks)}; {', '.join(spec.corruptions)} corruption of "
+    kinds = ", ".join(kind for kind in spec.corruptions if kind != NONE) or NONE
+    about = f"{', '.join(spec.tasks)}; {kinds} corruption of "
     about += ", ".join(f"{100 * rate:g} %" for rate in spec.rates) + " of the training targets"
     replications = rows.groupby("method")["replication"].nunique().max()
     parts = [
@@ -36,7 +37,7 @@ def section(run: Loaded, spec: RegressionSpec) -> str:
         parts.append(_by_rate(run, mine, name) if part["rate"].nunique() > 1 else _strips(run, part, name))
         parts.append(_scores(mine))
     parts.append(_timing(run))
-    parts.append(f"<h3>Again</h3><pre>robustbo replay {escape(str(run.path))} --out results/{escape(run.name)}</pre>")
+    parts.append(again(run))
     return "".join([*parts, "</section>"])
 
 
@@ -47,7 +48,8 @@ def _by_rate(run: Loaded, found: pd.DataFrame, name: str) -> str:
         x, y, error = mine["rate"].to_numpy(), -mine["nlpd"].to_numpy(), mine["nlpd_error"].to_numpy()
         look = run.looks[method]
         drawn.append(svg.Line(run.keys[method], look.color, look.dash, x, y, y - error, y + error))
-    within = svg.frame([line.x for line in drawn], [line.y for line in drawn], "share of corrupted values", DENSITY)
+    ends = [array for line in drawn for array in (line.y, line.low, line.high) if array is not None]
+    within = svg.frame([line.x for line in drawn], ends, "share of corrupted values", DENSITY)
     return svg.lines(drawn, within, f"{name}: {DENSITY} by the share of corrupted values")
 
 

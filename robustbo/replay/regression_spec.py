@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from itertools import product
+from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from robustbo import regression
-from robustbo.replay.method import Chosen, Frozen, Strict, as_table, by_name
+from robustbo.replay.method import NAMED, Chosen, Frozen, Strict, as_table, by_name, with_defaults
 
 NONE = "none"  # the corruption that does nothing, whatever its rate
 
@@ -86,7 +87,7 @@ class RegressionSpec(Strict):
         given = as_table(given)
         if not isinstance(given, dict):
             return given
-        return {name: {"task": name} | dict(task) for name, task in given.items()}
+        return {name: with_defaults({"task": name}, task) for name, task in given.items()}
 
     @field_validator("tasks")
     @classmethod
@@ -106,10 +107,28 @@ class RegressionSpec(Strict):
                 raise ValueError(f"corruptions must be of {kinds}, got {unknown[0]!r}")
         return given
 
+    @field_validator("corruptions", "rates")
+    @classmethod
+    def _each_once(cls, given: list[Any]) -> list[Any]:
+        if len(set(given)) < len(given):
+            raise ValueError(f"each must be there once, got {given}")
+        return given
+
     @field_validator("methods", mode="before")
     @classmethod
     def _methods_by_name(cls, given: Any) -> Any:
-        return by_name(given)
+        found = by_name(given)
+        for name in found if isinstance(found, dict) else ():
+            if not set(NAMED.get(name, {})) <= set(Fitted.model_fields):
+                raise ValueError(f"{name!r} says how to optimize, and cannot be fitted; leave it away")
+        return found
+
+    @field_validator("published")
+    @classmethod
+    def _published_exists(cls, given: str | None) -> str | None:
+        if given is not None and not Path(given).is_file():
+            raise ValueError(f"published must be a CSV file beside the spec, got {given!r}")
+        return given
 
     @property
     def problem(self) -> str:
@@ -134,7 +153,3 @@ class RegressionSpec(Strict):
     def trials(self) -> int:
         """How many fits a replication of a method has."""
         return len(self.scenarios)
-
-    def cell(self, method: str) -> dict[str, Any]:
-        """All that a replication of one method depends on but the scenarios, each of which is recorded with its fit."""
-        return {"kind": self.kind, "seed": self.seed, "method": method, **self.methods[method].model_dump(mode="json")}

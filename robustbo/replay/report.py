@@ -26,7 +26,7 @@ class Tables(NamedTuple):
 
 
 def tables(rows: pd.DataFrame, spec: AnySpec) -> Tables:
-    """What follows from a run's rows; of an optimization's, no trials but those that the spec has."""
+    """What follows from a run's rows."""
     there = set(rows["method"])
     methods = [*(name for name in spec.methods if name in there), *sorted(there - set(spec.methods))]
     if isinstance(spec, RunSpec):

@@ -135,7 +135,8 @@ def find(run: str | Path) -> Path:
     for candidate in (path / SPEC_FILE, path.with_name(path.name + ".toml"), path):
         if candidate.is_file():
             return candidate
-    raise SpecError(f"{run}: expected a TOML file or a folder with {SPEC_FILE} in it, found neither")
+    places = f"a folder with {SPEC_FILE} in it, or NAME.toml beside it"
+    raise SpecError(f"{run}: expected a TOML file or {places}, found neither; put the run's spec there")
 
 
 def load(run: str | Path, overrides: Iterable[str] = ()) -> AnySpec:
@@ -154,11 +155,11 @@ def load(run: str | Path, overrides: Iterable[str] = ()) -> AnySpec:
         given = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SpecError(f"{path}: expected TOML: {error}") from None
-    if isinstance(published := given.get("published"), str):
-        given["published"] = str(path.parent / published)
     overrides = list(overrides)
     for override in overrides:
         _override(given, override)
+    if isinstance(published := given.get("published"), str):
+        given["published"] = str(path.parent / published)
     place = " ".join([str(path), *(f"--set {override}" for override in overrides)])
     if (kind := given.get("kind", KINDS[0])) not in KINDS:
         raise SpecError(f"{place}: kind: expected one of {', '.join(KINDS)}, got {kind!r}")

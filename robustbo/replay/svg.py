@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 WIDTH, HEIGHT = 640, 300
-LEFT, RIGHT, TOP, BOTTOM = 56, 12, 12, 40
+LEFT, RIGHT, TOP, BOTTOM = 72, 12, 12, 40
 FARTHEST = 1e300  # so that a range has a finite width
 
 
@@ -76,7 +76,17 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
     """Round numbers within a range."""
     step = 10.0 ** math.floor(math.log10((high - low) / most))
     step = next(s for s in (step, 2 * step, 5 * step, 10 * step) if (high - low) / s <= most)
-    return [round(k * step, 12) for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+    decimals = 2 - math.floor(math.log10(step))
+    return [round(k * step, decimals) for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+
+
+def labels(values: Sequence[float]) -> list[str]:
+    """Numbers as text, with as few digits as tell them apart."""
+    for digits in range(3, 16):
+        texts = [f"{value:.{digits}g}" for value in values]
+        if len(set(texts)) == len(set(values)):
+            break
+    return texts
 
 
 def lines(given: Sequence[Line], within: Frame, label: str) -> str:
@@ -127,10 +137,10 @@ def strips(given: Sequence[Strip], xlabel: str, label: str) -> str:
         return round(left + (value - within.x[0]) / (within.x[1] - within.x[0]) * (WIDTH - left - RIGHT), 1)
 
     marks = []
-    for value in ticks(*within.x):
+    for value, text in _named(*within.x):
         x = across(value)
         marks.append(f'<line x1="{x}" x2="{x}" y1="{TOP}" y2="{height - BOTTOM}" stroke="#e4e4e4"/>')
-        marks.append(f'<text x="{x}" y="{height - BOTTOM + 16}" text-anchor="middle">{value:g}</text>')
+        marks.append(f'<text x="{x}" y="{height - BOTTOM + 16}" text-anchor="middle">{text}</text>')
     for i, strip in enumerate(given):
         y = TOP + row * (i + 0.5)
         name = f'<text x="{left - 8}" y="{y + 4}" text-anchor="end">{escape(strip.name)}</text>'
@@ -149,18 +159,23 @@ def _points(places: Sequence[tuple[float, float]]) -> str:
 
 def _chart(marks: Sequence[str], within: Frame, label: str) -> str:
     axes = []
-    for value, name in within.xnames or [(value, f"{value:g}") for value in ticks(*within.x)]:
+    for value, name in within.xnames or _named(*within.x):
         x, _ = within.place(value, within.y[0])
         axes.append(f'<text x="{x}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{escape(name)}</text>')
-    for value in ticks(*within.y):
+    for value, name in _named(*within.y):
         _, y = within.place(within.x[0], value)
         axes.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}" stroke="#e4e4e4"/>')
-        axes.append(f'<text x="{LEFT - 6}" y="{y + 4}" text-anchor="end">{value:g}</text>')
+        axes.append(f'<text x="{LEFT - 6}" y="{y + 4}" text-anchor="end">{name}</text>')
     middle = (HEIGHT - BOTTOM + TOP) / 2
     axes.append(f'<text x="{(WIDTH + LEFT) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{escape(within.xlabel)}</text>')
     turned = f'transform="rotate(-90 14 {middle})"'
     axes.append(f'<text x="14" y="{middle}" text-anchor="middle" {turned}>{escape(within.ylabel)}</text>')
     return _picture([*axes, *marks], HEIGHT, label)
+
+
+def _named(low: float, high: float) -> list[tuple[float, str]]:
+    values = ticks(low, high)
+    return list(zip(values, labels(values), strict=True))
 
 
 def _picture(marks: Sequence[str], height: float, label: str) -> str:

@@ -72,7 +72,21 @@ def test_what_is_not_recorded_is_said(tmp_path):
         load(tmp_path)
 
 
-@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (20.0, 100.0), (-3.2, 3.3), (0.001, 0.0013), (1e5, 1e6)])
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ([0.0, 0.5, 1.0], ["0", "0.5", "1"]),
+        ([1e6, 1e6 + 2, 1e6 + 4], ["1000000", "1000002", "1000004"]),
+        ([1e-14, 2e-14], ["1e-14", "2e-14"]),
+    ],
+)
+def test_labels_tell_their_values_apart(values, texts):
+    assert svg.labels(values) == texts
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0.0, 1e-14), (0.0, 1.0), (20.0, 100.0), (-3.2, 3.3), (0.001, 0.0013), (1e5, 1e6)]
+)
 def test_ticks_are_round_and_within(low, high):
     found = svg.ticks(low, high)
     assert 2 <= len(found) <= 7

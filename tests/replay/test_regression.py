@@ -6,11 +6,12 @@ import pytest
 import torch
 
 from problems.regression import task
-from robustbo.errors import ReplayMismatch, SpecError
+from robustbo.errors import FitError, ReplayMismatch, SpecError
 from robustbo.journal import Journal, read
 from robustbo.replay import engine, pool, regression_score, report
 from robustbo.replay.loaded import load as load_recorded
-from robustbo.replay.page import page
+from robustbo.replay.page import page, write
+from robustbo.replay.plan import plan
 from robustbo.replay.regression_cell import cells, entries, run, verify
 from robustbo.replay.regression_spec import RegressionSpec
 from robustbo.replay.spec import load
@@ -87,6 +88,13 @@ class TestSpec:
                 "no such key, expected one of surrogate, options, transform, sees",
             ),
             ("trials=9", "no such key, expected one of kind, title"),
+            ("rates=[0.1, 0.1]", "each must be there once"),
+            ("corruptions=['none', 'none']", "each must be there once"),
+            ("tasks.neal=3", "tasks.neal: .*got 3"),
+            ("methods.standard=3", "methods.standard: .*got 3"),
+            ("methods.sobol={}", "'sobol' says how to optimize, and cannot be fitted"),
+            ("methods={'a/b' = {surrogate = 'standard'}}", "fit for a file's .*got 'a/b'"),
+            ("published='nowhere.csv'", "published must be a CSV file beside the spec, got .*nowhere.csv"),
             ("kind='classification'", "kind: expected one of optimization, regression, got 'classification'"),
         ],
     )
@@ -148,6 +156,27 @@ class TestRecord:
         run(more, lambda count, value: done.append(count))
         assert done == [7, 8, 9]
         assert entries(more)[:6] == entries(cell)
+
+    def test_another_task_of_the_same_name_is_refused(self, path):
+        run(only(path, "standard"), lambda done, value: None)
+        with pytest.raises(SpecError, match=r"recorded with another task.*'n': 24.*now .*'n': 30"):
+            entries(cells(load(path, ["tasks.small.n=30"]), path)[0])
+
+    def test_a_run_of_the_other_kind_is_refused(self, path, recorded):
+        (path / "optimization.toml").write_text('problem = "branin"\nmethods = ["sobol"]\ntrials = 3\nreplications = 1')
+        with pytest.raises(SpecError, match="holds a run of another kind"):
+            plan(load(path / "optimization.toml"), recorded, resume=True)
+
+    def test_what_cannot_be_fitted_is_named_and_the_others_go_on(self, path):
+        cell = next(c for c in cells(load(path, ["rates=[0.1, 1.0]"]), path) if c.method == "oracle")
+        with pytest.raises(FitError, match=r"neal, uniform, 1: at least 2 rows .* got 0; small, uniform, 1: at least"):
+            run(cell, lambda done, value: None)
+        assert [(entry["name"], entry["rate"]) for entry in entries(cell)] == [
+            ("neal", 0.0),
+            ("neal", 0.1),
+            ("small", 0.0),
+            ("small", 0.1),
+        ]
 
     def test_another_seed_is_refused(self, path):
         run(only(path, "standard"), lambda done, value: None)
@@ -212,3 +241,11 @@ def test_the_page_has_its_tables_charts_and_switches(recorded):
     assert text.count("data-key=") == 3
     assert text.count("<tr>") >= 18
     assert (recorded / "curves.png").stat().st_size > 10_000
+
+
+def test_pages_of_two_runs_of_one_name_have_a_picture_each(recorded, tmp_path):
+    written = write([recorded, recorded], tmp_path / "new" / "all.html")
+    assert [path.name for path in written] == ["all.html", f"{recorded.name}.png", f"{recorded.name}~2.png"]
+    assert all(path.stat().st_size > 10_000 for path in written)
+    with pytest.raises(SpecError, match=r"must end in \.html, got 'all'"):
+        write([recorded], tmp_path / "all")
