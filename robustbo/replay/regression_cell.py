@@ -98,10 +98,11 @@ def entries(cell: RegressionCell) -> list[dict[str, Any]]:
         shown = "\n  ".join(differences(contents.header["cell"], cell.description))
         raise SpecError(f"{cell.journal}: recorded with another spec; choose another --out, or undo this:\n  {shown}")
     there = {_key(_scenario(event)): event for event in contents.events}
-    tasks = {scenario.name: scenario[3:] for scenario in cell.scenarios}
+    tasks = {scenario.name: (scenario.task, scenario.options) for scenario in cell.scenarios}
     for event in contents.events:
-        if (recorded := _scenario(event)[3:]) != tasks.get(event["name"], recorded):
-            shown = f"{event['name']}: recorded {recorded}, now {tasks[event['name']]}"
+        recorded, now = (event["task"], event["options"]), tasks.get(event["name"])
+        if now not in (None, recorded):
+            shown = f"{event['name']}: recorded {recorded}, now {now}"
             raise SpecError(f"{cell.journal}: recorded with another task; choose another --out or name for it: {shown}")
     return [there[key] for key in map(_key, cell.scenarios) if key in there]
 
