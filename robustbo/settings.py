@@ -15,7 +15,7 @@ Acquisition = Literal["auto", "qLogNEI", "qLogEI", "LogEI", "sobol"]
 ACQUISITIONS: tuple[str, ...] = get_args(Acquisition)
 DEFAULT_SURROGATE = "relevance-pursuit"
 COMMITTEE_FROM = 2000  # told values beyond which "auto" is a committee
-DEFAULT_REMEASURE: Remeasure = "promising"  # by its figures: see the README, runs/loop-*
+DEFAULT_REMEASURE: Remeasure = "promising"  # by its figures: see the README, runs/figure-*
 
 
 def default_num_initial(space: Space) -> int:
