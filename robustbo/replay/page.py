@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import pandas as pd
+
 from robustbo.errors import SpecError
 from robustbo.replay import optimization_section, regression_section
 from robustbo.replay.figure import plt
@@ -57,13 +59,14 @@ def _overview(runs: Sequence[Loaded]) -> str:
         means = run.found.summary.set_index("method")
         if not {"standard", "oracle", DEFAULT_SURROGATE} <= set(means.index):
             continue
-        shares = [
-            (means.at[DEFAULT_SURROGATE, column] - means.at["standard", column])
-            / (means.at["oracle", column] - means.at["standard", column])
-            for column in ("final", "average")
-        ]
-        found.append([run.spec.title or run.name, *(f"{100 * share:.0f} %" for share in shares)])
+        sign = 1 if run.spec.load_problem().direction == "maximize" else -1
+        found.append([run.spec.title or run.name, *(_share(means[column], sign) for column in ("final", "average"))])
     if not found:
         return ""
     text = "<p>How much of the way from the plain GP to the oracle, which sees no wrong value, the default goes.</p>"
     return text + table(["run", "at the end", "on average"], found)
+
+
+def _share(means: pd.Series, sign: int) -> str:
+    whole, ours = (sign * (means[method] - means["standard"]) for method in ("oracle", DEFAULT_SURROGATE))
+    return f"{100 * ours / whole:.0f} %" if whole > 0 else "the oracle is no better"
