@@ -18,7 +18,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from robustbo.numerics.covariance import Covariance, CovarianceFunction, LogNormal
+from robustbo.numerics.covariance import MANY, Covariance, CovarianceFunction, LogNormal
 from robustbo.numerics.evidence import Evidence, evidence
 
 LOG_S2 = (math.log(1e-4), math.log(1e4))  # the lower bound is BoTorch's, on standardized outcomes
@@ -126,10 +126,15 @@ def information(model: Model, value: Value, support: Tensor, slope: Tensor) -> T
     if model.s2_known is None:
         rows.append((value.s2 * al).unsqueeze(0))
     shared, own = torch.cat(rows), slope * al[support]  # V_a al: its numbers, or the only one that is not zero
-    OP = own.unsqueeze(-1) * P[support]
-    among = torch.cat([shared @ P @ shared.mT, OP @ shared.mT])
-    A = torch.cat([among, torch.cat([among[len(shared) :].mT, OP[:, support] * own])], dim=1)
-    on_mean = torch.cat([shared @ P1, own * P1[support]])
+    if len(al) <= MANY:  # dense, as runs are recorded: another order of sums has other last bits
+        alone = al.new_zeros(len(support), len(al)).scatter_(1, support.unsqueeze(1), own.unsqueeze(1))
+        W = torch.cat([shared, alone])
+        A, on_mean = W @ P @ W.mT, W @ P1
+    else:
+        OP = own.unsqueeze(-1) * P[support]
+        among = torch.cat([shared @ P @ shared.mT, OP @ shared.mT])
+        A = torch.cat([among, torch.cat([among[len(shared) :].mT, OP[:, support] * own])], dim=1)
+        on_mean = torch.cat([shared @ P1, own * P1[support]])
     return 0.5 * (A - torch.outer(on_mean, on_mean / P1.sum()))
 
 
