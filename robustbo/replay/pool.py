@@ -1,9 +1,11 @@
 """Many cells on several processes of one thread each; any may be killed, and its cell goes on in another."""
 
+import math
 import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
@@ -62,14 +64,19 @@ def run_cells(
 
 
 class _Run:
-    """What is left to do, and what failed."""
+    """What is left to do, and what failed.
+
+    The methods that have taken longest go first, and those that nothing is known of before them: so the last cell that
+    runs, alone, is a short one.
+    """
 
     def __init__(
         self, cells: list[AnyCell], notify: Callable[[Progress], None], messages: Any, fail_fast: bool
     ) -> None:
-        self.waiting, self.failures = cells[::-1], list[Failure]()
+        self.waiting, self.failures = cells, list[Failure]()
         self._notify, self._messages, self._fail_fast = notify, messages, fail_fast
         self._deaths: Counter[tuple[str, int]] = Counter()
+        self.took: dict[str, list[float]] = {}
 
     @property
     def is_over(self) -> bool:
@@ -78,29 +85,37 @@ class _Run:
 
     def supervise(self, pool: ProcessPoolExecutor, jobs: int) -> None:
         """Run cells until there are none, one stops the rest, or a process of the pool dies: its cells wait again."""
-        running: dict[Any, AnyCell] = {}
+        running: dict[Any, tuple[AnyCell, float]] = {}
         is_alive = True
         while running or (self.waiting and is_alive):
             with _sigint_ignored():  # which the workers inherit: Ctrl-C reaches all, the parent alone acts on it
                 while is_alive and self.waiting and len(running) < jobs:
+                    cell = self.next()
                     try:
-                        future = pool.submit(_work, self.waiting[-1])
+                        future = pool.submit(_work, cell)
                     except BrokenProcessPool:
                         is_alive = False
                     else:
-                        running[future] = self.waiting.pop()
+                        self.waiting.remove(cell)
+                        running[future] = (cell, time.perf_counter())
             done, _ = wait(running, timeout=POLL_S, return_when=FIRST_COMPLETED)
             self._drain()
             for future in done:
-                cell = running.pop(future)
+                cell, started = running.pop(future)
                 try:
                     self.failures += [] if (failure := future.result()) is None else [failure]
+                    self.took.setdefault(cell.method, []).append(time.perf_counter() - started)
                 except BrokenProcessPool:
                     is_alive = False
                     self._dead(cell)
             if self.is_over:
                 return
         self._drain()
+
+    def next(self) -> AnyCell:
+        """Which of those that wait."""
+        means = {method: sum(took) / len(took) for method, took in self.took.items()}
+        return max(self.waiting, key=lambda cell: means.get(cell.method, math.inf))
 
     def _dead(self, cell: AnyCell) -> None:
         """Its process was killed, or another of the pool; let it wait again, unless it is often there when one dies."""

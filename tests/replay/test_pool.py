@@ -1,5 +1,6 @@
 import pytest
 
+from robustbo.replay import pool
 from robustbo.replay.cell import cells, recorded
 from robustbo.replay.pool import run_cells
 from robustbo.replay.spec import RunSpec
@@ -32,3 +33,12 @@ def test_a_failing_cell_does_not_stop_the_others(tmp_path, jobs):
     assert "line 1: damaged" in failure.reason
     assert isinstance(failure, Failure)
     assert all(len(recorded(cell).entries) == 4 for cell in made[1:])
+
+
+def test_the_methods_that_take_longest_go_first_and_unknown_ones_before_them(tmp_path):
+    run = pool._Run(cells(SPEC, tmp_path), lambda _: None, None, False)
+    assert run.next() == run.waiting[0]
+    run.took = {"standard": [5.0, 7.0]}
+    assert run.next().method == "sobol"
+    run.took["sobol"] = [1.0]
+    assert (run.next().method, run.next().replication) == ("standard", 0)
