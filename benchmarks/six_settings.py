@@ -12,10 +12,10 @@ from itertools import product
 from pathlib import Path
 
 import matplotlib.pyplot as plt
-import pandas as pd
 
 from robustbo.replay.figure import draw_curves, finish
 from robustbo.replay.loaded import Loaded, load
+from robustbo.replay.score import way
 from robustbo.replay.spec import RunSpec
 from robustbo.settings import DEFAULT_SURROGATE
 
@@ -56,16 +56,11 @@ def table(runs: dict[tuple[int, str], Loaded], column: str) -> str:
         cells = []
         for found in means.values():
             if method in found:
-                cells.append(f"{found[method]:.2f} ({share(found, method):.0f} %)")
+                cells.append(f"{found[method]:.2f} ({100 * way(found, method):.0f} %)")
             else:
                 cells.append("")
         lines.append(f"| `{method}` | " + " | ".join(cells) + " |")
     return "\n".join(lines)
-
-
-def share(found: pd.Series, method: str) -> float:
-    """Per cent of the way from the plain GP to the oracle."""
-    return 100 * (found[method] - found["standard"]) / (found["oracle"] - found["standard"])
 
 
 def default(runs: dict[tuple[int, str], Loaded]) -> str:
@@ -76,7 +71,7 @@ def default(runs: dict[tuple[int, str], Loaded]) -> str:
     for (number, kind), run in runs.items():
         final, average = (run.found.summary.set_index("method")[column] for column in ("final", "average"))
         cells = [f"{final[name]:.2f}" for name in names]
-        cells += [f"{share(column, DEFAULT_SURROGATE):.0f} %" for column in (final, average)]
+        cells += [f"{100 * way(column, DEFAULT_SURROGATE):.0f} %" for column in (final, average)]
         lines.append(f"| {SETTINGS[kind]} | {RATES[number]} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

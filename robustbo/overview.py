@@ -36,14 +36,28 @@ def overview(settings: Settings, history: History) -> dict[str, Any]:
 
 def lines(name: str, found: dict[str, Any]) -> list[str]:
     """An `overview` for people, but for its diagnoses and outliers."""
-    shown = [f"{name}: {found['direction']} with {found['surrogate']}, seed {found['seed']}"]
-    shown.append(", ".join(f"{count} {state}" for state, count in found["trials"].items()))
+    shown = [f"{name}: {how(found)}", how_far(found)]
     for label in ("incumbent", "best_raw_value"):
         if (best := found[label]) is not None:
             place = ", ".join(f"{name}={value!r}" for name, value in best["params"].items())
-            sd = "" if best["sd"] is None else f" (sd {best['sd']:.2g})"
-            shown.append(f"{label.replace('_', ' ')}: trial {best['trial']}, {best['value']:.6g}{sd}, at {place}")
+            value = with_sd(best["value"], best["sd"])
+            shown.append(f"{label.replace('_', ' ')}: trial {best['trial']}, {value}, at {place}")
     return shown
+
+
+def how(found: dict[str, Any]) -> str:
+    """What an `overview` is of."""
+    return f"{found['direction']} with {found['surrogate']}, seed {found['seed']}"
+
+
+def how_far(found: dict[str, Any]) -> str:
+    """How many trials are in which state."""
+    return ", ".join(f"{count} {state}" for state, count in found["trials"].items())
+
+
+def with_sd(value: float, sd: float | None) -> str:
+    """A value, and its standard deviation where there is one."""
+    return f"{value:.6g}" if sd is None else f"{value:.6g} (sd {sd:.2g})"
 
 
 def verdict_row(diagnosis: dict[str, Any]) -> dict[str, Any]:

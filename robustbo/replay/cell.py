@@ -17,7 +17,7 @@ from robustbo.history import History
 from robustbo.journal import Journal, read
 from robustbo.optimizer import Optimizer
 from robustbo.outliers import outliers
-from robustbo.replay.digest import differences, digest
+from robustbo.replay.digest import check, digest
 from robustbo.replay.method import Method
 from robustbo.replay.spec import RunSpec
 from robustbo.settings import Settings, options_text
@@ -104,9 +104,7 @@ def recorded(cell: Cell) -> Recorded:
     if not cell.truth.exists():
         return Recorded([], None)
     contents = read(cell.truth)
-    if contents.header["hash"] != digest(cell.description):
-        shown = "\n  ".join(differences(contents.header["cell"], cell.description))
-        raise SpecError(f"{cell.truth}: recorded with another spec; choose another --out, or undo this:\n  {shown}")
+    check(cell.truth, contents.header, cell.description)
     entries = [event for event in contents.events if event["event"] == "trial"]
     flags = [
         event["trials"] for event in contents.events if event["event"] == "flags" and event["after"] == len(entries)

@@ -3,12 +3,22 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+
+from robustbo.errors import SpecError
 
 
 def digest(cell: Mapping[str, Any]) -> str:
     """The hash of a cell's specification: a recorded cell is continued only where it agrees."""
     return hashlib.sha256(json.dumps(cell, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def check(path: Path, header: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """Raise a SpecError that shows the difference, if a cell was recorded with another specification."""
+    if header["hash"] != digest(wanted):
+        shown = "\n  ".join(differences(header["cell"], wanted))
+        raise SpecError(f"{path}: recorded with another spec; choose another --out, or undo this:\n  {shown}")
 
 
 def differences(recorded: Mapping[str, Any], wanted: Mapping[str, Any], prefix: str = "") -> list[str]:

@@ -9,16 +9,17 @@ import numpy as np
 from robustbo.encoding import encode
 from robustbo.fitting import Fitted, fit
 from robustbo.history import History
-from robustbo.overview import overview, verdict_row
+from robustbo.overview import how, how_far, overview, verdict_row, with_sd
 from robustbo.parameters import Choice, Parameter
 from robustbo.replay import svg
 from robustbo.replay.html import document, table
+from robustbo.replay.looks import COLORS
 from robustbo.replay.timeline import fates
 from robustbo.settings import Settings
 
 POINTS = 61  # of a slice
 TICKS = 5
-BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
+BLUE, ORANGE, GREEN = COLORS[:3]
 STYLES = {"believed": (BLUE, "none"), "called wrong": ("none", ORANGE), "cleared again": (GREEN, "none")}
 
 
@@ -41,9 +42,7 @@ def write(name: str, settings: Settings, history: History, path: Path) -> None:
 def page(name: str, settings: Settings, history: History) -> str:
     """The page."""
     found = overview(settings, history)
-    counts = ", ".join(f"{count} {state}" for state, count in found["trials"].items())
-    about = f"{found['direction']} with {found['surrogate']}, seed {found['seed']}; {counts}."
-    parts = [f"<p>{escape(about)}</p>"]
+    parts = [f"<p>{escape(how(found))}; {escape(how_far(found))}.</p>"]
     if not history.having("told"):
         return document(name, "".join([*parts, "<p>Nothing has been told yet.</p>"]))
     parts += ["<h2>Progress</h2>", _progress(settings, history), "<h2>Incumbent</h2>", _incumbent(found)]
@@ -83,9 +82,8 @@ def _incumbent(found: dict[str, Any]) -> str:
     lines = []
     for label in ("incumbent", "best_raw_value"):
         best = found[label]
-        value = f"{best['value']:.6g}" if best["sd"] is None else f"{best['value']:.6g} (sd {best['sd']:.2g})"
         place = ", ".join(f"{name} = {value!r}" for name, value in best["params"].items())
-        lines.append([label.replace("_", " "), best["trial"], value, place])
+        lines.append([label.replace("_", " "), best["trial"], with_sd(best["value"], best["sd"]), place])
     return table(["", "trial", "value", "at"], lines)
 
 
@@ -97,7 +95,7 @@ def _suspects(found: dict[str, Any]) -> str:
         off = suspect["value"] - suspect["expected"]
         far = f"{abs(off) / suspect['sd']:.3g} standard deviations " if suspect["sd"] > 0 else ""
         why = f"{far}{'above' if off > 0 else 'below'} what the others predict"
-        expected = f"{suspect['expected']:.6g} (sd {suspect['sd']:.2g})"
+        expected = with_sd(suspect["expected"], suspect["sd"])
         verdict = "called wrong" if suspect["flagged"] else "doubtful"
         evidence = f"{suspect['evidence_nats']:.1f}"
         lines.append(

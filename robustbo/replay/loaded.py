@@ -58,6 +58,13 @@ def load(run: Path) -> Loaded:
     return Loaded(folder.name, path, spec, tables(rows, spec))
 
 
+def opening(run: Loaded, about: str) -> str:
+    """The head of a run's section, as HTML: its title, what it is about (as text), and how often it was repeated."""
+    replications = run.found.rows.groupby("method")["replication"].nunique().max()
+    title = run.spec.title or run.name
+    return f"<section><h2>{escape(title)}</h2><p>{escape(about)}; {replications} replications.</p>"
+
+
 def again(run: Loaded) -> str:
     """The command that makes a run again, as HTML."""
     command = shlex.join(["robustbo", "replay", str(run.path), "--out", f"results/{run.name}"])

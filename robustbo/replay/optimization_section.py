@@ -7,7 +7,7 @@ import pandas as pd
 
 from robustbo.replay import svg
 from robustbo.replay.html import share, switches, table
-from robustbo.replay.loaded import Loaded, again
+from robustbo.replay.loaded import Loaded, again, opening
 from robustbo.replay.score import curve
 from robustbo.replay.spec import RunSpec
 from robustbo.settings import DEFAULT_SURROGATE
@@ -20,10 +20,9 @@ def section(run: Loaded, spec: RunSpec) -> str:
         extra = ", ".join(f"{key} {value}" for key, value in (spec.corruption.model_extra or {}).items())
         corruption = f"{spec.corruption.kind} corruption of {100 * spec.corruption.probability:g} %"
         corruption += f" ({extra})" if extra else ""
-    replications = run.found.rows.groupby("method")["replication"].nunique().max()
     about = f"{spec.problem}, {corruption}; {spec.trials} trials, {spec.num_initial} of them initial"
     parts = [
-        f"<section><h2>{escape(spec.title or run.name)}</h2><p>{escape(about)}; {replications} replications.</p>",
+        opening(run, about),
         switches(run.keys, run.looks),
         _curves(run),
         "<p>The mean true value at the recommended point, with its 90 % bootstrap interval.</p>",
@@ -43,9 +42,7 @@ def _marks(run: Loaded, method: str) -> tuple[str, str, str]:
 
 
 def _curves(run: Loaded) -> str:
-    drawn = []
-    for method in run.methods:
-        drawn.append(svg.Line(*_marks(run, method), *curve(run.found.rows, method)))
+    drawn = [svg.Line(*_marks(run, method), *curve(run.found.rows, method)) for method in run.methods]
     ys = [array for line in drawn for array in (line.y, line.low, line.high) if array is not None]
     within = svg.frame([line.x for line in drawn], ys, "trials", "true value at the recommended point")
     return svg.lines(drawn, within, f"{run.name}: true value at the recommended point by trial")
@@ -73,7 +70,7 @@ def _detection(run: Loaded) -> str:
     precision, recall = [], []
     for method in run.methods:
         mine = run.found.rows[run.found.rows["method"] == method]
-        flagged = mine["flagged"].astype("boolean").fillna(False).astype(bool)
+        flagged = _flags(mine)
         if not flagged.any() or not mine["corrupted"].any():
             continue
         by = pd.DataFrame(
@@ -93,16 +90,21 @@ def _detection(run: Loaded) -> str:
     return "".join(parts)
 
 
+def _flags(rows: pd.DataFrame) -> pd.Series:
+    """Which values were flagged, what is not known counting as not."""
+    return rows["flagged"].astype("boolean").fillna(False).astype(bool)
+
+
 def _timeline(run: Loaded) -> str:
     """The values of the first replication with flags of the default, or of the first method that flags any."""
-    flags = run.found.rows[run.found.rows["flagged"].astype("boolean").fillna(False)]
+    flags = run.found.rows[_flags(run.found.rows)]
     order = [m for m in (DEFAULT_SURROGATE, *run.methods) if m in set(flags["method"])]
     if not order:
         return ""
     first = flags.loc[flags["method"] == order[0], "replication"].min()
     mine = run.found.rows[(run.found.rows["method"] == order[0]) & (run.found.rows["replication"] == first)]
     x, y = mine["trial"].to_numpy() + 1, mine["value"].to_numpy()
-    wrong, flagged = mine["corrupted"].to_numpy(bool), mine["flagged"].astype("boolean").fillna(False).to_numpy(bool)
+    wrong, flagged = mine["corrupted"].to_numpy(bool), _flags(mine).to_numpy()
     low, high = np.quantile(y[~wrong] if (~wrong).any() else y, [0.0, 1.0])
     reach = 0.5 * max(high - low, 1e-9)
     within = svg.Frame((0.0, float(x.max() + 1)), (float(low - reach), float(high + reach)), "trials", "measured value")

@@ -1,5 +1,6 @@
 """Recorded runs as one page that needs nothing else."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from robustbo.replay.figure import plt
 from robustbo.replay.html import document, table
 from robustbo.replay.loaded import Loaded, load
 from robustbo.replay.report import draw
+from robustbo.replay.score import way
 from robustbo.replay.spec import RunSpec
 from robustbo.settings import DEFAULT_SURROGATE
 
@@ -30,10 +32,10 @@ def write(runs: Sequence[Path], path: Path) -> list[Path]:
     folder = path.with_suffix("")
     (folder if plt is not None else path.parent).mkdir(parents=True, exist_ok=True)
     path.write_text(page(found), encoding="utf-8")
-    written = [path]
+    written, same = [path], Counter[str]()
     for run in found:
-        same = sum(picture.stem.rsplit("~")[0] == run.name for picture in written)
-        picture = folder / f"{run.name}{f'~{same + 1}' if same else ''}.png"
+        same[run.name] += 1
+        picture = folder / (f"{run.name}.png" if same[run.name] == 1 else f"{run.name}~{same[run.name]}.png")
         written += [picture] if draw(run.spec, run.found, picture) else []
     return written
 
@@ -68,5 +70,5 @@ def _overview(runs: Sequence[Loaded]) -> str:
 
 
 def _share(means: pd.Series, sign: int) -> str:
-    whole, ours = (sign * (means[method] - means["standard"]) for method in ("oracle", DEFAULT_SURROGATE))
-    return f"{100 * ours / whole:.0f} %" if whole > 0 else "the oracle is no better"
+    is_better = sign * (means["oracle"] - means["standard"]) > 0
+    return f"{100 * way(means, DEFAULT_SURROGATE):.0f} %" if is_better else "the oracle is no better"

@@ -21,7 +21,7 @@ from robustbo.errors import FitError, ReplayMismatch, RobustBOError, SpecError
 from robustbo.isolation import isolated
 from robustbo.journal import Journal, read
 from robustbo.replay.cell import CELLS
-from robustbo.replay.digest import differences, digest
+from robustbo.replay.digest import check, digest
 from robustbo.replay.regression_spec import Fitted, RegressionSpec, Scenario
 from robustbo.surrogates.arcsinh import RobustArcsinh
 from robustbo.surrogates.base import diagnose, fit
@@ -94,9 +94,7 @@ def entries(cell: RegressionCell) -> list[dict[str, Any]]:
     if not cell.journal.exists():
         return []
     contents = read(cell.journal)
-    if contents.header["hash"] != digest(cell.description):
-        shown = "\n  ".join(differences(contents.header["cell"], cell.description))
-        raise SpecError(f"{cell.journal}: recorded with another spec; choose another --out, or undo this:\n  {shown}")
+    check(cell.journal, contents.header, cell.description)
     there = {_key(_scenario(event)): event for event in contents.events}
     tasks = {scenario.name: (scenario.task, scenario.options) for scenario in cell.scenarios}
     for event in contents.events:
@@ -211,8 +209,9 @@ def _key(scenario: Scenario) -> str:
 
 def cells(spec: RegressionSpec, folder: Path) -> list[RegressionCell]:
     """All cells of a run, replication by replication."""
+    scenarios = tuple(spec.scenarios)
     return [
-        RegressionCell(method, how, replication, spec.seed, tuple(spec.scenarios), folder, spec.problem)
+        RegressionCell(method, how, replication, spec.seed, scenarios, folder, spec.problem)
         for replication in range(spec.replications)
         for method, how in spec.methods.items()
     ]

@@ -13,9 +13,8 @@ import pandas as pd
 
 from robustbo.replay.figure import finish, plt
 from robustbo.replay.looks import Look, looks
+from robustbo.replay.regression_score import DENSITY
 from robustbo.replay.regression_spec import RegressionSpec
-
-DENSITY, SECONDS = "log density of a test target", "seconds of a fit"
 
 
 def draw(spec: RegressionSpec, table: pd.DataFrame, methods: Sequence[str], path: Path) -> bool:
@@ -38,18 +37,17 @@ def draw(spec: RegressionSpec, table: pd.DataFrame, methods: Sequence[str], path
     styles, has_legend = looks(methods), False
     for i, ((task, corruption), part) in enumerate(panels):
         axes = figure.add_subplot(grid[divmod(i, across)])
-        by_rate = part["rate"].nunique() > 1
-        (_by_rate if by_rate else _by_method)(axes, part, styles)
-        if by_rate and not has_legend:
-            for line, method in zip(axes.containers, styles, strict=True):
-                line.set_label(method)
-        has_legend = has_legend or by_rate
+        if part["rate"].nunique() > 1:
+            _by_rate(axes, part, styles, has_labels=not has_legend)
+            has_legend = True
+        else:
+            _by_method(axes, part, styles)
         axes.set_title(f"{task}, {corruption}", fontsize=9)
         if i % across == 0:
             axes.set_ylabel(DENSITY, fontsize=8)
     axes = figure.add_subplot(grid[down, :])
-    _boxes(axes, table, "fit_s", styles, lambda values: values)
-    axes.set(yscale="log", ylabel=SECONDS)
+    _boxes(axes, table, table["fit_s"], styles)
+    axes.set(yscale="log", ylabel="seconds of a fit")
     axes.tick_params(axis="x", labelsize=7)
     figure.suptitle(spec.title, fontsize=10)
     for axes in figure.axes:
@@ -58,24 +56,27 @@ def draw(spec: RegressionSpec, table: pd.DataFrame, methods: Sequence[str], path
     return True
 
 
-def _by_rate(axes: Any, part: pd.DataFrame, styles: dict[str, Look]) -> None:
+def _by_rate(axes: Any, part: pd.DataFrame, styles: dict[str, Look], *, has_labels: bool) -> None:
     for method, look in styles.items():
         mine = part[part["method"] == method].groupby("rate")["nlpd"]
         mean, error = -mine.mean(), mine.sem()
-        axes.errorbar(mean.index, mean, error, color=look.color, linestyle=look.line, marker=".", capsize=2)
+        label = method if has_labels else None
+        axes.errorbar(
+            mean.index, mean, error, color=look.color, linestyle=look.line, marker=".", capsize=2, label=label
+        )
     axes.set_xlabel("share of corrupted values")
 
 
 def _by_method(axes: Any, part: pd.DataFrame, styles: dict[str, Look]) -> None:
-    _boxes(axes, part, "nlpd", styles, lambda values: -values)
+    _boxes(axes, part, -part["nlpd"], styles)
     low, high = np.quantile(-part["nlpd"], (0.1, 1.0))
     axes.set_ylim(low - 0.3 * max(high - low, 1e-3), high + 0.1 * max(high - low, 1e-3))
     axes.tick_params(axis="x", labelrotation=90, labelsize=7)
 
 
-def _boxes(axes: Any, part: pd.DataFrame, column: str, styles: dict[str, Look], of: Any) -> None:
+def _boxes(axes: Any, part: pd.DataFrame, values: pd.Series, styles: dict[str, Look]) -> None:
     there = [method for method in styles if (part["method"] == method).any()]
-    values = [of(part.loc[part["method"] == method, column].to_numpy()) for method in there]
-    found = axes.boxplot(values, tick_labels=there, patch_artist=True, medianprops={"color": "#000000"})
+    by_method = [values[part["method"] == method].to_numpy() for method in there]
+    found = axes.boxplot(by_method, tick_labels=there, patch_artist=True, medianprops={"color": "#000000"})
     for box, method in zip(found["boxes"], there, strict=True):
         box.set(facecolor=styles[method].color, alpha=0.6)

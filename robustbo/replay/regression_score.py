@@ -1,17 +1,18 @@
 """From recorded fits to tables: one row a fit, and a summary a task, corruption, rate and method, beside a paper's."""
 
 import math
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from robustbo.replay.regression_cell import RegressionCell, entries
 from robustbo.replay.regression_spec import RegressionSpec
+from robustbo.replay.score import ratio
 
 SCORES = ("rmse", "mae", "nlpd")
 WHERE = ("task", "corruption", "rate")
+DENSITY = "log density of a test target"  # the axis of pictures and charts
 
 
 def rows(cells: Sequence[RegressionCell]) -> pd.DataFrame:
@@ -52,13 +53,16 @@ def _summarize(mine: pd.DataFrame) -> dict[str, Any]:
     for score in SCORES:
         found |= {score: mine[score].mean(), f"{score}_error": mine[score].sem()}
     hits, flagged, wrong = (int(mine[name].sum()) for name in ("hits", "flagged", "wrong"))
-    found |= {"precision": hits / flagged if flagged else math.nan, "recall": hits / wrong if wrong else math.nan}
-    return found | {"fit_s": mine["fit_s"].median()}
+    return found | {
+        "precision": ratio(hits, flagged),
+        "recall": ratio(hits, wrong),
+        "fit_s": mine["fit_s"].median(),
+    }
 
 
 def read_published(spec: RegressionSpec) -> pd.DataFrame | None:
     """What a paper has, where the spec names a file of it: task, corruption, rate, method, score, mean, error."""
-    return None if spec.published is None else pd.read_csv(Path(spec.published))
+    return None if spec.published is None else pd.read_csv(spec.published)
 
 
 def _beside(published: pd.DataFrame | None, key: dict[str, Any]) -> dict[str, Any]:
@@ -78,17 +82,18 @@ def _beside(published: pd.DataFrame | None, key: dict[str, Any]) -> dict[str, An
 
 def readable(row: dict[str, Any]) -> dict[str, Any]:
     """A summary's row in as few columns as a terminal of 120 shows well; the paper's means in brackets."""
-
-    def shown(score: str) -> str:
-        text = with_error(row[score], row[f"{score}_error"])
-        theirs = row.get(f"published_{score}")
-        return text if theirs is None or math.isnan(theirs) else f"{text} ({theirs:.3g})"
-
     named = {name: row[name] for name in (*WHERE, "method")} | {"runs": row["replications"]}
     rest = {name: row[name] for name in ("precision", "recall", "fit_s")}
-    return named | {score: shown(score) for score in ("rmse", "nlpd")} | rest
+    return named | {score: beside(with_error(row, score), row, score) for score in ("rmse", "nlpd")} | rest
 
 
-def with_error(mean: float, error: float | None) -> str:
-    """A mean and its standard error, where there is one."""
+def with_error(row: Mapping[Any, Any], score: str) -> str:
+    """A score of a summary's row, and its standard error where there is one."""
+    mean, error = row[score], row[f"{score}_error"]
     return f"{mean:.3g}" if error is None or math.isnan(error) else f"{mean:.3g} ± {error:.1g}"
+
+
+def beside(text: str, row: Mapping[Any, Any], score: str) -> str:
+    """A score as text with a paper's mean in brackets, where the row has it."""
+    theirs = row.get(f"published_{score}")
+    return text if theirs is None or math.isnan(theirs) else f"{text} ({theirs:.3g})"

@@ -8,11 +8,9 @@ import pandas as pd
 
 from robustbo.replay import svg
 from robustbo.replay.html import share, switches, table
-from robustbo.replay.loaded import Loaded, again
-from robustbo.replay.regression_score import WHERE, with_error
+from robustbo.replay.loaded import Loaded, again, opening
+from robustbo.replay.regression_score import DENSITY, WHERE, beside, with_error
 from robustbo.replay.regression_spec import NONE, RegressionSpec
-
-DENSITY = "log density of a test target"
 
 
 def section(run: Loaded, spec: RegressionSpec) -> str:
@@ -21,9 +19,8 @@ def section(run: Loaded, spec: RegressionSpec) -> str:
     kinds = ", ".join(kind for kind in spec.corruptions if kind != NONE) or NONE
     about = f"{', '.join(spec.tasks)}; {kinds} corruption of "
     about += ", ".join(f"{100 * rate:g} %" for rate in spec.rates) + " of the training targets"
-    replications = rows.groupby("method")["replication"].nunique().max()
     parts = [
-        f"<section><h2>{escape(spec.title or run.name)}</h2><p>{escape(about)}; {replications} replications.</p>",
+        opening(run, about),
         switches(run.keys, run.looks),
         "<p>Scores of test targets that nobody corrupted: means and standard errors over the replications",
         ", and a paper\u2019s mean in brackets" if spec.published is not None else "",
@@ -74,15 +71,14 @@ def _scores(found: pd.DataFrame) -> str:
 
 
 def _score(row: pd.Series, ours: pd.DataFrame, score: str) -> str:
-    text = with_error(row[score], row[f"{score}_error"])
+    text = with_error(row, score)
     if row["method"] != "oracle" and len(ours):
         best = ours.loc[ours[score].idxmin()]
         if row["method"] == best["method"]:
             text = f"<b>{text}</b>"
         elif row[score] - best[score] <= 2 * (row[f"{score}_error"] ** 2 + best[f"{score}_error"] ** 2) ** 0.5:
             text += " ≈"
-    published = row.get(f"published_{score}")
-    return text if published is None or pd.isna(published) else f"{text} ({published:.3g})"
+    return beside(text, row, score)
 
 
 def _timing(run: Loaded) -> str:

@@ -11,6 +11,7 @@ from robustbo import regression
 from robustbo.replay.method import NAMED, Chosen, Frozen, Strict, as_table, by_name, with_defaults
 
 NONE = "none"  # the corruption that does nothing, whatever its rate
+FOLDER = "folder"  # of the spec's file, as validation is told of it
 
 
 class Scenario(NamedTuple):
@@ -79,7 +80,7 @@ class RegressionSpec(Strict):
     methods: dict[str, Fitted] = Field(min_length=1)
     replications: int = Field(ge=1)
     seed: int = Field(default=0, ge=0)
-    published: str | None = None
+    published: Path | None = None
 
     @field_validator("tasks", mode="before")
     @classmethod
@@ -125,10 +126,13 @@ class RegressionSpec(Strict):
 
     @field_validator("published")
     @classmethod
-    def _published_exists(cls, given: str | None) -> str | None:
-        if given is not None and not Path(given).is_file():
-            raise ValueError(f"published must be a CSV file beside the spec, got {given!r}")
-        return given
+    def _published_beside_the_spec(cls, given: Path | None, info: ValidationInfo) -> Path | None:
+        if given is None:
+            return None
+        path = (info.context or {}).get(FOLDER, Path()) / given
+        if not path.is_file():
+            raise ValueError(f"published must be a CSV file beside the spec, got {str(path)!r}")
+        return path
 
     @property
     def problem(self) -> str:
@@ -138,15 +142,10 @@ class RegressionSpec(Strict):
     @property
     def scenarios(self) -> Sequence[Scenario]:
         """What every method is fitted to."""
-        made = [
-            Scenario(name, kind, rate, task.task, task.model_extra or {})
-            for (name, task), kind, rate in product(self.tasks.items(), self.corruptions, self.rates)
-        ]
-        first = self.rates[0]  # of no corruption there is but one rate
         return [
-            scenario._replace(rate=0.0) if scenario.corruption == NONE else scenario
-            for scenario in made
-            if scenario.corruption != NONE or scenario.rate == first
+            Scenario(name, kind, rate, task.task, task.model_extra or {})
+            for (name, task), kind in product(self.tasks.items(), self.corruptions)
+            for rate in ([0.0] if kind == NONE else self.rates)
         ]
 
     @property

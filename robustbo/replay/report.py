@@ -48,9 +48,9 @@ def rows_of(cells: Sequence[AnyCell]) -> pd.DataFrame:
     return score.rows([cell for cell in cells if isinstance(cell, Cell)])
 
 
-def rows_text(cells: Sequence[AnyCell]) -> str:
-    """The rows of cells as CSV, with all their digits."""
-    return rows_of(cells).to_csv(index=False, float_format="%.17g", lineterminator="\n")
+def rows_text(rows: pd.DataFrame) -> str:
+    """Rows as CSV, with all their digits."""
+    return rows.to_csv(index=False, float_format="%.17g", lineterminator="\n")
 
 
 def recorded_rows(folder: Path) -> Path | None:
@@ -78,10 +78,9 @@ def write(folder: Path, spec: AnySpec) -> list[Path]:
     Returns:
         The files written; no picture where matplotlib is not installed.
     """
-    cells = cells_in(folder)
-    found = tables(rows_of(cells), spec)
+    found = tables(rows_of(cells_in(folder)), spec)
     written = [folder / ROWS, folder / SUMMARY, folder / PICTURE]
-    written[0].write_text(rows_text(cells), encoding="utf-8")
+    written[0].write_text(rows_text(found.rows), encoding="utf-8")
     (folder / f"{ROWS}.gz").unlink(missing_ok=True)  # of an earlier record
     found.summary.to_csv(written[1], index=False)
     return written if draw(spec, found, written[2]) else written[:2]

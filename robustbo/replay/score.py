@@ -123,15 +123,21 @@ def _summarize(method: str, table: pd.DataFrame) -> dict[str, object]:
         "average": table["inference"].mean(),
         "repeats": table["repeats"].notna().sum() / len(last),
         "flagged": None if flagged is None else int(flagged.sum()),
-        "precision": math.nan if flagged is None else _ratio(hits, int(flagged.sum())),
-        "recall": math.nan if flagged is None else _ratio(hits, int(table["corrupted"].sum())),
+        "precision": math.nan if flagged is None else ratio(hits, int(flagged.sum())),
+        "recall": math.nan if flagged is None else ratio(hits, int(table["corrupted"].sum())),
         "slowest_fit_s": table["fit_s"].max(),
         "slowest_acquisition_s": table["acquisition_s"].max(),
     }
 
 
-def _ratio(part: int, whole: int) -> float:
+def ratio(part: int, whole: int) -> float:
+    """A part of a whole; NaN of nothing."""
     return part / whole if whole else math.nan
+
+
+def way(means: pd.Series, method: str) -> float:
+    """How far a method goes from the plain GP to the oracle: (it - plain) / (oracle - plain), of means by method."""
+    return (means[method] - means["standard"]) / (means["oracle"] - means["standard"])
 
 
 def readable(row: dict[str, Any]) -> dict[str, Any]:

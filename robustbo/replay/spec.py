@@ -13,7 +13,7 @@ from robustbo.problem import Problem
 from robustbo.problem import load as load_problem
 from robustbo.problem import names as problem_names
 from robustbo.replay.method import Frozen, Method, Strict, as_table, by_name
-from robustbo.replay.regression_spec import Fitted, RegressionSpec
+from robustbo.replay.regression_spec import FOLDER, Fitted, RegressionSpec
 from robustbo.settings import default_num_initial
 
 SPEC_FILE = "spec.toml"
@@ -158,8 +158,6 @@ def load(run: str | Path, overrides: Iterable[str] = ()) -> AnySpec:
     overrides = list(overrides)
     for override in overrides:
         _override(given, override)
-    if isinstance(published := given.get("published"), str):
-        given["published"] = str(path.parent / published)
     place = " ".join([str(path), *(f"--set {override}" for override in overrides)])
     if (kind := given.get("kind", KINDS[0])) not in KINDS:
         raise SpecError(f"{place}: kind: expected one of {', '.join(KINDS)}, got {kind!r}")
@@ -167,7 +165,7 @@ def load(run: str | Path, overrides: Iterable[str] = ()) -> AnySpec:
     if kind == KINDS[0]:
         given.pop("kind", None)
     try:
-        return kinds[0].model_validate(given)
+        return kinds[0].model_validate(given, context={FOLDER: path.parent})
     except ValidationError as error:
         raise SpecError("\n".join(_explain(place, e, *kinds) for e in error.errors())) from None
 

@@ -13,7 +13,7 @@ from robustbo.replay import regression_cell
 from robustbo.replay.cell import Cell, flags, measure, recommend, recorded, told_value
 from robustbo.replay.engine import AnyCell, cells, trials_done
 from robustbo.replay.regression_cell import RegressionCell
-from robustbo.replay.report import recorded_rows, rows_text, text_of
+from robustbo.replay.report import recorded_rows, rows_of, rows_text, text_of
 from robustbo.replay.spec import SPEC_FILE, load
 from robustbo.suggest import step
 
@@ -92,7 +92,7 @@ def verify_folder(folder: Path, found: Sequence[AnyCell]) -> None:
                 where = f"{cell.method}, replication {cell.replication}"
                 raise ReplayMismatch(f"{where}: {SPEC_FILE} asks for {spec.trials} trials, recorded are {count}")
     path = recorded_rows(folder)
-    if path is not None and text_of(path) != rows_text(found):
+    if path is not None and text_of(path) != rows_text(rows_of(found)):
         raise ReplayMismatch(f"{path}: differs from the rows of the recorded cells")
 
 
