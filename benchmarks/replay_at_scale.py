@@ -17,6 +17,8 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,7 @@ RUN = Path(__file__).parents[1] / "runs" / "figure-7-uniform.toml"
 METHODS = ("standard", "relevance-pursuit", "student-t", "oracle")
 SECONDS = ["fit_s", "acquisition_s"]
 MIB = 2**20
+JOBS = {"one process": ["--jobs", "1"], "two processes": ["--jobs", "2"]}
 
 
 def command(out: Path, replications: int, trials: int, *rest: str, only: Sequence[str] = METHODS) -> list[str]:
@@ -87,15 +90,15 @@ def seconds(given: list[str]) -> float:
 
 
 def times(replications: int, trials: int, repetitions: int) -> list[dict[str, Any]]:
-    """Each way in turn, several times; ratios to one process of the same turn."""
-    found: dict[str, list[float]] = {"one process": [], "two processes": [], "cluster of two": []}
-    with Cluster() as cluster, tempfile.TemporaryDirectory() as folder:
-        rests = (["--jobs", "1"], ["--jobs", "2"], ["--cluster", cluster.address])
-        for turn in range(repetitions):
-            for (way, all_seconds), rest in zip(found.items(), rests, strict=True):
-                out = Path(folder) / f"{way}-{turn}"
+    """Each way in turn, several times, alone on the machine; ratios to one process of the same turn."""
+    found: dict[str, list[float]] = {way: [] for way in (*JOBS, "cluster of two")}
+    with tempfile.TemporaryDirectory() as folder:
+        for turn, (way, all_seconds) in product(range(repetitions), found.items()):
+            out = Path(folder) / f"{way}-{turn}"
+            with nullcontext() if way in JOBS else Cluster() as cluster:
+                rest = JOBS[way] if cluster is None else ["--cluster", cluster.address]
                 all_seconds.append(seconds(command(out, replications, trials, *rest)))
-                print(f"{way}: {all_seconds[-1]:.1f} s", file=sys.stderr)
+            print(f"{way}: {all_seconds[-1]:.1f} s", file=sys.stderr)
     one = np.array(found["one process"])
     return [
         {
@@ -146,8 +149,8 @@ def _victim(
             return ("clients", psutil.Process(client.pid)) if client.poll() is None else None
         if on_cluster:
             workers = [psutil.Process(worker.pid) for worker in cluster.workers]
-        else:
-            workers = [p for p in psutil.Process(client.pid).children() if "spawn_main" in " ".join(p.cmdline())]
+        else:  # what the client's own child has forked
+            workers = [child for server in psutil.Process(client.pid).children() for child in server.children()]
     except psutil.NoSuchProcess:
         return None
     return ("workers", moments.choice(workers)) if workers else None
@@ -174,7 +177,7 @@ def _watch(client: "subprocess.Popen[bytes]", peaks: dict[str, int]) -> None:
         try:
             process = psutil.Process(client.pid)
             peaks["client"] = max(peaks["client"], process.memory_info().rss)
-            children = [child.memory_info().rss for child in process.children()]
+            children = [child.memory_info().rss for child in process.children(recursive=True)]
             peaks["worker"] = max([peaks["worker"], *children])
         except psutil.NoSuchProcess:
             pass

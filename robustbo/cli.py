@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from robustbo.replay import workers
+
 if TYPE_CHECKING:
     from robustbo.replay.plan import Plan
     from robustbo.replay.work import Failure
@@ -33,7 +35,6 @@ Runs = Annotated[
     typer.Argument(metavar="RUN...", help="Spec files, or folders with spec.toml in them.", show_default=False),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="How to write the result.")]
-Jobs = Annotated[int, typer.Option(min=1, help="Processes, of one thread each.")]
 
 
 @app.callback()
@@ -48,7 +49,7 @@ def replay(
     replications: Annotated[int | None, typer.Option(min=1, help="Instead of the spec's.")] = None,
     trials: Annotated[int | None, typer.Option(min=1, help="Instead of the spec's.")] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override an entry.")] = None,
-    jobs: Jobs = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes, of one thread each.")] = 1,
     cluster: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Run on the workers of this Dask scheduler instead.")
     ] = None,
@@ -59,6 +60,8 @@ def replay(
     format_: FormatOption = Format.table,
 ) -> None:
     """Run benchmark runs and show how each method did."""
+    if jobs > 1 and cluster is None and not dry_run:
+        workers.begin()  # they import what this process does, meanwhile
     from robustbo.replay import spec as specs
     from robustbo.replay.plan import forecast, in_all, plan, summaries
 
@@ -115,18 +118,17 @@ def _run(planned: "Plan", jobs: int, cluster: str | None, fail_fast: bool) -> "l
 @app.command()
 def verify(runs: Runs, format_: FormatOption = Format.table) -> None:
     """Recompute recorded runs and compare them bit for bit; exit code 1 on a difference."""
+    from robustbo.replay import verify as verification
     from robustbo.replay.engine import cells_in
-    from robustbo.replay.verify import verify as recompute
-    from robustbo.replay.verify import verify_folder
 
     rows: list[dict[str, Any]] = []
     for run, found in [(run, cells_in(run)) for run in runs]:
         for cell in found:
             row = {"run": str(run), "method": cell.method, "replication": cell.replication}
-            rows.append(row | _verdict(recompute, cell))
+            rows.append(row | _verdict(verification.verify, cell))
             _log(f"{cell.method}, replication {cell.replication}: {rows[-1]['verdict']}")
         row = {"run": str(run), "method": "(cells and rows)", "replication": None}
-        rows.append(row | _verdict(verify_folder, run, found))
+        rows.append(row | _verdict(verification.verify_folder, run, found))
     _show(rows, format_, title="verify")
     raise typer.Exit(0 if all(row["verdict"] == THE_SAME for row in rows) else 1)
 

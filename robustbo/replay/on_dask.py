@@ -4,6 +4,7 @@ A cell is a task: where its worker dies the scheduler gives it to another, which
 client dies, the same command goes on; a worker that still has a cell keeps it, and the new one waits for it.
 """
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ import torch
 
 from robustbo.errors import SpecError
 from robustbo.replay.engine import AnyCell
+from robustbo.replay.waiting import Waiting
 from robustbo.replay.work import KILLED, Failure, Progress, work
 
 try:
@@ -19,6 +21,7 @@ except ImportError:
     dask = None
 
 TOPIC = "robustbo-trials"
+POLL_S = 1.0  # workers may join at any time
 
 
 def run_cells(
@@ -41,20 +44,29 @@ def run_cells(
         client = dask.Client(address, set_as_default=False)
     except (OSError, ValueError) as error:
         raise SpecError(f"--cluster: no Dask scheduler answers at {address}: {error}") from None
-    failures = []
-    with client:
+    failures: list[Failure] = []
+    waiting = Waiting(replace(cell, folder=cell.folder.absolute()) for cell in cells)
+    running: dict[dask.Future, tuple[AnyCell, float]] = {}
+    with client, client.as_current():
         client.subscribe_topic(TOPIC, lambda event: notify(Progress(*event[1])))
-        here = [replace(cell, folder=cell.folder.absolute()) for cell in cells]
-        futures = {client.submit(_work, cell, pure=False, priority=-i): cell for i, cell in enumerate(here)}
-        for future in dask.as_completed(futures, loop=client.loop):
-            failure = _outcome(future, futures[future])
-            failures += [] if failure is None else [failure]
-            future.release()
-            if failure is not None and fail_fast:
-                client.cancel(list(futures))
-                break
+        while (waiting or running) and not (fail_fast and failures):
+            while waiting and len(running) < max(1, sum(client.nthreads().values())):
+                cell = waiting.take()
+                running[client.submit(_work, cell, pure=False)] = (cell, time.perf_counter())
+            for future in _ended(list(running)):
+                cell, started = running.pop(future)
+                waiting.took(cell, time.perf_counter() - started)
+                failures += [] if (failure := _outcome(future, cell)) is None else [failure]
+        client.cancel(list(running))
         client.unsubscribe_topic(TOPIC)
     return failures
+
+
+def _ended(futures: "list[dask.Future]") -> "set[dask.Future]":
+    try:
+        return dask.wait(futures, timeout=POLL_S, return_when="FIRST_COMPLETED").done
+    except TimeoutError:
+        return set()
 
 
 def _outcome(future: "dask.Future", cell: AnyCell) -> Failure | None:

@@ -1,23 +1,24 @@
 """Many cells on several processes of one thread each; any may be killed, and its cell goes on in another."""
 
-import math
 import multiprocessing
 import os
 import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from typing import Any
 
+import torch
+
+from robustbo.replay import workers
 from robustbo.replay.engine import AnyCell
+from robustbo.replay.waiting import Waiting
 from robustbo.replay.work import DEATHS, KILLED, Failure, Progress, work
 
 POLL_S = 0.2
-ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
 
 
 def run_cells(
@@ -42,14 +43,13 @@ def run_cells(
                 if fail_fast:
                     break
         return failures
-    context = multiprocessing.get_context("spawn")
-    messages: Any = context.SimpleQueue()
-    before = {name: os.environ.get(name) for name in ONE_THREAD}
-    os.environ.update(ONE_THREAD)
-    run = _Run(list(cells), notify, messages, fail_fast)
-    try:
+    messages: Any = workers.CONTEXT.SimpleQueue()
+    run = _Run(cells, notify, messages, fail_fast)
+    with workers.one_thread():
         while run.waiting and not run.is_over:
-            with ProcessPoolExecutor(jobs, context, _begin_worker, (messages,)) as pool:
+            workers.begin()
+            given = (messages, dict(os.environ))
+            with ProcessPoolExecutor(jobs, workers.CONTEXT, _begin_worker, given) as pool:
                 try:
                     run.supervise(pool, jobs)
                 except KeyboardInterrupt:
@@ -57,26 +57,18 @@ def run_cells(
                     raise
                 if run.is_over:
                     _terminate()
-    finally:
-        for name, value in before.items():
-            _ = os.environ.pop(name) if value is None else os.environ.update({name: value})
     return run.failures
 
 
 class _Run:
-    """What is left to do, and what failed.
-
-    The methods that have taken longest go first, and those that nothing is known of before them: so the last cell that
-    runs, alone, is a short one.
-    """
+    """What is left to do, and what failed."""
 
     def __init__(
-        self, cells: list[AnyCell], notify: Callable[[Progress], None], messages: Any, fail_fast: bool
+        self, cells: Sequence[AnyCell], notify: Callable[[Progress], None], messages: Any, fail_fast: bool
     ) -> None:
-        self.waiting, self.failures = cells, list[Failure]()
+        self.waiting, self.failures = Waiting(cells), list[Failure]()
         self._notify, self._messages, self._fail_fast = notify, messages, fail_fast
         self._deaths: Counter[tuple[str, int]] = Counter()
-        self.took: dict[str, list[float]] = {}
 
     @property
     def is_over(self) -> bool:
@@ -88,23 +80,20 @@ class _Run:
         running: dict[Any, tuple[AnyCell, float]] = {}
         is_alive = True
         while running or (self.waiting and is_alive):
-            with _sigint_ignored():  # which the workers inherit: Ctrl-C reaches all, the parent alone acts on it
-                while is_alive and self.waiting and len(running) < jobs:
-                    cell = self.next()
-                    try:
-                        future = pool.submit(_work, cell)
-                    except BrokenProcessPool:
-                        is_alive = False
-                    else:
-                        self.waiting.remove(cell)
-                        running[future] = (cell, time.perf_counter())
+            while is_alive and self.waiting and len(running) < jobs:
+                cell = self.waiting.take()
+                try:
+                    running[pool.submit(_work, cell)] = (cell, time.perf_counter())
+                except BrokenProcessPool:
+                    is_alive = False
+                    self.waiting.again(cell)
             done, _ = wait(running, timeout=POLL_S, return_when=FIRST_COMPLETED)
             self._drain()
             for future in done:
                 cell, started = running.pop(future)
                 try:
                     self.failures += [] if (failure := future.result()) is None else [failure]
-                    self.took.setdefault(cell.method, []).append(time.perf_counter() - started)
+                    self.waiting.took(cell, time.perf_counter() - started)
                 except BrokenProcessPool:
                     is_alive = False
                     self._dead(cell)
@@ -112,16 +101,11 @@ class _Run:
                 return
         self._drain()
 
-    def next(self) -> AnyCell:
-        """Which of those that wait."""
-        means = {method: sum(took) / len(took) for method, took in self.took.items()}
-        return max(self.waiting, key=lambda cell: means.get(cell.method, math.inf))
-
     def _dead(self, cell: AnyCell) -> None:
         """Its process was killed, or another of the pool; let it wait again, unless it is often there when one dies."""
         self._deaths[cell.method, cell.replication] += 1
         if self._deaths[cell.method, cell.replication] < DEATHS:
-            self.waiting.append(cell)
+            self.waiting.again(cell)
         else:
             self.failures.append(Failure(cell.method, cell.replication, KILLED))
 
@@ -135,24 +119,16 @@ def _terminate() -> None:
         child.terminate()
 
 
-@contextmanager
-def _sigint_ignored() -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals are the main thread's
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 _messages: Any = None  # a worker's way to its parent; a queue can only be inherited, not sent
 
 
-def _begin_worker(messages: Any) -> None:
+def _begin_worker(messages: Any, environment: Mapping[str, str]) -> None:
+    """A worker's first act: what it may not have inherited, and the watch over its parent."""
     global _messages
     _messages = messages
+    os.environ.update(environment)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    torch.set_num_threads(1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -70,7 +70,7 @@ def while_killing(run, victim, times, seed=0):
 
 def test_processes_of_the_pool(spec, tmp_path, undisturbed):
     def victim():
-        children = [child.pid for child in multiprocessing.active_children() if "Spawn" in type(child).__name__]
+        children = [child.pid for child in multiprocessing.active_children() if "ForkServer" in type(child).__name__]
         return children[0] if children else None
 
     made = cells(spec, tmp_path)
@@ -120,8 +120,8 @@ def test_the_client_of_the_pool_takes_its_processes_with_it(spec, tmp_path, undi
     deadline = time.monotonic() + 60
     while not list(tmp_path.glob("out/cells/*.truth.jsonl")) and time.monotonic() < deadline:
         time.sleep(0.05)
-    children = psutil.Process(first.pid).children()
-    assert len(children) >= 2
+    children = psutil.Process(first.pid).children(recursive=True)
+    assert len(children) >= 3  # the one that they are forked from, and two
     first.kill()
     first.wait()
     _, alive = psutil.wait_procs(children, timeout=30)

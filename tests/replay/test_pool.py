@@ -1,9 +1,9 @@
 import pytest
 
-from robustbo.replay import pool
 from robustbo.replay.cell import cells, recorded
 from robustbo.replay.pool import run_cells
 from robustbo.replay.spec import RunSpec
+from robustbo.replay.waiting import Waiting
 from robustbo.replay.work import Failure, Progress
 
 SPEC = RunSpec.model_validate(
@@ -36,9 +36,11 @@ def test_a_failing_cell_does_not_stop_the_others(tmp_path, jobs):
 
 
 def test_the_methods_that_take_longest_go_first_and_unknown_ones_before_them(tmp_path):
-    run = pool._Run(cells(SPEC, tmp_path), lambda _: None, None, False)
-    assert run.next() == run.waiting[0]
-    run.took = {"standard": [5.0, 7.0]}
-    assert run.next().method == "sobol"
-    run.took["sobol"] = [1.0]
-    assert (run.next().method, run.next().replication) == ("standard", 0)
+    made = cells(SPEC, tmp_path)
+    waiting = Waiting(made)
+    assert waiting.take() == made[0]
+    waiting.again(made[0])
+    waiting.took(next(cell for cell in made if cell.method == "standard"), 6.0)
+    assert waiting.take().method == "sobol"
+    waiting.took(made[0], 1.0)
+    assert (waiting.take().method, len(waiting)) == ("standard", 2)

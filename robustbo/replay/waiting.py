@@ -1,0 +1,35 @@
+"""Cells that wait for their turn."""
+
+import math
+from collections.abc import Iterable
+
+from robustbo.replay.engine import AnyCell
+
+
+class Waiting:
+    """Which cell is next: one of the method that has taken longest, before it one of which nothing is known.
+
+    So the last cell that runs, alone, is a short one.
+    """
+
+    def __init__(self, cells: Iterable[AnyCell]) -> None:
+        self._cells = list(cells)
+        self._took: dict[str, list[float]] = {}
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+    def took(self, cell: AnyCell, seconds: float) -> None:
+        """Keep how long a cell took."""
+        self._took.setdefault(cell.method, []).append(seconds)
+
+    def take(self) -> AnyCell:
+        """The next one, which waits no longer."""
+        means = {method: sum(took) / len(took) for method, took in self._took.items()}
+        found = max(self._cells, key=lambda cell: means.get(cell.method, math.inf))
+        self._cells.remove(found)
+        return found
+
+    def again(self, cell: AnyCell) -> None:
+        """One that was cut short waits again."""
+        self._cells.append(cell)

@@ -1,0 +1,51 @@
+"""Processes of one thread each, forked from one that has imported what they need.
+
+It is imported once, while the caller imports the same, and not again for a process that takes a killed one's place.
+Must itself be imported in no time: nothing heavy here.
+"""
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import forkserver
+
+IS_FORKED = "forkserver" in multiprocessing.get_all_start_methods()  # everywhere but on Windows, where each imports
+CONTEXT = multiprocessing.get_context("forkserver" if IS_FORKED else "spawn")
+PRELOADED = "robustbo.replay.work"
+ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+
+
+def begin() -> None:
+    """Let the process import from which the others are to be forked, unless it runs already; returns at once."""
+    if IS_FORKED:
+        CONTEXT.set_forkserver_preload([PRELOADED])
+        with one_thread(), _sigint_ignored():
+            forkserver.ensure_running()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Processes that begin in here have one thread for linear algebra."""
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(ONE_THREAD)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            _ = os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+@contextmanager
+def _sigint_ignored() -> Iterator[None]:
+    """Which is inherited: Ctrl-C reaches all processes, the parent alone acts on it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are the main thread's
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,49 @@
+import signal
+from concurrent.futures import ProcessPoolExecutor
+
+import pytest
+
+from robustbo.replay import workers
+
+forked = pytest.mark.skipif(not workers.IS_FORKED, reason="each imports for itself")
+
+
+def asked(question):
+    """What a new process says, in which nothing of ours has been called."""
+    with workers.one_thread(), ProcessPoolExecutor(1, workers.CONTEXT) as pool:
+        return pool.submit(eval, question).result()
+
+
+@forked
+def test_a_new_process_has_imported_all():
+    workers.begin()
+    assert asked(f"{workers.PRELOADED!r} in __import__('sys').modules")
+
+
+@forked
+def test_it_leaves_ctrl_c_to_its_parent():
+    workers.begin()
+    assert asked("__import__('signal').getsignal(2)") == signal.SIG_IGN
+
+
+def test_it_has_one_thread_whatever_the_environment_says(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    workers.begin()
+    assert asked("__import__('torch').get_num_threads()") == 1
+
+
+def test_the_environment_is_as_before_afterwards(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
+    with workers.one_thread():
+        assert workers.os.environ["MKL_NUM_THREADS"] == workers.os.environ["OMP_NUM_THREADS"] == "1"
+    assert "MKL_NUM_THREADS" not in workers.os.environ
+    assert workers.os.environ["OMP_NUM_THREADS"] == "7"
+
+
+def test_begun_twice_is_begun_once():
+    workers.begin()
+    if workers.IS_FORKED:
+        before = asked("__import__('os').getppid()")
+        workers.begin()
+        assert asked("__import__('os').getppid()") == before
