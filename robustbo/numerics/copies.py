@@ -1,14 +1,19 @@
-"""Several observations of one point: those that agree clear each other.
+"""Several observations of one point, and several points with one value.
+
+Those of one point that agree clear each other.
 
 Sparse errors do not strike twice in the same way by chance, while a smooth process may find even the truth unlikely. So
 where most of the values at a point agree, that counts for more than what the process thinks of them. But failures may
-all look alike: a value that stands at another point too, to the last digit, is cleared by nothing.
+all look alike: a value that stands at another point too, to the last digit, is cleared by nothing; and one that recurs
+at several may be one failure.
 """
 
 import torch
 from torch import Tensor
 
 BLOCK = 2**22  # comparisons at once
+FEW = 3  # points at which a value must stand to be one that recurs
+SOME = 2  # values that recur at most where failures are to blame
 
 
 def agreeing(X: Tensor, y: Tensor, tolerance: Tensor) -> Tensor:
@@ -38,3 +43,29 @@ def agreeing(X: Tensor, y: Tensor, tolerance: Tensor) -> Tensor:
         stands_elsewhere = (~is_copy & (apart == 0)).any(-1)
         agrees[rows] = (2 * near > is_copy.sum(-1)) & ~stands_elsewhere
     return agrees
+
+
+def recurring(X: Tensor, y: Tensor) -> tuple[frozenset[int], ...]:
+    """The observations of each value that stands, to the last digit, at `FEW` different points or more.
+
+    Where values stand at two points only, or more than `SOME` at several, outcomes are coarse, and none is said to
+    recur; nor is one of more than half of the observations.
+
+    Args:
+        X: ``n x d`` inputs.
+        y: ``n`` outcomes.
+
+    Returns:
+        A set a value.
+
+    Example:
+        >>> import torch
+        >>> recurring(torch.arange(7.0).unsqueeze(-1), torch.tensor([0.0, 1.0, 9.0, 9.0, 2.0, 9.0, 3.0]))
+        (frozenset({2, 3, 5}),)
+    """
+    _, value, counts = y.unique(return_inverse=True, return_counts=True)
+    rows = [(value == i).nonzero().squeeze(-1) for i in (counts > 1).nonzero().squeeze(-1)]
+    places = [len(X[some].unique(dim=0)) for some in rows]
+    if sum(k > 1 for k in places) > SOME or any(1 < k < FEW for k in places):
+        return ()
+    return tuple(frozenset(r.tolist()) for r, k in zip(rows, places, strict=True) if k >= FEW and 2 * len(r) <= len(y))

@@ -33,6 +33,7 @@ class Model(NamedTuple):
         s2_prior: Prior of the noise variance.
         s2_known: ``n`` known noise variances; the noise is not searched then.
         cleared: ``n`` booleans: the observations that need no variance of their own, whatever they would gain by it.
+        alike: Sets of observations of one recurring value; see `copies.recurring`.
     """
 
     y: Tensor
@@ -40,6 +41,7 @@ class Model(NamedTuple):
     s2_prior: LogNormal
     s2_known: Tensor | None = None
     cleared: Tensor | None = None
+    alike: tuple[frozenset[int], ...] = ()
 
     @property
     def starts(self) -> list[Tensor]:

@@ -20,7 +20,7 @@ from torch import Tensor
 from robustbo.numerics.gains import errors, errors_at, gain, optimal_variance
 from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.search import Fit, climb, maximize
-from robustbo.numerics.selection import Rule
+from robustbo.numerics.selection import Price
 
 SCREEN_SHARE = 100
 SUSPICION = 100.0  # added variance of everybody at the beginning, in units of the outcomes' variance
@@ -66,21 +66,19 @@ def empty(model: Model, *, start_ftol: float = 1e-4, **options: Any) -> Level:
     return _climbed(model, (), max(rough, key=lambda fit: fit.F).theta, none, none, **options)
 
 
-def suspicious(model: Model, **options: Any) -> list[Level]:
+def suspicious(model: Model, group: Collection[int] | None = None, **options: Any) -> list[Level]:
     """Levels in which every observation is an outlier to begin with, climbed to from every start of the model.
 
     Each begins with a variance of `SUSPICION`, or its square where that is more. Most lose it on the way. Those that
-    are cleared have none.
+    are cleared have none, nor do those that are not in the group, if there is one.
     """
     rho = model.y.square().clamp_min(SUSPICION)
-    everyone = tuple(range(len(model.y)))
     if model.cleared is not None:
         rho = rho.masked_fill(model.cleared, 0.0)
-        everyone = tuple(rho.nonzero().flatten().tolist())
-    return [
-        _climbed(model, everyone, theta, rho, errors(model, theta, torch.zeros_like(rho))[1], **options)
-        for theta in model.starts
-    ]
+    if group is not None:
+        rho = torch.zeros_like(rho).index_put((_indices(group),), rho[_indices(group)])
+    members, none = tuple(rho.nonzero().flatten().tolist()), torch.zeros_like(rho)
+    return [_climbed(model, members, theta, rho, errors(model, theta, none)[1], **options) for theta in model.starts]
 
 
 def extended(model: Model, level: Level) -> Level:
@@ -195,37 +193,55 @@ def _distinct(levels: Sequence[Level]) -> list[Level]:
     return kept
 
 
-def settle(level: Level, rule: Rule, refit: Refit, *, max_rounds: int = 8) -> Level:
+def of_recurring(model: Model, best: Level, refit: Refit, **options: Any) -> list[Level]:
+    """Levels at which a recurring value is out, alone or beside a support that a walk has found.
+
+    Where many observations have it, no walk leads there: each alone is what its like predict.
+
+    Args:
+        model: Whose `alike` says which recur.
+        best: Of a walk.
+        refit: As for `walk`.
+        options: Of the climbs from the model's starts.
+    """
+    found = []
+    for group in model.alike:
+        found += suspicious(model, group, **options)
+        if not group <= set(best.support):
+            found.append(refit(best, tuple(sorted(group.union(best.support)))))
+    return found
+
+
+def settle(level: Level, price: Price, refit: Refit, *, max_rounds: int = 8) -> Level:
     """Improve a support until each member gains what it must pay, and nobody else would.
 
     Args:
         level: Where to begin.
-        rule: The total price of a support by its size.
+        price: Of a support.
         refit: As for `walk`.
         max_rounds: Rounds at most; each is kept only if the score rises.
     """
     for _ in range(max_rounds):
-        k = len(level.support)
-        dear, cheap = rule(k + 1) - rule(k), rule(k) - rule(max(k - 1, 0))
-        support = tuple(i for i, g in enumerate(level.gains) if g > (cheap if i in level.support else dear))
-        if support == level.support or score(tried := refit(level, support), rule) <= score(level, rule):
+        of_one = price.of_one(level.support)
+        support = tuple(i for i, g in enumerate(level.gains) if g > of_one(i))
+        if support == level.support or score(tried := refit(level, support), price) <= score(level, price):
             return level
         level = tried
     return level
 
 
-def score(level: Level, rule: Rule) -> float:
+def score(level: Level, price: Price) -> float:
     """Log posterior density minus the price of the support."""
-    return level.fit.F - rule(len(level.support))
+    return level.fit.F - price.total(level.support)
 
 
-def support_posterior(levels: Sequence[Level], rule: Rule) -> list[float]:
-    """The posterior probability of each level among those of a walk, with the rule as the prior's logarithm.
+def support_posterior(levels: Sequence[Level], price: Price) -> list[float]:
+    """The posterior probability of each level among those of a walk, with the price as minus the prior's logarithm.
 
     References:
         Relevance pursuit, section 5.1.
     """
-    return torch.tensor([score(level, rule) for level in levels], dtype=torch.float64).softmax(0).tolist()
+    return torch.tensor([score(level, price) for level in levels], dtype=torch.float64).softmax(0).tolist()
 
 
 def _indices(support: Collection[int]) -> Tensor:

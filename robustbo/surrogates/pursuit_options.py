@@ -8,7 +8,7 @@ from robustbo.numerics import pursuit, selection
 from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.pursuit import Level
 from robustbo.numerics.search import PARAMETERIZATIONS
-from robustbo.numerics.selection import Rule
+from robustbo.numerics.selection import Price, Rule
 
 LEVELS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)  # of n; more than half cannot be outliers of the rest
 START_FTOL, WALK_FTOL, FINAL_FTOL = 1e-4, 1e-5, 1e-9  # relative tolerances of the beginning, the way and the end
@@ -51,8 +51,13 @@ class PursuitOptions:
         counts = {min(level if isinstance(level, int) else int(level * n), n) for level in self.levels}
         return sorted(counts if self.num_outliers is None else counts | {self.num_outliers})
 
+    def price(self, model: Model) -> Price:
+        """What a support must pay; by our own rule, a value that recurs pays once."""
+        is_ours = self.num_outliers is None and self.selection == "corrected"
+        return Price(self.rule(len(model.y), len(model.bounds) + 1), model.alike if is_ours else ())
+
     def rule(self, n: int, p: int) -> Rule:
-        """The price of a support, for n observations and p hyperparameters."""
+        """The price of a support by its size, for n observations and p hyperparameters, the mean included."""
         if self.num_outliers is not None:
             return selection.exactly(self.num_outliers)
         if self.selection == "corrected":
@@ -91,9 +96,15 @@ class PursuitOptions:
             levels[order] = pursuit.sweep(levels[order], sizes[order], refit)
         return levels
 
-    def improve(self, model: Model, level: Level, rule: Rule) -> Level:
-        """The level, settled under the rule and climbed to the end."""
-        settled = pursuit.settle(level, rule, self._refit(model, WALK_FTOL))
+    def best(self, model: Model, levels: Sequence[Level]) -> Level:
+        """The level of the highest score, or one at which a recurring value is out, settled and climbed to the end."""
+        price, refit = self.price(model), self._refit(model, WALK_FTOL)
+        level = max(levels, key=partial(pursuit.score, price=price))
+        if price.alike:
+            options = {"parameterization": self.parameterization, "ftol": WALK_FTOL}
+            tried = pursuit.of_recurring(model, level, refit, **options)
+            level = max([level, *tried], key=partial(pursuit.score, price=price))
+        settled = pursuit.settle(level, price, refit)
         return self._refit(model, FINAL_FTOL)(settled, settled.support)
 
     def _refit(self, model: Model, ftol: float) -> pursuit.Refit:

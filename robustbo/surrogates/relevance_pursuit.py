@@ -13,8 +13,9 @@ from gpytorch.means import Mean
 from gpytorch.module import Module
 from torch import Tensor
 
+from robustbo.numerics.copies import recurring
 from robustbo.numerics.hyperparameters import Model
-from robustbo.numerics.pursuit import Level, score, screen, support_posterior
+from robustbo.numerics.pursuit import Level, screen, support_posterior
 from robustbo.numerics.search import Fit
 from robustbo.surrogates.map_gp import ALL, MapGP
 from robustbo.surrogates.pursuit_options import LEVELS, PursuitOptions
@@ -123,19 +124,16 @@ class RelevancePursuitGP(MapGP):
         return level.fit
 
     def search_model(self, rows: Tensor | slice = ALL) -> Model:
-        """The model as the search sees it: values that agree at a point clear each other."""
+        """The model as the search sees it: values that agree at a point clear each other, recurring ones are known."""
         model = super().search_model(rows)
-        return model._replace(cleared=self.cleared(rows))
+        return model._replace(cleared=self.cleared(rows), alike=recurring(self.train_inputs[0][rows], model.y))
 
     def added_variances(self, model: Model, theta: Tensor) -> Tensor:
         """Those of the observations that gain more than an outlier's price."""
-        rule = self._options.rule(len(model.y), len(theta) + 1)
-        return screen(model, theta, rule(1)).fit.rho
+        return screen(model, theta, self._options.price(model).by_size(1)).fit.rho
 
     def _pursue(self, model: Model) -> Level:
-        rule = self._options.rule(len(model.y), len(model.bounds) + 1)
         before, self._before = self._before, None
         self.trace = self._options.levels_after(model, *before) if before else self._options.levels_of(model)
-        self.support_posterior = support_posterior(self.trace, rule)
-        best = max(self.trace, key=lambda level: score(level, rule))
-        return self._options.improve(model, best, rule)
+        self.support_posterior = support_posterior(self.trace, self._options.price(model))
+        return self._options.best(model, self.trace)

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from robustbo.numerics.copies import agreeing
+from robustbo.numerics.copies import agreeing, recurring
 
 
 def mask(values, tolerance=0.1, places=None):
@@ -40,3 +40,24 @@ def test_a_failures_value_which_stands_elsewhere_too_is_cleared_by_nothing():
 def test_each_has_a_tolerance_of_its_own():
     y = torch.tensor([1.0, 1.5])
     assert agreeing(torch.zeros(2, 1), y, torch.tensor([1.0, 0.1])).tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("values", "places", "groups"),
+    [
+        ([1.0], [0.0], []),
+        ([9.0, 9.0, 9.0, 1.0, 2.0, 3.0], [0, 1, 2, 3, 4, 5], [{0, 1, 2}]),
+        ([9.0, 9.0, 9.0 + 1e-12, 1.0, 2.0, 3.0], [0, 1, 2, 3, 4, 5], []),
+        ([9.0, 9.0, 9.0, 1.0, 2.0, 3.0], [0, 1, 1, 3, 4, 5], []),  # two points
+        ([9.0, 9.0, 9.0, 9.0, 2.0, 3.0], [0, 1, 2, 3, 4, 5], []),  # more than half
+        ([5.0] * 6, [0, 1, 2, 3, 4, 5], []),
+        ([9.0, 9.0, 9.0, 1.0, 1.0, 3.0, 4.0], [0, 1, 2, 3, 4, 5, 6], []),  # another stands at two points: coarse
+        ([9.0, 9.0, 9.0, 1.0, 1.0, 3.0, 4.0], [0, 1, 2, 3, 3, 5, 6], [{0, 1, 2}]),  # measured twice, and agreeing
+        ([7.0, 7.0, 7.0, 8.0, 8.0, 8.0, 1.0], range(7), [{0, 1, 2}, {3, 4, 5}]),
+        ([7.0, 7.0, 7.0, 8.0, 8.0, 8.0, 1.0, 1.0, 1.0], range(9), []),
+        ([1e300, 1e300, 1e300, 1.0, 2.0, 3.0], range(6), [{0, 1, 2}]),
+    ],
+)
+def test_a_value_recurs_where_it_alone_stands_at_several_points(values, places, groups):
+    X = torch.tensor([float(x) for x in places]).unsqueeze(-1)
+    assert [set(group) for group in recurring(X, torch.tensor(values, dtype=torch.float64))] == groups

@@ -19,6 +19,7 @@ from robustbo.numerics.pursuit import (
     walk,
 )
 from robustbo.numerics.search import Fit, maximize
+from robustbo.numerics.selection import ALIKE, Price
 
 
 def fake(F):
@@ -89,14 +90,19 @@ def test_a_sweep_takes_a_wrong_choice_back():
 
 def test_settling_keeps_those_who_pay_and_takes_those_who_would():
     search = Additive([1.0, 5.0, 0.0, 3.0])
-    settled = settle(search.at(0, 2), lambda k: 2.0 * k, search.refit)
+    settled = settle(search.at(0, 2), Price(lambda k: 2.0 * k), search.refit)
     assert settled.support == (1, 3)
-    assert settle(settled, lambda k: 2.0 * k, search.refit) is settled
+    assert settle(settled, Price(lambda k: 2.0 * k), search.refit) is settled
+
+
+def test_settling_takes_a_recurring_value_whole_once_one_of_it_has_paid():
+    search, price = Additive([4.0, 0.5, 1.5 * ALIKE, 1.5 * ALIKE]), Price(lambda k: 3.0 * k, (frozenset({0, 2, 3}),))
+    assert settle(search.at(), price, search.refit).support == (0, 2, 3)
 
 
 def test_the_support_posterior_is_a_distribution_that_prefers_the_best_score():
     levels = [Stop(tuple(range(k)), fake(F), []) for k, F in enumerate([0.0, 10.0, 11.0])]
-    posterior = support_posterior(levels, lambda k: 5.0 * k)
+    posterior = support_posterior(levels, Price(lambda k: 5.0 * k))
     assert sum(posterior) == pytest.approx(1.0)
     assert max(posterior) == posterior[1]
 

@@ -30,3 +30,23 @@ def test_a_higher_rate_makes_outliers_cheaper():
 
 def test_a_known_number_beats_any_likelihood():
     assert [selection.exactly(2)(k) for k in (0, 1, 2, 3)] == [2e9, 1e9, 0.0, 1e9]
+
+
+class TestPrice:
+    price = selection.Price(lambda k: 3.0 * k * k, (frozenset({0, 1, 2}), frozenset({5, 6, 7})))
+
+    def test_without_recurring_values_it_is_the_rule(self):
+        alone = selection.Price(self.price.by_size)
+        assert [alone.total(range(k)) for k in range(5)] == [self.price.by_size(k) for k in range(5)]
+        assert (alone.of_one([3])(3), alone.of_one([3])(4)) == (3.0, 9.0)
+
+    def test_a_value_that_recurs_counts_once(self):
+        assert self.price.total([0, 1, 2]) == 3.0 + 2 * selection.ALIKE
+        assert self.price.total([0, 1, 3, 5, 6, 7]) == 27.0 + 3 * selection.ALIKE
+
+    @pytest.mark.parametrize("support", [[], [0], [0, 1], [0, 1, 2, 3, 5], [3, 4, 6, 7]])
+    def test_the_price_of_one_is_a_difference_of_totals(self, support):
+        of_one = self.price.of_one(support)
+        for i in range(9):
+            more, less = sorted({*support, i}), sorted({*support} - {i})
+            assert of_one(i) == pytest.approx(self.price.total(more) - self.price.total(less))

@@ -198,3 +198,44 @@ def test_on_gaussian_data_nothing_is_suspected_beyond_chance():
         Y = torch.sin(6 * X) + 0.2 * torch.randn(40, 1, generator=generator)
         flagged += len(fit(RelevancePursuitGP(X, Y)).support)
     assert flagged / 400 < 0.02
+
+
+class TestAValueThatRecurs:
+    """A sensor that sticks: with so many alike, each alone is what its like predict."""
+
+    def stuck(self, share, value=100.0, n=40, seed=3):
+        generator = torch.Generator().manual_seed(seed)
+        X = torch.rand(n, 2, generator=generator)
+        truth = torch.sin(6 * X[:, :1]) + X[:, 1:] + 0.02 * torch.randn(n, 1, generator=generator)
+        bad = torch.rand(n, generator=generator).argsort()[: int(share * n)].sort().values
+        return X, truth.index_fill(0, bad, value), truth, bad.tolist()
+
+    @pytest.mark.parametrize(("share", "value"), [(0.1, -4.0), (0.3, -4.0), (0.1, 100.0), (0.45, 100.0), (0.45, 1e12)])
+    def test_is_left_out_however_often(self, share, value):
+        X, Y, truth, bad = self.stuck(share, value)
+        model = fit(RelevancePursuitGP(X, Y))
+        assert model.support == bad
+        assert (model.posterior(X).mean - truth).abs().max() < 0.3
+
+    def test_pays_the_full_price_under_the_rules_of_others_and_a_known_number(self):
+        X, Y, _, bad = self.stuck(0.45)
+        assert fit(RelevancePursuitGP(X, Y, selection="botorch")).support != bad
+        assert len(fit(RelevancePursuitGP(X, Y, num_outliers=3)).support) == 3
+
+    def test_is_left_out_by_a_warm_fit_too(self):
+        X, Y, _, bad = self.stuck(0.45)
+        before = fit(RelevancePursuitGP(X[:-1], Y[:-1]))
+        after = RelevancePursuitGP(X, Y)
+        after.continue_from(before)
+        assert fit(after).support == bad
+
+    def test_coarse_outcomes_are_none(self):
+        X, _, truth, _ = self.stuck(0.0)
+        assert fit(RelevancePursuitGP(X, (truth / 0.5).round() * 0.5)).search_model().alike == ()
+
+    def test_a_plateau_stays(self):
+        """A quarter of the values are the function's ceiling."""
+        X, _, truth, _ = self.stuck(0.0, n=60)
+        model = fit(RelevancePursuitGP(X, truth.clamp(max=truth.quantile(0.75).item())))
+        assert len(model.search_model().alike) == 1
+        assert model.support == []
