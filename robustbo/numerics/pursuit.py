@@ -194,7 +194,7 @@ def _distinct(levels: Sequence[Level]) -> list[Level]:
 
 
 def of_recurring(model: Model, best: Level, refit: Refit, **options: Any) -> list[Level]:
-    """Levels at which a recurring value is out, alone or beside a support that a walk has found.
+    """Levels at which a recurring value is out that was not, alone or beside a support that a walk has found.
 
     Where many observations have it, no walk leads there: each alone is what its like predict.
 
@@ -206,9 +206,9 @@ def of_recurring(model: Model, best: Level, refit: Refit, **options: Any) -> lis
     """
     found = []
     for group in model.alike:
-        found += suspicious(model, group, **options)
         if not group <= set(best.support):
-            found.append(refit(best, tuple(sorted(group.union(best.support)))))
+            beside = tuple(sorted(group.union(best.support)))
+            found += [*suspicious(model, group, **options), refit(best, beside)]
     return found
 
 
