@@ -34,7 +34,8 @@ class RelevancePursuitGP(MapGP):
         direction: "backward" or "forward" through the levels.
         parameterization: Of the added variances: "log", "convex" or "canonical".
         levels: Support sizes to visit, as fractions of n (float) or counts (int).
-        selection: "corrected" (`selection.corrected`), "botorch" or "paper".
+        selection: "corrected" (`selection.corrected`; a value that recurs at several points, as from a sensor that
+            sticks, counts as one outlier: `selection.Price`), "botorch" or "paper".
         outlier_rate: Your own prior rate of outliers, in (0, 1); with "corrected".
         num_outliers: A known number of outliers; takes the place of the rule.
         sweeps: Walks through the levels, every second one in the other direction; more find higher maxima.
