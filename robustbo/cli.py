@@ -60,7 +60,7 @@ def replay(
     format_: FormatOption = Format.table,
 ) -> None:
     """Run benchmark runs and show how each method did."""
-    if jobs > 1 and cluster is None and not dry_run:
+    if jobs > 1 and cluster is None and not dry_run and all(run.exists() for run in runs):
         workers.begin()  # they import what this process does, meanwhile
     from robustbo.replay import spec as specs
     from robustbo.replay.plan import forecast, in_all, plan, summaries

@@ -13,7 +13,7 @@ from torch import Tensor
 
 BLOCK = 2**22  # comparisons at once
 FEW = 3  # points at which a value must stand to be one that recurs
-SOME = 2  # values that recur at most where failures are to blame
+SOME = 2  # values that stand at several points at most where failures are to blame
 
 
 def agreeing(X: Tensor, y: Tensor, tolerance: Tensor) -> Tensor:
@@ -48,8 +48,8 @@ def agreeing(X: Tensor, y: Tensor, tolerance: Tensor) -> Tensor:
 def recurring(X: Tensor, y: Tensor) -> tuple[frozenset[int], ...]:
     """The observations of each value that stands, to the last digit, at `FEW` different points or more.
 
-    Where values stand at two points only, or more than `SOME` at several, outcomes are coarse, and none is said to
-    recur; nor is one of more than half of the observations.
+    Where more than `SOME` values stand at several points, outcomes are coarse, and none is said to recur; nor is one of
+    more than half of the observations.
 
     Args:
         X: ``n x d`` inputs.
@@ -66,6 +66,6 @@ def recurring(X: Tensor, y: Tensor) -> tuple[frozenset[int], ...]:
     _, value, counts = y.unique(return_inverse=True, return_counts=True)
     rows = [(value == i).nonzero().squeeze(-1) for i in (counts > 1).nonzero().squeeze(-1)]
     places = [len(X[some].unique(dim=0)) for some in rows]
-    if sum(k > 1 for k in places) > SOME or any(1 < k < FEW for k in places):
+    if sum(k > 1 for k in places) > SOME:
         return ()
     return tuple(frozenset(r.tolist()) for r, k in zip(rows, places, strict=True) if k >= FEW and 2 * len(r) <= len(y))

@@ -66,19 +66,21 @@ def empty(model: Model, *, start_ftol: float = 1e-4, **options: Any) -> Level:
     return _climbed(model, (), max(rough, key=lambda fit: fit.F).theta, none, none, **options)
 
 
-def suspicious(model: Model, group: Collection[int] | None = None, **options: Any) -> list[Level]:
-    """Levels in which every observation is an outlier to begin with, climbed to from every start of the model.
+def suspicious(model: Model, group: Collection[int], **options: Any) -> list[Level]:
+    """Levels in which a group's observations are outliers to begin with, climbed to from every start of the model.
 
-    Each begins with a variance of `SUSPICION`, or its square where that is more. Most lose it on the way. Those that
-    are cleared have none, nor do those that are not in the group, if there is one.
+    Each has a variance of `SUSPICION`, or its square where that is more, and may lose it; the cleared have none.
     """
-    rho = model.y.square().clamp_min(SUSPICION)
-    if model.cleared is not None:
-        rho = rho.masked_fill(model.cleared, 0.0)
-    if group is not None:
-        rho = torch.zeros_like(rho).index_put((_indices(group),), rho[_indices(group)])
-    members, none = tuple(rho.nonzero().flatten().tolist()), torch.zeros_like(rho)
+    rho, none = _suspected(model, group), torch.zeros_like(model.y)
+    members = tuple(rho.nonzero().flatten().tolist())
     return [_climbed(model, members, theta, rho, errors(model, theta, none)[1], **options) for theta in model.starts]
+
+
+def _suspected(model: Model, group: Collection[int]) -> Tensor:
+    """``n`` added variances that leave those of a group that are not cleared without a pull."""
+    members = _indices(group)
+    rho = torch.zeros_like(model.y).index_put((members,), model.y.square().clamp_min(SUSPICION)[members])
+    return rho if model.cleared is None else rho.masked_fill(model.cleared, 0.0)
 
 
 def extended(model: Model, level: Level) -> Level:
@@ -102,13 +104,14 @@ def _height(level: Level) -> float:
     return level.fit.F
 
 
-def screen(model: Model, theta: Tensor, threshold: float) -> Level:
+def screen(model: Model, theta: Tensor, threshold: float, begin: Collection[int] = ()) -> Level:
     """The gross outliers at given hyperparameters, the grossest first, by closed forms alone.
 
     A gross value spoils the predictions of all its neighbours, so only the worst observation (one in `SCREEN_SHARE`) is
-    taken at a time and everything is predicted anew, until nothing gains more than the threshold or half are taken.
+    taken at a time (those to begin with at once) and everything is predicted anew, until nothing gains more than the
+    threshold or half are taken.
     """
-    n, rho, support = len(model.y), torch.zeros_like(model.y), set[int]()
+    n, rho, support = len(model.y), _suspected(model, begin), set(begin)
     while True:
         e, v = errors(model, theta, rho)
         members = _indices(support)
@@ -194,18 +197,17 @@ def _distinct(levels: Sequence[Level]) -> list[Level]:
 
 
 def of_recurring(model: Model, best: Level, refit: Refit, **options: Any) -> list[Level]:
-    """Levels at which a recurring value is out that was not, alone or beside a support that a walk has found.
+    """Levels at which recurring values are out that were not, each or all, alone or beside what a walk has found.
 
     Where many observations have it, no walk leads there: each alone is what its like predict.
 
     Args:
         model: Whose `alike` says which recur.
-        best: Of a walk.
-        refit: As for `walk`.
+        best: Of a walk, by which also `refit` is explained.
         options: Of the climbs from the model's starts.
     """
     found = []
-    for group in model.alike:
+    for group in dict.fromkeys((*model.alike, frozenset[int]().union(*model.alike))):
         if not group <= set(best.support):
             beside = tuple(sorted(group.union(best.support)))
             found += [*suspicious(model, group, **options), refit(best, beside)]

@@ -2,7 +2,7 @@
 
 A rule is the total price of a support of k among n observations; the best support has the largest F minus price, with F
 the log posterior density at its best variances. Rules depend on the size alone, so the price of one more outlier is a
-difference of totals. A `Price` is a rule that counts a value which recurs as one outlier.
+difference of totals. A `Price` is a rule that asks little for the second observation of a value which recurs.
 
 Notation:
     n    number of observations
@@ -21,7 +21,7 @@ Rule = Callable[[int], float]
 
 PRICE = 3.0  # nats an outlier at large n; see runs/selection
 RATE = 0.1  # the outlier rate at which `PRICE` holds
-ALIKE = 1.0  # nats for one more observation of a recurring value: at a sensor that sticks, odds of 1 to e
+ALIKE = 1.0  # nats at most for one more observation of a recurring value: at a sensor that sticks, odds of 1 to e
 BOTORCH_RATE = 0.2  # BoTorch's prior mean of k is int(0.2 n)
 
 
@@ -29,7 +29,7 @@ class Price(NamedTuple):
     """What a support must pay.
 
     A failure that always leaves the same number (a sensor that sticks, a default that is written) is one error that
-    recurs: once one of its observations is paid for, each of the others costs `ALIKE`.
+    recurs: once one of its observations is paid for, each of the others costs `ALIKE`, or as little as a first outlier.
 
     Attributes:
         by_size: The rule for observations whose values do not recur.
@@ -47,14 +47,19 @@ class Price(NamedTuple):
     def total(self, support: Collection[int]) -> float:
         """Of all members together."""
         distinct = self._distinct(support)
-        return self.by_size(distinct) + ALIKE * (len(support) - distinct)
+        return self.by_size(distinct) + self._again * (len(support) - distinct)
 
     def of_one(self, support: Collection[int]) -> Callable[[int], float]:
         """What a member would save by leaving, or another would pay to join."""
         k, members = self._distinct(support), set(support)
         dear, cheap = self.by_size(k + 1) - self.by_size(k), self.by_size(k) - self.by_size(max(k - 1, 0))
         backed = {i for group in self.alike for i in group if (group & members) - {i}}
-        return lambda i: ALIKE if i in backed else cheap if i in members else dear
+        again = self._again
+        return lambda i: again if i in backed else cheap if i in members else dear
+
+    @property
+    def _again(self) -> float:
+        return min(ALIKE, self.by_size(1))
 
     def _distinct(self, support: Collection[int]) -> int:
         return len(support) - sum(max(len(group.intersection(support)) - 1, 0) for group in self.alike)

@@ -1,12 +1,15 @@
 """Many cells on a Dask cluster whose workers see the same folder.
 
 A cell is a task: where its worker dies the scheduler gives it to another, which goes on from the record. Where the
-client dies, the same command goes on; a worker that still has a cell keeps it, and the new one waits for it.
+client dies, the same command goes on; a worker that still has a cell keeps it, and the new one waits for it. A worker
+runs one cell at a time, whatever its threads: random generators and the number of threads belong to the process.
 """
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import torch
 
@@ -22,6 +25,7 @@ except ImportError:
 
 TOPIC = "robustbo-trials"
 POLL_S = 1.0  # workers may join at any time
+ONE_AT_A_TIME = threading.Lock()
 
 
 def run_cells(
@@ -48,15 +52,24 @@ def run_cells(
     waiting = Waiting(replace(cell, folder=cell.folder.absolute()) for cell in cells)
     running: dict[dask.Future, tuple[AnyCell, float]] = {}
     with client, client.as_current():
-        client.subscribe_topic(TOPIC, lambda event: notify(Progress(*event[1])))
+
+        def hear(event: Any) -> None:
+            progress = Progress(*event[1])
+            waiting.heard(progress)
+            notify(progress)
+
+        client.subscribe_topic(TOPIC, hear)
         while (waiting or running) and not (fail_fast and failures):
-            while waiting and len(running) < max(1, sum(client.nthreads().values())):
+            places = len(client.nthreads()) + 1  # one waits: a cluster that adapts grows by what waits
+            while waiting and len(running) < places:
                 cell = waiting.take()
                 running[client.submit(_work, cell, pure=False)] = (cell, time.perf_counter())
             for future in _ended(list(running)):
                 cell, started = running.pop(future)
-                waiting.took(cell, time.perf_counter() - started)
-                failures += [] if (failure := _outcome(future, cell)) is None else [failure]
+                if (failure := _outcome(future, cell)) is None:
+                    waiting.took(cell, time.perf_counter() - started)
+                else:
+                    failures.append(failure)
         client.cancel(list(running))
         client.unsubscribe_topic(TOPIC)
     return failures
@@ -77,6 +90,7 @@ def _outcome(future: "dask.Future", cell: AnyCell) -> Failure | None:
 
 
 def _work(cell: AnyCell) -> Failure | None:
-    torch.set_num_threads(1)
     worker = dask.get_worker()
-    return work(cell, lambda progress: worker.log_event(TOPIC, tuple(progress)))
+    with ONE_AT_A_TIME:
+        torch.set_num_threads(1)
+        return work(cell, lambda progress: worker.log_event(TOPIC, tuple(progress)))

@@ -84,19 +84,23 @@ class _Run:
                 cell = self.waiting.take()
                 try:
                     running[pool.submit(_work, cell)] = (cell, time.perf_counter())
-                except BrokenProcessPool:
+                except (BrokenProcessPool, EOFError, OSError):  # a worker died, or the process that it is forked from
                     is_alive = False
-                    self.waiting.again(cell)
+                    self._dead(cell)
             done, _ = wait(running, timeout=POLL_S, return_when=FIRST_COMPLETED)
             self._drain()
             for future in done:
                 cell, started = running.pop(future)
                 try:
-                    self.failures += [] if (failure := future.result()) is None else [failure]
-                    self.waiting.took(cell, time.perf_counter() - started)
+                    failure = future.result()
                 except BrokenProcessPool:
                     is_alive = False
                     self._dead(cell)
+                    continue
+                if failure is None:
+                    self.waiting.took(cell, time.perf_counter() - started)
+                else:
+                    self.failures.append(failure)
             if self.is_over:
                 return
         self._drain()
@@ -111,7 +115,9 @@ class _Run:
 
     def _drain(self) -> None:
         while not self._messages.empty():
-            self._notify(self._messages.get())
+            progress = self._messages.get()
+            self.waiting.heard(progress)
+            self._notify(progress)
 
 
 def _terminate() -> None:
@@ -126,6 +132,7 @@ def _begin_worker(messages: Any, environment: Mapping[str, str]) -> None:
     """A worker's first act: what it may not have inherited, and the watch over its parent."""
     global _messages
     _messages = messages
+    os.environ.clear()
     os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(1)

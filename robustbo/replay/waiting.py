@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable
 
 from robustbo.replay.engine import AnyCell
+from robustbo.replay.work import Progress
 
 
 class Waiting:
@@ -14,14 +15,20 @@ class Waiting:
 
     def __init__(self, cells: Iterable[AnyCell]) -> None:
         self._cells = list(cells)
+        self._begun = set[tuple[str, int]]()
         self._took: dict[str, list[float]] = {}
 
     def __len__(self) -> int:
         return len(self._cells)
 
+    def heard(self, progress: Progress) -> None:
+        """A cell has made a trial."""
+        self._begun.add((progress.method, progress.replication))
+
     def took(self, cell: AnyCell, seconds: float) -> None:
-        """Keep how long a cell took."""
-        self._took.setdefault(cell.method, []).append(seconds)
+        """Keep how long a cell took, unless nothing was heard of it: it was done before."""
+        if (cell.method, cell.replication) in self._begun:
+            self._took.setdefault(cell.method, []).append(seconds)
 
     def take(self) -> AnyCell:
         """The next one, which waits no longer."""

@@ -1,7 +1,7 @@
 """Processes of one thread each, forked from one that has imported what they need.
 
-It is imported once, while the caller imports the same, and not again for a process that takes a killed one's place.
-Must itself be imported in no time: nothing heavy here.
+It imports once, while the caller imports the same, and a process that takes a killed one's place need not. This module
+must itself be imported in no time: nothing heavy here.
 """
 
 import multiprocessing
@@ -12,14 +12,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import forkserver
 
-IS_FORKED = "forkserver" in multiprocessing.get_all_start_methods()  # everywhere but on Windows, where each imports
+IS_FORKED = "forkserver" in multiprocessing.get_all_start_methods()  # else each imports
 CONTEXT = multiprocessing.get_context("forkserver" if IS_FORKED else "spawn")
-PRELOADED = "robustbo.replay.work"
+PRELOADED = "robustbo.replay.pool"
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
 
 
 def begin() -> None:
-    """Let the process import from which the others are to be forked, unless it runs already; returns at once."""
+    """Let the process import from which the others are to be forked, unless it runs already; returns at once.
+
+    There is one such process to a caller, and one list of what it imports: from here on it is ours.
+    """
     if IS_FORKED:
         CONTEXT.set_forkserver_preload([PRELOADED])
         with one_thread(), _sigint_ignored():

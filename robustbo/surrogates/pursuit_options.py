@@ -52,7 +52,7 @@ class PursuitOptions:
         return sorted(counts if self.num_outliers is None else counts | {self.num_outliers})
 
     def price(self, model: Model) -> Price:
-        """What a support must pay; by our own rule, a value that recurs pays once."""
+        """What a support must pay; by our own rule, a value that recurs pays in full but once."""
         is_ours = self.num_outliers is None and self.selection == "corrected"
         return Price(self.rule(len(model.y), len(model.bounds) + 1), model.alike if is_ours else ())
 
@@ -86,7 +86,9 @@ class PursuitOptions:
         if self.direction == "forward":
             levels = pursuit.walk([pursuit.empty(model, ftol=WALK_FTOL)], sizes, refit)
         else:
-            starts = pursuit.suspicious(model, ftol=START_FTOL, parameterization=self.parameterization)
+            starts = pursuit.suspicious(
+                model, range(len(model.y)), ftol=START_FTOL, parameterization=self.parameterization
+            )
             levels = pursuit.walk(starts, sizes[::-1], refit)[::-1]
         for sweep in range(self.sweeps - 1):
             upward = (self.direction == "backward") == (sweep % 2 == 0)

@@ -14,7 +14,7 @@ from gpytorch.module import Module
 from torch import Tensor
 
 from robustbo.numerics.copies import recurring
-from robustbo.numerics.hyperparameters import Model
+from robustbo.numerics.hyperparameters import Model, log_posterior
 from robustbo.numerics.pursuit import Level, screen, support_posterior
 from robustbo.numerics.search import Fit
 from robustbo.surrogates.map_gp import ALL, MapGP
@@ -46,7 +46,8 @@ class RelevancePursuitGP(MapGP):
         support: After the fit, the sorted indices of the outliers.
         rho: After the fit, ``n`` added variances in squared outcome units.
         trace: After the fit, one `Level` per visited size, in the model's own (transformed) units.
-        support_posterior: After the fit, the posterior probability of each level of the trace.
+        support_posterior: After the fit, the posterior probability of each level of the trace. The support that is
+            chosen is a settled one of these, or one beside them, at which a recurring value is out.
 
     References:
         Ament et al. (2024), Robust Gaussian processes via relevance pursuit; equations.md section 6.
@@ -130,8 +131,14 @@ class RelevancePursuitGP(MapGP):
         return model._replace(cleared=self.cleared(rows), alike=recurring(self.train_inputs[0][rows], model.y))
 
     def added_variances(self, model: Model, theta: Tensor) -> Tensor:
-        """Those of the observations that gain more than an outlier's price."""
-        return screen(model, theta, self._options.price(model).by_size(1)).fit.rho
+        """Those of the observations that gain more than an outlier's price, recurring values taken out whole or not."""
+        price = self._options.price(model)
+        found = [screen(model, theta, price.by_size(1), group).fit.rho for group in (frozenset[int](), *price.alike)]
+
+        def score(rho: Tensor) -> float:
+            return log_posterior(model, theta, rho).F - price.total(rho.nonzero().flatten().tolist())
+
+        return found[0] if len(found) == 1 else max(found, key=score)
 
     def _pursue(self, model: Model) -> Level:
         before, self._before = self._before, None

@@ -44,6 +44,11 @@ class TestPrice:
         assert self.price.total([0, 1, 2]) == 3.0 + 2 * selection.ALIKE
         assert self.price.total([0, 1, 3, 5, 6, 7]) == 27.0 + 3 * selection.ALIKE
 
+    def test_another_of_a_value_never_costs_more_than_a_first_outlier(self):
+        cheap = selection.Price(lambda k: 0.25 * k, self.price.alike)
+        assert cheap.total([0, 1, 2]) == 0.75
+        assert cheap.of_one([0, 1])(2) == 0.25
+
     @pytest.mark.parametrize("support", [[], [0], [0, 1], [0, 1, 2, 3, 5], [3, 4, 6, 7]])
     def test_the_price_of_one_is_a_difference_of_totals(self, support):
         of_one = self.price.of_one(support)

@@ -80,6 +80,19 @@ def test_processes_of_the_pool(spec, tmp_path, undisturbed):
     assert record(made) == undisturbed
 
 
+def test_the_process_that_they_are_forked_from(spec, tmp_path, undisturbed):
+    psutil = pytest.importorskip("psutil")
+
+    def victim():
+        children = psutil.Process().children()
+        return next((child.pid for child in children if "forkserver" in " ".join(child.cmdline())), None)
+
+    made = cells(spec, tmp_path)
+    if while_killing(lambda: pool.run_cells(made, 2, lambda _: None), victim, 2):
+        assert pool.run_cells(made, 2, lambda _: None) == []
+    assert record(made) == undisturbed
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_workers_of_a_cluster(spec, tmp_path, undisturbed, workers):
     from distributed import Client

@@ -3,7 +3,6 @@ import pytest
 from robustbo.replay.cell import cells, recorded
 from robustbo.replay.pool import run_cells
 from robustbo.replay.spec import RunSpec
-from robustbo.replay.waiting import Waiting
 from robustbo.replay.work import Failure, Progress
 
 SPEC = RunSpec.model_validate(
@@ -35,12 +34,11 @@ def test_a_failing_cell_does_not_stop_the_others(tmp_path, jobs):
     assert all(len(recorded(cell).entries) == 4 for cell in made[1:])
 
 
-def test_the_methods_that_take_longest_go_first_and_unknown_ones_before_them(tmp_path):
-    made = cells(SPEC, tmp_path)
-    waiting = Waiting(made)
-    assert waiting.take() == made[0]
-    waiting.again(made[0])
-    waiting.took(next(cell for cell in made if cell.method == "standard"), 6.0)
-    assert waiting.take().method == "sobol"
-    waiting.took(made[0], 1.0)
-    assert (waiting.take().method, len(waiting)) == ("standard", 2)
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_first_failure_stops_the_others_where_it_may(tmp_path, jobs):
+    made = cells(SPEC.model_copy(update={"trials": 2000, "replications": 1}), tmp_path)
+    made[0].truth.parent.mkdir()
+    made[0].truth.write_text("garbage\n")
+    (failure,) = run_cells(made, jobs, lambda _: None, fail_fast=True)
+    assert failure.method == "sobol"
+    assert len(recorded(made[1]).entries) < 2000

@@ -229,6 +229,23 @@ class TestAValueThatRecurs:
         after.continue_from(before)
         assert fit(after).support == bad
 
+    def test_two_such_values_are_left_out_together(self):
+        X, Y, _, bad = self.stuck(0.4)
+        Y[bad[::2]], Y[bad[1::2]] = 2.5, -2.0
+        assert fit(RelevancePursuitGP(X, Y)).support == bad
+
+    def test_is_left_out_where_two_others_are_equal_by_chance(self):
+        X, Y, _, bad = self.stuck(0.45)
+        one, other = [i for i in range(40) if i not in bad][:2]
+        Y[one] = Y[other]
+        assert set(bad) <= set(fit(RelevancePursuitGP(X, Y)).support)
+
+    def test_is_left_out_of_a_model_that_gets_its_state_from_another(self):
+        X, Y, _, bad = self.stuck(0.45)
+        model, again = fit(RelevancePursuitGP(X, Y)), RelevancePursuitGP(X, Y)
+        again.load_state_dict(model.state_dict())
+        assert again.support == bad
+
     def test_coarse_outcomes_are_none(self):
         X, _, truth, _ = self.stuck(0.0)
         assert fit(RelevancePursuitGP(X, (truth / 0.5).round() * 0.5)).search_model().alike == ()
