@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 BLOCK = 2**22  # comparisons at once
+ROUNDING = 1e-12  # relative, of values that are the same: transforms round a vector's last elements another way
 FEW = 3  # points at which a value must stand to be one that recurs
 SOME = 2  # values that stand at several points at most where failures are to blame
 
@@ -46,7 +47,7 @@ def agreeing(X: Tensor, y: Tensor, tolerance: Tensor) -> Tensor:
 
 
 def recurring(X: Tensor, y: Tensor) -> tuple[frozenset[int], ...]:
-    """The observations of each value that stands, to the last digit, at `FEW` different points or more.
+    """The observations of each value that stands, but for rounding, at `FEW` different points or more.
 
     Where more than `SOME` values stand at several points, outcomes are coarse, and none is said to recur; nor is one of
     more than half of the observations.
@@ -63,9 +64,17 @@ def recurring(X: Tensor, y: Tensor) -> tuple[frozenset[int], ...]:
         >>> recurring(torch.arange(7.0).unsqueeze(-1), torch.tensor([0.0, 1.0, 9.0, 9.0, 2.0, 9.0, 3.0]))
         (frozenset({2, 3, 5}),)
     """
-    _, value, counts = y.unique(return_inverse=True, return_counts=True)
-    rows = [(value == i).nonzero().squeeze(-1) for i in (counts > 1).nonzero().squeeze(-1)]
+    value = _numbered(y)
+    rows = [(value == i).nonzero().squeeze(-1) for i in (value.bincount() > 1).nonzero().squeeze(-1)]
     places = [len(X[some].unique(dim=0)) for some in rows]
     if sum(k > 1 for k in places) > SOME:
         return ()
     return tuple(frozenset(r.tolist()) for r, k in zip(rows, places, strict=True) if k >= FEW and 2 * len(r) <= len(y))
+
+
+def _numbered(y: Tensor) -> Tensor:
+    """``n`` integers, the same where values are."""
+    rising, order = y.sort(stable=True)
+    is_new = torch.zeros_like(order)
+    is_new[1:] = rising.diff() > ROUNDING * (1 + rising[1:].abs())
+    return torch.empty_like(order).index_put((order,), is_new.cumsum(0))
