@@ -18,7 +18,7 @@ from torch import Tensor
 from robustbo.numerics.gains import errors
 from robustbo.numerics.hyperparameters import log_posterior
 from robustbo.numerics.kernels import KERNELS, squared_differences
-from robustbo.numerics.pursuit import Level
+from robustbo.numerics.levels import Level
 from robustbo.numerics.search import maximize
 from robustbo.replay.looks import COLORS
 from robustbo.surrogates.base import fit

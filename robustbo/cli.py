@@ -6,7 +6,6 @@ Heavy imports happen inside the commands, so that ``--help`` answers at once.
 import json
 import sys
 import warnings
-from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -61,18 +60,12 @@ def replay(
 ) -> None:
     """Run benchmark runs and show how each method did."""
     if jobs > 1 and cluster is None and not dry_run and all(run.exists() for run in runs):
-        workers.begin()  # they import what this process does, meanwhile
-    from robustbo.replay import spec as specs
-    from robustbo.replay.plan import forecast, in_all, plan, summaries
+        workers.begin()  # they import what this process does, meanwhile; not where a run is misspelt, and all is over
+    from robustbo.replay.plan import forecast, in_all, plan_all, summaries
 
     flags = {"replications": replications, "trials": trials}
     overrides = [*(set_ or []), *(f"{key}={value}" for key, value in flags.items() if value is not None)]
-    plans = []
-    for run in runs:
-        path = specs.find(run)
-        name = path.parent.name if path.name == specs.SPEC_FILE else path.stem
-        folder = Path("results") / name if out is None else out / name if len(runs) > 1 else out
-        plans.append(plan(specs.only(specs.load(run, overrides), method or []), folder, resume))
+    plans = plan_all(runs, overrides, method or [], out, resume)
     if dry_run:
         ahead = forecast(plans, jobs)
         _show(ahead, format_, title="what would run")
@@ -118,31 +111,15 @@ def _run(planned: "Plan", jobs: int, cluster: str | None, fail_fast: bool) -> "l
 @app.command()
 def verify(runs: Runs, format_: FormatOption = Format.table) -> None:
     """Recompute recorded runs and compare them bit for bit; exit code 1 on a difference."""
-    from robustbo.replay import verify as verification
-    from robustbo.replay.engine import cells_in
+    from robustbo.replay.verify import THE_SAME, verdicts
 
-    rows: list[dict[str, Any]] = []
-    for run, found in [(run, cells_in(run)) for run in runs]:
-        for cell in found:
-            row = {"run": str(run), "method": cell.method, "replication": cell.replication}
-            rows.append(row | _verdict(verification.verify, cell))
-            _log(f"{cell.method}, replication {cell.replication}: {rows[-1]['verdict']}")
-        row = {"run": str(run), "method": "(cells and rows)", "replication": None}
-        rows.append(row | _verdict(verification.verify_folder, run, found))
+    rows = []
+    for row in verdicts(runs):
+        rows.append(row)
+        if row["replication"] is not None:
+            _log(f"{row['method']}, replication {row['replication']}: {row['verdict']}")
     _show(rows, format_, title="verify")
     raise typer.Exit(0 if all(row["verdict"] == THE_SAME for row in rows) else 1)
-
-
-THE_SAME = "the same, bit for bit"
-
-
-def _verdict(check: Callable[..., int | None], *arguments: Any) -> dict[str, Any]:
-    from robustbo.errors import RobustBOError
-
-    try:
-        return {"asks": check(*arguments), "verdict": THE_SAME}
-    except RobustBOError as error:
-        return {"asks": None, "verdict": str(error)}
 
 
 @app.command()
@@ -199,27 +176,9 @@ def report(
 @app.command("list")
 def list_(format_: FormatOption = Format.table) -> None:
     """List the problems, regression tasks, corruptions and surrogates, and the specs under runs/."""
-    from robustbo import corruption, problem, regression
-    from robustbo.replay.method import NAMED_ABOUT
-    from robustbo.replay.spec import SPEC_FILE
-    from robustbo.surrogates.registry import SURROGATES
+    from robustbo.replay.listing import listing
 
-    specs = [*Path("runs").glob(f"*/{SPEC_FILE}"), *Path("runs").glob("*.toml")]
-    kinds: dict[str, dict[str, str]] = {
-        "problem": {name: problem.about(name) for name in problem.names()},
-        "task": regression.about(),
-        "corruption": {name: _first_line(kind) for name, kind in sorted(corruption.CORRUPTIONS.items())},
-        "method": NAMED_ABOUT | {name: _first_line(s) for name, s in SURROGATES.items()},
-        "run": dict.fromkeys(sorted(str(path.parent if path.name == SPEC_FILE else path) for path in specs), ""),
-    }
-    rows = [
-        {"kind": kind, "name": name, "about": about} for kind, names in kinds.items() for name, about in names.items()
-    ]
-    _show(rows, format_)
-
-
-def _first_line(cls: type) -> str:
-    return (cls.__doc__ or "").splitlines()[0]
+    _show(listing(), format_)
 
 
 def _log(message: str) -> None:

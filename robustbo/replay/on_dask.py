@@ -6,7 +6,6 @@ runs one cell at a time, whatever its threads: random generators and the number 
 """
 
 import threading
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -50,7 +49,7 @@ def run_cells(
         raise SpecError(f"--cluster: no Dask scheduler answers at {address}: {error}") from None
     failures: list[Failure] = []
     waiting = Waiting(replace(cell, folder=cell.folder.absolute()) for cell in cells)
-    running: dict[dask.Future, tuple[AnyCell, float]] = {}
+    running: dict[dask.Future, AnyCell] = {}
     with client, client.as_current():
 
         def hear(event: Any) -> None:
@@ -63,11 +62,11 @@ def run_cells(
             places = len(client.nthreads()) + 1  # one waits: a cluster that adapts grows by what waits
             while waiting and len(running) < places:
                 cell = waiting.take()
-                running[client.submit(_work, cell, pure=False)] = (cell, time.perf_counter())
+                running[client.submit(_work, cell, pure=False)] = cell
             for future in _ended(list(running)):
-                cell, started = running.pop(future)
+                cell = running.pop(future)
                 if (failure := _outcome(future, cell)) is None:
-                    waiting.took(cell, time.perf_counter() - started)
+                    waiting.done(cell)
                 else:
                     failures.append(failure)
         client.cancel(list(running))

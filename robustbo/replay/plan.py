@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from robustbo.errors import SpecError
+from robustbo.replay import spec as specs
 from robustbo.replay.engine import AnyCell, cells, is_other_kind, trials_done
 from robustbo.replay.report import table_of
 from robustbo.replay.spec import AnySpec
@@ -36,6 +37,30 @@ def plan(spec: AnySpec, folder: Path, resume: bool) -> Plan:
     if any(done.values()) and not resume:
         raise SpecError(f"{folder}: holds results; leave --no-resume away to continue them, or choose another --out")
     return Plan(spec, folder, made, done)
+
+
+def plan_all(
+    runs: Sequence[Path], overrides: Sequence[str], methods: Sequence[str], out: Path | None, resume: bool
+) -> list[Plan]:
+    """What to do for each run, in a folder of its own.
+
+    Args:
+        runs: Spec files, or folders with one.
+        overrides: Entries of the specs, as ``key=value``.
+        methods: The only ones; all if none.
+        out: Folder of the results, of several runs with a folder for each in it; results/NAME unless given.
+        resume: Whether results that are there are continued.
+
+    Raises:
+        SpecError: If a run is not there or not right, or as `plan`.
+    """
+    plans = []
+    for run in runs:
+        path = specs.find(run)
+        name = path.parent.name if path.name == specs.SPEC_FILE else path.stem
+        folder = Path("results") / name if out is None else out / name if len(runs) > 1 else out
+        plans.append(plan(specs.only(specs.load(run, overrides), methods), folder, resume))
+    return plans
 
 
 def forecast(plans: Sequence[Plan], jobs: int) -> Rows:

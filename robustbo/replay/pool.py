@@ -4,7 +4,6 @@ import multiprocessing
 import os
 import signal
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
@@ -77,20 +76,20 @@ class _Run:
 
     def supervise(self, pool: ProcessPoolExecutor, jobs: int) -> None:
         """Run cells until there are none, one stops the rest, or a process of the pool dies: its cells wait again."""
-        running: dict[Any, tuple[AnyCell, float]] = {}
+        running: dict[Any, AnyCell] = {}
         is_alive = True
         while running or (self.waiting and is_alive):
             while is_alive and self.waiting and len(running) < jobs:
                 cell = self.waiting.take()
                 try:
-                    running[pool.submit(_work, cell)] = (cell, time.perf_counter())
+                    running[pool.submit(_work, cell)] = cell
                 except (BrokenProcessPool, EOFError, OSError):  # a worker died, or the process that it is forked from
                     is_alive = False
                     self._dead(cell)
             done, _ = wait(running, timeout=POLL_S, return_when=FIRST_COMPLETED)
             self._drain()
             for future in done:
-                cell, started = running.pop(future)
+                cell = running.pop(future)
                 try:
                     failure = future.result()
                 except BrokenProcessPool:
@@ -98,7 +97,7 @@ class _Run:
                     self._dead(cell)
                     continue
                 if failure is None:
-                    self.waiting.took(cell, time.perf_counter() - started)
+                    self.waiting.done(cell)
                 else:
                     self.failures.append(failure)
             if self.is_over:

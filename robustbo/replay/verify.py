@@ -1,23 +1,44 @@
 """Recompute a recorded run from its seed and compare bit for bit: asks, values, recommendations, flags and tables."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from robustbo.errors import ReplayMismatch
+from robustbo.errors import ReplayMismatch, RobustBOError
 from robustbo.history import History
 from robustbo.journal import read
 from robustbo.record import changed_versions, fold
 from robustbo.replay import regression_cell
 from robustbo.replay.cell import Cell, flags, measure, recommend, recorded, told_value
-from robustbo.replay.engine import AnyCell, cells, trials_done
+from robustbo.replay.engine import AnyCell, cells, cells_in, trials_done
 from robustbo.replay.regression_cell import RegressionCell
 from robustbo.replay.report import recorded_rows, rows_of, rows_text, text_of
 from robustbo.replay.spec import SPEC_FILE, load
 from robustbo.suggest import step
 
+THE_SAME = "the same, bit for bit"
 UNREPEATABLE = ("event", "trial", "fit_s", "acquisition_s")  # of an ask: all that is no decision
+
+
+def verdicts(runs: Sequence[Path]) -> Iterator[dict[str, Any]]:
+    """Verify recorded runs: a row a cell as soon as it is done, and one a folder, which has no replication.
+
+    Raises:
+        SpecError: If a folder has no cells; before any is verified.
+    """
+    for run, found in [(run, cells_in(run)) for run in runs]:
+        for cell in found:
+            row = {"run": str(run), "method": cell.method, "replication": cell.replication}
+            yield row | _verdict(verify, cell)
+        yield {"run": str(run), "method": "(cells and rows)", "replication": None} | _verdict(verify_folder, run, found)
+
+
+def _verdict(check: Callable[..., int | None], *arguments: Any) -> dict[str, Any]:
+    try:
+        return {"asks": check(*arguments), "verdict": THE_SAME}
+    except RobustBOError as error:
+        return {"asks": None, "verdict": str(error)}
 
 
 def verify(cell: AnyCell) -> int:

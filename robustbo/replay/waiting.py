@@ -1,6 +1,7 @@
 """Cells that wait for their turn."""
 
 import math
+import time
 from collections.abc import Iterable
 
 from robustbo.replay.engine import AnyCell
@@ -15,6 +16,7 @@ class Waiting:
 
     def __init__(self, cells: Iterable[AnyCell]) -> None:
         self._cells = list(cells)
+        self._taken: dict[tuple[str, int], float] = {}
         self._begun = set[tuple[str, int]]()
         self._took: dict[str, list[float]] = {}
 
@@ -25,16 +27,17 @@ class Waiting:
         """A cell has made a trial."""
         self._begun.add((progress.method, progress.replication))
 
-    def took(self, cell: AnyCell, seconds: float) -> None:
-        """Keep how long a cell took, unless nothing was heard of it: it was done before."""
-        if (cell.method, cell.replication) in self._begun:
-            self._took.setdefault(cell.method, []).append(seconds)
+    def done(self, cell: AnyCell) -> None:
+        """Keep how long a cell took since it was taken, unless nothing was heard of it: it was done before."""
+        if (key := (cell.method, cell.replication)) in self._begun:
+            self._took.setdefault(cell.method, []).append(time.perf_counter() - self._taken[key])
 
     def take(self) -> AnyCell:
         """The next one, which waits no longer."""
         means = {method: sum(took) / len(took) for method, took in self._took.items()}
         found = max(self._cells, key=lambda cell: means.get(cell.method, math.inf))
         self._cells.remove(found)
+        self._taken[found.method, found.replication] = time.perf_counter()
         return found
 
     def again(self, cell: AnyCell) -> None:

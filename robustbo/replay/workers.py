@@ -7,7 +7,6 @@ must itself be imported in no time: nothing heavy here.
 import multiprocessing
 import os
 import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import forkserver
@@ -25,7 +24,7 @@ def begin() -> None:
     """
     if IS_FORKED:
         CONTEXT.set_forkserver_preload([PRELOADED])
-        with one_thread(), _sigint_ignored():
+        with one_thread(), _sigint_blocked():
             forkserver.ensure_running()
 
 
@@ -42,13 +41,10 @@ def one_thread() -> Iterator[None]:
 
 
 @contextmanager
-def _sigint_ignored() -> Iterator[None]:
-    """Which is inherited: Ctrl-C reaches all processes, the parent alone acts on it."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals are the main thread's
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _sigint_blocked() -> Iterator[None]:
+    """Which is inherited, whatever thread begins: Ctrl-C reaches all processes, and the parent alone acts on it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

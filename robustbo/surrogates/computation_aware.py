@@ -18,9 +18,9 @@ from robustbo.numerics.conjugate import LeaveOneOut
 from robustbo.numerics.conjugate_search import ConjugateFit, Weights
 from robustbo.numerics.hyperparameters import Model, log_posterior
 from robustbo.numerics.improvement import Latent
+from robustbo.numerics.levels import empty
 from robustbo.numerics.policies import NAMES
 from robustbo.numerics.products import Covariance, centered
-from robustbo.numerics.pursuit import empty
 from robustbo.numerics.search import Fit
 from robustbo.surrogates.map_gp import MapGP
 from robustbo.surrogates.weighed import Weighed, check_weights

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from robustbo.arguments import whole
 from robustbo.numerics.hyperparameters import Model
-from robustbo.numerics.pursuit import empty
+from robustbo.numerics.levels import empty
 from robustbo.numerics.search import Fit
 from robustbo.surrogates import base
 from robustbo.surrogates.botorch_relevance_pursuit import BoTorchRelevancePursuitGP

@@ -6,7 +6,7 @@ from functools import partial
 
 from robustbo.numerics import pursuit, selection
 from robustbo.numerics.hyperparameters import Model
-from robustbo.numerics.pursuit import Level
+from robustbo.numerics.levels import Level, Refit, empty, extended, refit, suspicious
 from robustbo.numerics.search import PARAMETERIZATIONS
 from robustbo.numerics.selection import Price, Rule
 
@@ -72,42 +72,39 @@ class PursuitOptions:
         Only those are visited whose size is among the nearest to the chosen one, or to the known one.
         """
         chosen = chosen if self.num_outliers is None else self.num_outliers
-        refit, sizes = self._refit(model, WALK_FTOL), self.sizes(len(model.y))
+        climb, sizes = self._refit(model, WALK_FTOL), self.sizes(len(model.y))
         middle = min(range(len(sizes)), key=lambda i: abs(sizes[i] - chosen))
         sizes = sizes[max(middle - NEIGHBOURS, 0) : middle + NEIGHBOURS + 1]
-        levels = pursuit.resume([pursuit.extended(model, level) for level in before], sizes, refit)
-        levels = pursuit.sweep(levels[::-1], sizes[::-1], refit)[::-1]
-        return pursuit.sweep(levels, sizes, refit)
+        levels = pursuit.resume([extended(model, level) for level in before], sizes, climb)
+        levels = pursuit.sweep(levels[::-1], sizes[::-1], climb)[::-1]
+        return pursuit.sweep(levels, sizes, climb)
 
     def levels_of(self, model: Model) -> list[Level]:
         """The levels of the walk, by rising size."""
-        refit = self._refit(model, WALK_FTOL)
+        climb = self._refit(model, WALK_FTOL)
         sizes = self.sizes(len(model.y))
         if self.direction == "forward":
-            levels = pursuit.walk([pursuit.empty(model, ftol=WALK_FTOL)], sizes, refit)
+            levels = pursuit.walk([empty(model, ftol=WALK_FTOL)], sizes, climb)
         else:
-            starts = pursuit.suspicious(
-                model, range(len(model.y)), ftol=START_FTOL, parameterization=self.parameterization
-            )
-            levels = pursuit.walk(starts, sizes[::-1], refit)[::-1]
+            starts = suspicious(model, range(len(model.y)), ftol=START_FTOL, parameterization=self.parameterization)
+            levels = pursuit.walk(starts, sizes[::-1], climb)[::-1]
         for sweep in range(self.sweeps - 1):
             upward = (self.direction == "backward") == (sweep % 2 == 0)
             order = slice(None) if upward else slice(None, None, -1)
             if upward and sizes[0] == 0:
-                levels[0] = max(levels[0], pursuit.empty(model, ftol=WALK_FTOL), key=lambda level: level.fit.F)
-            levels[order] = pursuit.sweep(levels[order], sizes[order], refit)
+                levels[0] = max(levels[0], empty(model, ftol=WALK_FTOL), key=lambda level: level.fit.F)
+            levels[order] = pursuit.sweep(levels[order], sizes[order], climb)
         return levels
 
     def best(self, model: Model, levels: Sequence[Level]) -> Level:
         """The level of the highest score, or one at which a recurring value is out, settled and climbed to the end."""
-        price, refit = self.price(model), self._refit(model, WALK_FTOL)
-        level = max(levels, key=partial(pursuit.score, price=price))
-        if price.alike:
-            options = {"parameterization": self.parameterization, "ftol": WALK_FTOL}
-            tried = pursuit.of_recurring(model, level, refit, **options)
-            level = max([level, *tried], key=partial(pursuit.score, price=price))
-        settled = pursuit.settle(level, price, refit)
+        price, climb = self.price(model), self._refit(model, WALK_FTOL)
+        score = partial(pursuit.score, price=price)
+        level = max(levels, key=score)
+        options = {"parameterization": self.parameterization, "ftol": WALK_FTOL}
+        tried = pursuit.of_recurring(model, price.alike, level, climb, **options)
+        settled = pursuit.settle(max([level, *tried], key=score), price, climb)
         return self._refit(model, FINAL_FTOL)(settled, settled.support)
 
-    def _refit(self, model: Model, ftol: float) -> pursuit.Refit:
-        return partial(pursuit.refit, model, parameterization=self.parameterization, ftol=ftol)
+    def _refit(self, model: Model, ftol: float) -> Refit:
+        return partial(refit, model, parameterization=self.parameterization, ftol=ftol)

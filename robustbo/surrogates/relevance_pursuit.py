@@ -15,7 +15,8 @@ from torch import Tensor
 
 from robustbo.numerics.copies import recurring
 from robustbo.numerics.hyperparameters import Model, log_posterior
-from robustbo.numerics.pursuit import Level, screen, support_posterior
+from robustbo.numerics.levels import Level, screen
+from robustbo.numerics.pursuit import support_posterior
 from robustbo.numerics.search import Fit
 from robustbo.surrogates.map_gp import ALL, MapGP
 from robustbo.surrogates.pursuit_options import LEVELS, PursuitOptions

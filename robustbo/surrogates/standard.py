@@ -1,7 +1,7 @@
 """The plain GP: what everything robust is measured against, on the same base."""
 
 from robustbo.numerics.hyperparameters import Model
-from robustbo.numerics.pursuit import empty
+from robustbo.numerics.levels import empty
 from robustbo.numerics.search import Fit
 from robustbo.surrogates.map_gp import MapGP
 

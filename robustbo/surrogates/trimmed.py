@@ -15,7 +15,7 @@ from torch import Tensor
 from robustbo.arguments import real
 from robustbo.numerics.gains import errors
 from robustbo.numerics.hyperparameters import Model, log_posterior, noise
-from robustbo.numerics.pursuit import empty
+from robustbo.numerics.levels import empty
 from robustbo.numerics.search import Fit, maximize
 from robustbo.numerics.trimming import kept_by_projection, removal
 from robustbo.surrogates.map_gp import MapGP

@@ -3,8 +3,8 @@ import math
 import pytest
 import torch
 
+from robustbo.numerics.levels import empty
 from robustbo.numerics.process_search import LOG_EXCESS, ProcessModel, evaluate, information, search, slopes
-from robustbo.numerics.pursuit import empty
 from tests.numerics.wave import wave
 
 

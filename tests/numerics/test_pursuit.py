@@ -6,18 +6,8 @@ import torch
 from robustbo.numerics.covariance import LogNormal, stationary
 from robustbo.numerics.gains import optimal_variance
 from robustbo.numerics.hyperparameters import Model
-from robustbo.numerics.pursuit import (
-    empty,
-    extended,
-    refit,
-    resume,
-    screen,
-    settle,
-    support_posterior,
-    suspicious,
-    sweep,
-    walk,
-)
+from robustbo.numerics.levels import empty, extended, refit, screen, suspicious
+from robustbo.numerics.pursuit import resume, settle, support_posterior, sweep, walk
 from robustbo.numerics.search import Fit, maximize
 from robustbo.numerics.selection import ALIKE, Price
 

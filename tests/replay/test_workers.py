@@ -1,4 +1,7 @@
+import multiprocessing.forkserver
+import os
 import signal
+import threading
 from concurrent.futures import ProcessPoolExecutor
 
 import pytest
@@ -20,10 +23,20 @@ def test_a_new_process_has_imported_all():
     assert asked(f"{workers.PRELOADED!r} in __import__('sys').modules")
 
 
+def in_a_thread(function):
+    thread = threading.Thread(target=function)
+    thread.start()
+    thread.join()
+
+
 @forked
-def test_it_leaves_ctrl_c_to_its_parent():
-    workers.begin()
-    assert asked("__import__('signal').getsignal(2)") == signal.SIG_IGN
+@pytest.mark.parametrize("whence", [lambda function: function(), in_a_thread], ids=["main thread", "another thread"])
+def test_it_leaves_ctrl_c_to_its_parent(whence):
+    multiprocessing.forkserver._forkserver._stop()  # one may run since another test
+    blocked = "__import__('signal').pthread_sigmask(0, [])"
+    whence(workers.begin)
+    assert signal.SIGINT in asked(blocked)
+    assert signal.SIGINT not in eval(blocked)
 
 
 def test_it_has_one_thread_whatever_the_environment_says(monkeypatch):
@@ -36,14 +49,14 @@ def test_the_environment_is_as_before_afterwards(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
     with workers.one_thread():
-        assert workers.os.environ["MKL_NUM_THREADS"] == workers.os.environ["OMP_NUM_THREADS"] == "1"
-    assert "MKL_NUM_THREADS" not in workers.os.environ
-    assert workers.os.environ["OMP_NUM_THREADS"] == "7"
+        assert os.environ["MKL_NUM_THREADS"] == os.environ["OMP_NUM_THREADS"] == "1"
+    assert "MKL_NUM_THREADS" not in os.environ
+    assert os.environ["OMP_NUM_THREADS"] == "7"
 
 
+@forked
 def test_begun_twice_is_begun_once():
     workers.begin()
-    if workers.IS_FORKED:
-        before = asked("__import__('os').getppid()")
-        workers.begin()
-        assert asked("__import__('os').getppid()") == before
+    before = asked("__import__('os').getppid()")
+    workers.begin()
+    assert asked("__import__('os').getppid()") == before

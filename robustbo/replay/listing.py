@@ -1,0 +1,28 @@
+"""What there is to run: problems, regression tasks, corruptions and methods, and the specs under runs/."""
+
+from pathlib import Path
+
+from robustbo import corruption, problem, regression
+from robustbo.replay.method import NAMED_ABOUT
+from robustbo.replay.spec import SPEC_FILE
+from robustbo.surrogates.registry import SURROGATES
+from robustbo.tables import Rows
+
+
+def listing() -> Rows:
+    """A row a name: its kind, and what it is in a line."""
+    specs = [*Path("runs").glob(f"*/{SPEC_FILE}"), *Path("runs").glob("*.toml")]
+    kinds: dict[str, dict[str, str]] = {
+        "problem": {name: problem.about(name) for name in problem.names()},
+        "task": regression.about(),
+        "corruption": {name: _first_line(kind) for name, kind in sorted(corruption.CORRUPTIONS.items())},
+        "method": NAMED_ABOUT | {name: _first_line(surrogate) for name, surrogate in SURROGATES.items()},
+        "run": dict.fromkeys(sorted(str(path.parent if path.name == SPEC_FILE else path) for path in specs), ""),
+    }
+    return [
+        {"kind": kind, "name": name, "about": about} for kind, names in kinds.items() for name, about in names.items()
+    ]
+
+
+def _first_line(cls: type) -> str:
+    return (cls.__doc__ or "").splitlines()[0]
