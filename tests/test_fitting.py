@@ -5,7 +5,7 @@ from botorch.models import SingleTaskGP
 from robustbo import fitting
 from robustbo.fitting import COLD_EVERY, fit
 from robustbo.history import History
-from robustbo.numerics import pursuit
+from robustbo.numerics import levels
 from robustbo.numerics.search import climb
 from robustbo.outliers import outliers
 from robustbo.parameters import Float
@@ -64,7 +64,7 @@ def test_a_warm_search_is_shorter_and_ends_as_high(monkeypatch):
         evaluations.append(found[0].num_evaluations)
         return found
 
-    monkeypatch.setattr(pursuit, "climb", counted)
+    monkeypatch.setattr(levels, "climb", counted)
     fitted(COLD_EVERY + 4, wrong=(3, 12))
     evaluations.clear()
     warm = fitted(COLD_EVERY + 5, wrong=(3, 12), forget=False).model
