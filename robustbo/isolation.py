@@ -1,15 +1,19 @@
 """Computations that cannot hear the outside: one thread, seeded generators, and the world put back afterwards.
 
-BoTorch draws from the global generators of torch, NumPy and Python, and torch's sums depend on the number of threads.
+BoTorch draws from the global generators of torch, NumPy and Python, and sums depend on the number of threads, torch's
+and those of the linear algebra that NumPy and SciPy bring.
 Bit for bit replay needs both pinned while a decision is made, and a user's own state untouched after it.
 """
 
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 import numpy as np
+import scipy.linalg  # noqa: F401 - so that its library is loaded, and found below
 import torch
+from threadpoolctl import ThreadpoolController
 
 
 @contextmanager
@@ -28,7 +32,7 @@ def isolated(seed: int) -> Iterator[None]:
     threads = torch.get_num_threads()
     python_state = random.getstate()
     numpy_state = np.random.get_state()  # noqa: NPY002
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), _libraries().limit(limits=1, user_api="blas"):
         try:
             torch.set_num_threads(1)
             torch.manual_seed(seed)
@@ -39,3 +43,8 @@ def isolated(seed: int) -> Iterator[None]:
             torch.set_num_threads(threads)
             random.setstate(python_state)
             np.random.set_state(numpy_state)  # noqa: NPY002
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()

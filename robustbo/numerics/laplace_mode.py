@@ -12,13 +12,17 @@ References:
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from robustbo.numerics import lapack
 from robustbo.numerics import student_t_likelihood as likelihood
-from robustbo.numerics.laplace import Noise, Posterior, posterior
+from robustbo.numerics.lapack import Array
+from robustbo.numerics.laplace import Noise, numbers
+from robustbo.numerics.signed_posterior import Posterior, posterior
 
 EM_STEPS, NEWTON_STEPS = 30, 100
 CLOSE = 1e-10  # largest |a - g|, relative to the largest |g| where that exceeds 1
@@ -61,65 +65,83 @@ def find_mode(
         em_steps: Steps of expectation maximization at most, 1 at least; few will do from the mode of a similar K.
         close: The residual to be reached.
     """
-    found = [climb(K, y, noise, em(K, y, noise, f, em_steps), close) for f in starts]
+    given = given_by(K, y, noise)
+    found = [climb(given, em(given, f.numpy(), em_steps), close) for f in starts]
     return max(found, key=lambda mode: (mode.converged, mode.Psi))
 
 
 def cold_starts(K: Tensor, y: Tensor, noise: Noise) -> list[Tensor]:
     """Where a search begins that knows nothing: at 0, and at a Gaussian process's posterior mean."""
-    return [torch.zeros_like(y), K @ _solve(K, noise.s2.expand_as(y), y)]
+    given = given_by(K, y, noise)
+    mean = given.K @ _solve(given, np.broadcast_to(given.s2, given.y.shape))
+    return [torch.zeros_like(y), torch.from_numpy(mean)]
 
 
-def em(K: Tensor, y: Tensor, noise: Noise, f: Tensor, steps: int = EM_STEPS) -> Tensor:
+class Given(NamedTuple):
+    """What stays fixed in a search for the mode, as arrays and numbers; see `find_mode`."""
+
+    K: Array
+    y: Array
+    s2: Any
+    nu: float
+
+
+def given_by(K: Tensor, y: Tensor, noise: Noise) -> Given:
+    """Tensors as arrays of the same memory."""
+    return Given(K.numpy(), y.numpy(), *numbers(noise))
+
+
+def em(given: Given, f: Array, steps: int = EM_STEPS) -> Array:
     """``n`` values of a after expectation maximization from f: to where Newton's method takes over."""
-    V = likelihood.em_variance(y - f, *noise)
+    K, y, s2, nu = given
+    V = likelihood.em_variance(y - f, s2, nu)
     for _ in range(steps):
-        a = _solve(K, V, y)
-        found = likelihood.terms(y - K @ a, *noise)
+        a = _solve(given, V)
+        found = likelihood.terms(y - K @ a, s2, nu)
         if _residual(found.g - a, found.g) < NEAR:
             break
         V = found.V
     return a
 
 
-def climb(K: Tensor, y: Tensor, noise: Noise, a: Tensor, close: float = CLOSE) -> Mode:
+def climb(given: Given, a: Array, close: float = CLOSE) -> Mode:
     """Newton's method from f = K a, with the signed curvatures where that rises, with the positive ones where not."""
-    here, steps = _at(K, y, noise, a), 0
+    here, steps = _at(given, a), 0
     while True:
-        signed = posterior(K, here.W)
+        signed = posterior(given.K, here.W)
         if steps == NEWTON_STEPS or (here.residual <= close and signed.is_maximum):
             break
-        there = _step(K, y, noise, here, here.W, signed) if signed.is_maximum else None
+        there = _step(given, here, here.W, signed) if signed.is_maximum else None
         if there is None and len(signed.N):
-            W = here.W.clamp_min(0)
-            there = _step(K, y, noise, here, W, posterior(K, W))
+            W = np.maximum(here.W, 0)
+            there = _step(given, here, W, posterior(given.K, W))
         if there is None:
             break
         here, steps = there, steps + 1
-    return Mode(here.a, here.Psi, here.residual, steps, here.residual <= ENOUGH, signed)
+    return Mode(torch.from_numpy(here.a), here.Psi, here.residual, steps, here.residual <= ENOUGH, signed)
 
 
 class _Place(NamedTuple):
-    a: Tensor
-    fall: Tensor
-    W: Tensor
+    a: Array
+    fall: Array
+    W: Array
     Psi: float
     residual: float
 
 
-def _at(K: Tensor, y: Tensor, noise: Noise, a: Tensor) -> _Place:
-    f = K @ a
-    found = likelihood.terms(y - f, *noise)
+def _at(given: Given, a: Array) -> _Place:
+    f = given.K @ a
+    found = likelihood.terms(given.y - f, given.s2, given.nu)
     fall = found.g - a
-    return _Place(a, fall, found.W, found.log_kernel - 0.5 * (a @ f).item(), _residual(fall, found.g))
+    return _Place(a, fall, found.W, found.log_kernel - 0.5 * float(a @ f), _residual(fall, found.g))
 
 
-def _step(K: Tensor, y: Tensor, noise: Noise, here: _Place, W: Tensor, factors: Posterior) -> _Place | None:
+def _step(given: Given, here: _Place, W: Array, factors: Posterior) -> _Place | None:
     """Where a Newton step with these curvatures leads, shortened until Psi rises; None where it cannot."""
     move = here.fall - W * factors.times(here.fall)  # (I + W K)^-1 (g - a)
     share = 1.0
     for _ in range(HALVINGS):
-        there = _at(K, y, noise, here.a + share * move)
+        there = _at(given, here.a + share * move)
         is_nearer = here.residual < FLAT and there.residual < 0.9 * here.residual
         if there.Psi > here.Psi or is_nearer:
             return there
@@ -127,14 +149,12 @@ def _step(K: Tensor, y: Tensor, noise: Noise, here: _Place, W: Tensor, factors: 
     return None
 
 
-def _residual(fall: Tensor, g: Tensor) -> float:
-    return fall.abs().max().item() / max(g.abs().max().item(), 1.0)
+def _residual(fall: Array, g: Array) -> float:
+    return float(np.abs(fall).max()) / max(float(np.abs(g).max()), 1.0)
 
 
-def _solve(K: Tensor, V: Tensor, y: Tensor) -> Tensor:
+def _solve(given: Given, V: Array) -> Array:
     """(K + D(V))^-1 y, scaled so that no variance is too large."""
-    root = V.sqrt()
-    B = K / root.unsqueeze(-1) / root
-    B.diagonal().add_(1)
-    C, _ = torch.linalg.cholesky_ex(B)
-    return torch.cholesky_solve((y / root).unsqueeze(-1), C).squeeze(-1) / root
+    root = 1 / np.sqrt(V)
+    C, _ = lapack.factor(lapack.bordered(given.K, root))
+    return lapack.solve(C, root * given.y) * root

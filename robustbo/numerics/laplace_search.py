@@ -22,6 +22,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from robustbo.numerics import lapack
 from robustbo.numerics import student_t_likelihood as likelihood
 from robustbo.numerics.ascent import Point, ascend, ascend_by_gradient
 from robustbo.numerics.covariance import Covariance, LogNormal
@@ -131,7 +132,7 @@ def information(model: HeavyModel, value: Value) -> Tensor:
     at, base = value.laplace, model.base
     s2, nu = at.noise
     V = likelihood.em_variance(at.r, s2, nu)
-    C, _ = torch.linalg.cholesky_ex(value.covariance.K + torch.diag(V))
+    C, _ = lapack.factor(lapack.on_diagonal(value.covariance.K.numpy().copy(), V.numpy()))
     assert value.covariance.tangents is not None
     rows = [value.covariance.tangents(at.a)]
     if base.s2_known is None:
@@ -139,7 +140,8 @@ def information(model: HeavyModel, value: Value) -> Tensor:
     if model.dof is None:
         rows.append((nu * (s2 - at.r.square()) / (nu + 1).square() * at.a).unsqueeze(0))
     W = torch.cat([*rows, torch.full_like(at.a, math.sqrt(2)).unsqueeze(0)])
-    A = 0.5 * W @ torch.cholesky_solve(W.mT, C)
+    white = torch.from_numpy(lapack.forward(C, W.numpy().T))
+    A = 0.5 * white.mT @ white
     A[-1, :-1] *= math.sqrt(0.5)
     A[:-1, -1] *= math.sqrt(0.5)
     precision = [prior.scale**-2 for prior, _ in _likelihood_priors(model, value.x)]

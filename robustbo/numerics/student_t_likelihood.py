@@ -14,12 +14,17 @@ References:
 """
 
 import math
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from robustbo.numerics.evidence import LOG_2PI
+from robustbo.numerics.lapack import Array
+
+Numbers: TypeAlias = Any  # a tensor or an array, or one number
 
 MANY = 200.0  # degrees of freedom beyond which a difference of log gamma functions loses digits: a series then
 HUGE = 1e150  # residuals beyond count as this, whose square is still finite
@@ -36,17 +41,17 @@ class Terms(NamedTuple):
     """
 
     log_kernel: float
-    g: Tensor
-    W: Tensor
-    V: Tensor
+    g: Array
+    W: Array
+    V: Array
 
 
 class Slopes(NamedTuple):
     """Derivatives of log p, g and W with respect to one number."""
 
-    log_p: Tensor
-    g: Tensor
-    W: Tensor
+    log_p: Numbers
+    g: Numbers
+    W: Numbers
 
 
 def log_density(r: Tensor, s2: Tensor, nu: Tensor) -> Tensor:
@@ -54,39 +59,39 @@ def log_density(r: Tensor, s2: Tensor, nu: Tensor) -> Tensor:
     return log_normalizer(nu) - 0.5 * s2.log() - 0.5 * (nu + 1) * log_tail(r, s2, nu)
 
 
-def terms(r: Tensor, s2: Tensor, nu: Tensor) -> Terms:
+def terms(r: Array, s2: Numbers, nu: float) -> Terms:
     """The kernel's sum, gradients, curvatures and EM variances of ``n`` residuals, by few operations."""
     c, more = nu * s2, nu + 1
-    x2 = _square(r) / c
+    size = np.minimum(np.abs(r), HUGE)
+    x2 = size * size / c
     tail = 1 + x2
     V = tail * (c / more)
-    g = r / V
-    return Terms(-0.5 * more.item() * torch.log1p(x2).sum().item(), g, (1 - x2) / tail / V, V)
+    return Terms(-0.5 * more * float(np.log1p(x2).sum()), r / V, (1 - x2) / tail / V, V)
 
 
-def gradient(r: Tensor, s2: Tensor, nu: Tensor) -> Tensor:
+def gradient(r: Numbers, s2: Numbers, nu: Numbers) -> Numbers:
     """g = (nu + 1) r / q."""
     return r / em_variance(r, s2, nu)
 
 
-def curvature(r: Tensor, s2: Tensor, nu: Tensor) -> Tensor:
+def curvature(r: Numbers, s2: Numbers, nu: Numbers) -> Numbers:
     """W = (nu + 1)(nu s2 - r^2) / q^2."""
     x2 = _square(r) / (nu * s2)
     return (nu + 1) / (nu * s2) * (1 - x2) / (1 + x2) / (1 + x2)
 
 
-def curvature_slope(r: Tensor, s2: Tensor, nu: Tensor) -> Tensor:
+def curvature_slope(r: Numbers, s2: Numbers, nu: Numbers) -> Numbers:
     """dW / df = 2 (nu + 1) r (3 nu s2 - r^2) / q^3."""
     q = nu * s2 + _square(r)
     return 2 * (nu + 1) * (r / q) * ((3 * nu * s2 - _square(r)) / q) / q
 
 
-def em_variance(r: Tensor, s2: Tensor, nu: Tensor) -> Tensor:
+def em_variance(r: Numbers, s2: Numbers, nu: Numbers) -> Numbers:
     """V = q / (nu + 1): the variance of a normal error that has the same g."""
     return (nu * s2 + _square(r)) / (nu + 1)
 
 
-def by_log_s2(r: Tensor, s2: Tensor, nu: Tensor) -> Slopes:
+def by_log_s2(r: Numbers, s2: Numbers, nu: Numbers) -> Slopes:
     """Derivatives with respect to log s2."""
     q = nu * s2 + _square(r)
     share, lean = s2 / q, _square(r) / q
@@ -106,8 +111,9 @@ def by_log_nu(r: Tensor, s2: Tensor, nu: Tensor) -> Slopes:
     return Slopes(nu * tail, nu * (lean - share) * r / q, nu * on_W / q)
 
 
-def _square(r: Tensor) -> Tensor:
-    return r.clamp(-HUGE, HUGE).square()
+def _square(r: Numbers) -> Numbers:
+    size = r.clip(-HUGE, HUGE)
+    return size * size
 
 
 def log_tail(r: Tensor, s2: Tensor, nu: Tensor) -> Tensor:
@@ -121,6 +127,12 @@ def log_normalizer(nu: Tensor) -> Tensor:
     exact = torch.lgamma((few + 1) / 2) - torch.lgamma(few / 2) - 0.5 * (few.log() + math.log(math.pi))
     series = -0.5 * LOG_2PI - 1 / (4 * many) + 1 / (24 * many**3) - 1 / (20 * many**5)
     return torch.where(nu < MANY, exact, series)
+
+
+@lru_cache
+def log_normalizer_of(nu: float) -> float:
+    """The same of a number."""
+    return log_normalizer(torch.tensor(nu, dtype=torch.float64)).item()
 
 
 def _log_normalizer_slope(nu: Tensor) -> Tensor:

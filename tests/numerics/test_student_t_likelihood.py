@@ -49,12 +49,22 @@ def test_gradcheck():
 
 @pytest.mark.parametrize(("s2", "nu"), PARAMETERS)
 def test_the_terms_are_the_same_at_once(s2, nu):
-    found, at = likelihood.terms(R, *given(s2, nu)), (R, *given(s2, nu))
+    found, at = likelihood.terms(R.numpy(), s2, nu), (R, *given(s2, nu))
     kernel = likelihood.log_density(*at) - likelihood.log_density(torch.zeros_like(R), *given(s2, nu))
     assert found.log_kernel == pytest.approx(kernel.sum().item())
-    torch.testing.assert_close(found.g, likelihood.gradient(*at))
-    torch.testing.assert_close(found.W, likelihood.curvature(*at))
-    torch.testing.assert_close(found.V, likelihood.em_variance(*at))
+    torch.testing.assert_close(torch.from_numpy(found.g), likelihood.gradient(*at))
+    torch.testing.assert_close(torch.from_numpy(found.W), likelihood.curvature(*at))
+    torch.testing.assert_close(torch.from_numpy(found.V), likelihood.em_variance(*at))
+
+
+@pytest.mark.parametrize(("s2", "nu"), PARAMETERS)
+def test_arrays_are_as_good_as_tensors(s2, nu):
+    for function in (likelihood.gradient, likelihood.curvature, likelihood.curvature_slope, likelihood.em_variance):
+        assert function(R.numpy(), s2, nu).tolist() == pytest.approx(function(R, *given(s2, nu)).tolist())
+    ours, theirs = likelihood.by_log_s2(R.numpy(), s2, nu), likelihood.by_log_s2(R, *given(s2, nu))
+    for mine, its in zip(ours, theirs, strict=True):
+        assert mine.tolist() == pytest.approx(its.tolist())
+    assert likelihood.log_normalizer_of(nu) == likelihood.log_normalizer(torch.tensor(nu)).item()
 
 
 def test_many_degrees_of_freedom_give_a_normal_likelihood():

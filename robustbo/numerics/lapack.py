@@ -1,0 +1,60 @@
+"""Cholesky factors of one small matrix, straight from LAPACK: a tensor's overhead would be most of the time.
+
+Notation:
+    B   n x n   positive definite array, in C order; only its lower triangle counts
+    C   n x n   its lower Cholesky factor, in Fortran order; what lies above the diagonal means nothing
+    V   n, or n x m in Fortran order
+"""
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+
+Array = NDArray[np.float64]
+
+
+def factor(B: Array) -> tuple[Array, bool]:
+    """C, and whether there is one; B is overwritten."""
+    C, failed = lapack.dpotrf(B.T, lower=1, clean=0, overwrite_a=1)
+    return C, failed == 0
+
+
+def forward(C: Array, V: Array) -> Array:
+    """C^-1 V."""
+    return lapack.dtrtrs(C, V, lower=1)[0] if V.size else V
+
+
+def backward(C: Array, V: Array) -> Array:
+    """C'^-1 V."""
+    return lapack.dtrtrs(C, V, lower=1, trans=1)[0] if V.size else V
+
+
+def solve(C: Array, V: Array) -> Array:
+    """B^-1 V."""
+    return lapack.dpotrs(C, V, lower=1)[0]
+
+
+def inverse(C: Array) -> Array:
+    """B^-1, all of it."""
+    half = lapack.dpotri(C, lower=1)[0] * _half(len(C))
+    return half + half.T
+
+
+@lru_cache(maxsize=8)
+def _half(n: int) -> Array:
+    return np.asfortranarray(np.tri(n) - 0.5 * np.eye(n))
+
+
+def bordered(K: Array, root: Array) -> Array:
+    """I + D(root) K D(root)."""
+    B = K * root
+    B *= root[:, None]
+    return on_diagonal(B, 1.0)
+
+
+def on_diagonal(B: Array, more: Array | float) -> Array:
+    """B itself, with so much more on its diagonal."""
+    B.ravel()[:: len(B) + 1] += more
+    return B
