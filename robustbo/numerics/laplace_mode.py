@@ -40,7 +40,7 @@ class Mode(NamedTuple):
         Psi: Its height.
         residual: Largest |a - g|, relative to the largest |g| where that exceeds 1.
         num_iter: Steps of Newton's method.
-        converged: Whether the residual is at most `ENOUGH`, below which rounding decides.
+        converged: Whether the residual is as small as was wanted, or at most `ENOUGH`, below which rounding decides.
         signed: The posterior with the curvatures there.
     """
 
@@ -118,7 +118,7 @@ def climb(given: Given, a: Array, close: float = CLOSE) -> Mode:
         if there is None:
             break
         here, steps = there, steps + 1
-    return Mode(torch.from_numpy(here.a), here.Psi, here.residual, steps, here.residual <= ENOUGH, signed)
+    return Mode(torch.from_numpy(here.a), here.Psi, here.residual, steps, here.residual <= max(close, ENOUGH), signed)
 
 
 class _Place(NamedTuple):

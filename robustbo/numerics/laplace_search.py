@@ -19,6 +19,7 @@ References:
 import math
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -27,7 +28,7 @@ from robustbo.numerics import student_t_likelihood as likelihood
 from robustbo.numerics.ascent import Point, ascend, ascend_by_gradient
 from robustbo.numerics.covariance import Covariance, LogNormal
 from robustbo.numerics.hyperparameters import Model
-from robustbo.numerics.laplace import Laplace, Noise, approximate, gradient
+from robustbo.numerics.laplace import Laplace, Noise, approximate, gradient, numbers
 from robustbo.numerics.laplace_mode import ENOUGH, cold_starts, find_mode
 
 DOF_PRIOR = LogNormal(2.5, 1.0)  # weak: its median is 12 degrees of freedom, its mode 4.5
@@ -37,6 +38,7 @@ WARM_STEPS = 1  # of expectation maximization, from the mode of the last place
 BEGIN_STEPS = 10  # likewise, from the mean
 HIGHER = 1e-6  # nats
 ROUGH = 3e-3  # relative rise of F at which the first climbs stop
+ROUGH_MODE = 1e-4  # as `laplace_mode.ENOUGH`, for these
 
 
 class HeavyModel(NamedTuple):
@@ -89,7 +91,9 @@ class Value(NamedTuple):
     laplace: Laplace
 
 
-def evaluate(model: HeavyModel, x: Tensor, latent: Tensor | None = None, em_steps: int = WARM_STEPS) -> Value:
+def evaluate(
+    model: HeavyModel, x: Tensor, latent: Tensor | None = None, em_steps: int = WARM_STEPS, close: float = ENOUGH
+) -> Value:
     """The log posterior density at x, with clamped curvatures; -inf where no strict maximum is found.
 
     Args:
@@ -97,6 +101,7 @@ def evaluate(model: HeavyModel, x: Tensor, latent: Tensor | None = None, em_step
         x: Where.
         latent: ``n`` latent values, the mean included, from which the mode is looked for; from nothing unless given.
         em_steps: Steps of expectation maximization from there, at most.
+        close: The mode's residual.
     """
     base, noise, m = model.base, model.noise(x), x[-1]
     covariance = base.covariance.at(x[: len(base.covariance.bounds)])
@@ -104,7 +109,7 @@ def evaluate(model: HeavyModel, x: Tensor, latent: Tensor | None = None, em_step
     if latent is None:
         mode = find_mode(K, y, noise, cold_starts(K, y, noise))
     else:
-        mode = find_mode(K, y, noise, [latent - m], em_steps=em_steps, close=ENOUGH)
+        mode = find_mode(K, y, noise, [latent - m], em_steps=em_steps, close=close)
     found = approximate(K, base.y, m, noise, mode.a, is_clamped=True, signed=mode.signed)
     F = found.L.item() + covariance.log_prior + sum(prior.log_density(at) for prior, at in _likelihood_priors(model, x))
     is_mode = mode.converged and found.signed.is_maximum
@@ -129,25 +134,23 @@ def information(model: HeavyModel, value: Value) -> Tensor:
     References:
         `hyperparameters.information`; here the mean is one of the coordinates.
     """
-    at, base = value.laplace, model.base
-    s2, nu = at.noise
-    V = likelihood.em_variance(at.r, s2, nu)
-    C, _ = lapack.factor(lapack.on_diagonal(value.covariance.K.numpy().copy(), V.numpy()))
+    at, base, K = value.laplace, model.base, value.covariance.K.numpy()
+    (s2, nu), r, a = numbers(at.noise), at.r.numpy(), at.a.numpy()
+    C, _ = lapack.factor(lapack.on_diagonal(K.copy(), likelihood.em_variance(r, s2, nu)))
     assert value.covariance.tangents is not None
-    rows = [value.covariance.tangents(at.a)]
+    rows = [value.covariance.tangents(at.a).numpy()]
     if base.s2_known is None:
-        rows.append((nu * s2 / (nu + 1) * at.a).unsqueeze(0))
+        rows.append(nu * s2 / (nu + 1) * a[None])
     if model.dof is None:
-        rows.append((nu * (s2 - at.r.square()) / (nu + 1).square() * at.a).unsqueeze(0))
-    W = torch.cat([*rows, torch.full_like(at.a, math.sqrt(2)).unsqueeze(0)])
-    white = torch.from_numpy(lapack.forward(C, W.numpy().T))
-    A = 0.5 * white.mT @ white
+        rows.append(nu * (s2 - r * r) / (nu + 1) ** 2 * a[None])
+    white = lapack.forward(C, np.concatenate([*rows, np.full_like(a, math.sqrt(2))[None]]).T)
+    A = 0.5 * white.T @ white
     A[-1, :-1] *= math.sqrt(0.5)
     A[:-1, -1] *= math.sqrt(0.5)
     precision = [prior.scale**-2 for prior, _ in _likelihood_priors(model, value.x)]
     assert base.covariance.prior_precision is not None
-    A.diagonal()[:-1].add_(torch.cat([base.covariance.prior_precision, A.new_tensor(precision)]))
-    return A
+    A.ravel()[: -1 : len(A) + 1] += [*base.covariance.prior_precision.tolist(), *precision]
+    return torch.from_numpy(A)
 
 
 def search(model: HeavyModel, starts: list[Tensor] | None = None, *, ftol: float = 1e-7) -> HeavyFit:
@@ -158,7 +161,7 @@ def search(model: HeavyModel, starts: list[Tensor] | None = None, *, ftol: float
         starts: Values of x; `HeavyModel.starts` unless given.
         ftol: Relative rise of F at which a climb stops.
     """
-    rough = [_climb(model, _begin(model, x), ROUGH, rounds=1) for x in starts or model.starts]
+    rough = [_climb(model, _begin(model, x), ROUGH, rounds=1, close=ROUGH_MODE) for x in starts or model.starts]
     best = max(rough, key=lambda climb: climb.end.F)
     found = _climb(model, best.end, ftol, rounds=ROUNDS)
     evaluations = sum(climb.num_evaluations for climb in (*rough, found))
@@ -177,12 +180,12 @@ def _begin(model: HeavyModel, x: Tensor) -> Value:
     return here if math.isfinite(here.F) else evaluate(model, x)
 
 
-def _climb(model: HeavyModel, here: Value, ftol: float, rounds: int) -> _Climb:
+def _climb(model: HeavyModel, here: Value, ftol: float, rounds: int, close: float = ENOUGH) -> _Climb:
     """Climb along a mode, and again from where another is found to be higher."""
     climb = ascend if model.base.is_informed else ascend_by_gradient
     bounds, evaluations = here.x.new_tensor(model.bounds), 1
     while True:
-        found = climb(_Path(model, _latent(here)).at, here.x, *bounds.T, ftol=ftol)
+        found = climb(_Path(model, _latent(here), close).at, here.x, *bounds.T, ftol=ftol)
         here, evaluations, rounds = found.point.value, evaluations + found.num_evaluations, rounds - 1
         if rounds == 0 or not (anew := evaluate(model, here.x)).F > here.F + HIGHER:
             return _Climb(here, evaluations, found.converged)
@@ -192,11 +195,11 @@ def _climb(model: HeavyModel, here: Value, ftol: float, rounds: int) -> _Climb:
 class _Path:
     """The log posterior density along a climb, which each evaluation enters from the mode where it last stood."""
 
-    def __init__(self, model: HeavyModel, latent: Tensor) -> None:
-        self._model, self._latent = model, latent
+    def __init__(self, model: HeavyModel, latent: Tensor, close: float) -> None:
+        self._model, self._latent, self._close = model, latent, close
 
     def at(self, x: Tensor) -> Point:
-        value = evaluate(self._model, x, self._latent)
+        value = evaluate(self._model, x, self._latent, close=self._close)
 
         def derivatives() -> tuple[Tensor, Tensor]:
             self._latent = _latent(value)
