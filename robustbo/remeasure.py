@@ -15,6 +15,7 @@ from robustbo import doubt
 from robustbo.encoding import encode
 from robustbo.fitting import Fitted, is_robust
 from robustbo.history import History, Trial
+from robustbo.numerics.copies import recurring
 from robustbo.numerics.repeating import chance_of_error, expected_improvement, value_of_repeating
 from robustbo.outliers import Outlier, reported
 from robustbo.settings import Settings
@@ -29,7 +30,8 @@ def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> 
     A value and its repeat that disagree, where the others do not tell which is wrong, come first. Then, with
     "promising", any value that a robust surrogate flags, with "suspicious" any value at all that was measured once, if
     knowing it is worth more than the new point promises. A flagged value that has been refuted at another point is a
-    failure's signature, and not asked about twice. While a repeat is pending there is no other.
+    failure's signature, and not asked about twice; one that recurs at several points and is flagged at each says
+    nothing of any, and is passed over. While a repeat is pending there is no other.
 
     Args:
         settings: What the run was told at its beginning.
@@ -42,13 +44,15 @@ def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> 
         return None
     reports = {o.trial.number: o for o in reported(settings, history, fitted)}
     signatures = {o.value for o in reports.values() if o.flagged and o.remeasured == "refuted"}
+    failures = _failures(fitted, reports)
     candidates = []
     for trials in history.at_points().values():
-        told = [t for t in trials if t.state == "told"]
+        known = [t for t in trials if t.value not in failures]
+        told = [t for t in known if t.state == "told"]
         if not told or len(trials) > settings.max_repeats or any(t.state == "pending" for t in trials):
             continue
         first = reports[told[0].number]
-        if doubt.is_open(doubt.judged(trials), settings.sign):
+        if doubt.is_open(doubt.judged(known), settings.sign):
             return first
         is_asked = first.value not in signatures if first.flagged else settings.remeasure == "suspicious"
         if len(told) == 1 and is_asked:
@@ -62,6 +66,14 @@ def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> 
     least = max(expected_improvement(*promised).item(), WORTH * fitted.scale)
     best = int(worth.argmax())
     return candidates[best] if worth[best] > least else None
+
+
+def _failures(fitted: Fitted, reports: dict[int, Outlier]) -> set[float]:
+    """The values that recur at several points and are flagged at each: what a sensor that sticks leaves."""
+    numbers, rows, values, _ = fitted.observations
+    X, y = (torch.tensor(given, dtype=torch.float64) for given in (rows, values))
+    flagged = [reports[number].flagged for number in numbers]
+    return {values[i] for group in recurring(X, y) if all(flagged[i] for i in group) for i in group}
 
 
 def _worth(settings: Settings, candidates: Sequence[Outlier], means: dict[tuple[float, ...], float]) -> Tensor:

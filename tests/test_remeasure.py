@@ -87,6 +87,25 @@ class TestPromising:
         assert decide(settings(), made.apply(twin | {"value": value + 0.01})) == 17
         assert decide(settings(), made.apply(twin | {"value": value})) is None
 
+    def test_a_value_that_recurs_and_is_flagged_wherever_it_stands_is_passed_over(self):
+        """Another measurement of it may be another failure; at two points it may be chance."""
+        made = history()
+        for number, place in ((16, 0.25), (17, 0.45)):
+            stuck = {"event": "tell", "trial": number, "params": {"x": place}, "value": made[10].value, "sd": None}
+            assert decide(settings(), made) is not None
+            made = made.apply(stuck)
+        assert fit(settings(), made).model.support == [10, 16, 17]
+        assert decide(settings(), made) is None
+        assert decide(settings(), made.apply({"event": "exclude", "trial": 17})) is not None
+
+    @pytest.mark.usefixtures("much")
+    def test_one_that_only_repeats_such_a_value_leaves_nothing_open(self):
+        made = history()
+        for number, place in ((16, 0.05), (17, 0.25), (18, 0.45)):
+            made = made.apply({"event": "tell", "trial": number, "params": {"x": place}, "value": 3.5, "sd": None})
+        assert decide(settings(), again(made, 3.4)) == 10
+        assert decide(settings(), again(made, 3.5)) is None
+
     def test_what_the_others_expect_is_kept_with_it(self):
         given, made = settings(), history()
         found = repeat(given, made, fit(given, made), Trial(16, POOR))
