@@ -20,6 +20,8 @@ from threadpoolctl import ThreadpoolController
 def isolated(seed: int) -> Iterator[None]:
     """Run the block on one thread with all global generators seeded, then restore everything.
 
+    Blocks nest; those of several threads must not overlap, since all that is pinned here is the whole process's.
+
     Args:
         seed: In [0, 2^63).
 

@@ -44,10 +44,10 @@ def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> 
         return None
     reports = {o.trial.number: o for o in reported(settings, history, fitted)}
     signatures = {o.value for o in reports.values() if o.flagged and o.remeasured == "refuted"}
-    failures = _failures(fitted, reports)
+    failures = _failures(settings, fitted, list(reports.values()))
     candidates = []
     for trials in history.at_points().values():
-        known = [t for t in trials if t.value not in failures]
+        known = [t for t in trials if t.state != "told" or t.value not in failures]
         told = [t for t in known if t.state == "told"]
         if not told or len(trials) > settings.max_repeats or any(t.state == "pending" for t in trials):
             continue
@@ -68,12 +68,12 @@ def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> 
     return candidates[best] if worth[best] > least else None
 
 
-def _failures(fitted: Fitted, reports: dict[int, Outlier]) -> set[float]:
+def _failures(settings: Settings, fitted: Fitted, reports: Sequence[Outlier]) -> set[float]:
     """The values that recur at several points and are flagged at each: what a sensor that sticks leaves."""
-    numbers, rows, values, _ = fitted.observations
-    X, y = (torch.tensor(given, dtype=torch.float64) for given in (rows, values))
-    flagged = [reports[number].flagged for number in numbers]
-    return {values[i] for group in recurring(X, y) if all(flagged[i] for i in group) for i in group}
+    rows = [settings.space.to_unit(report.trial.params) for report in reports]
+    values = [(report.value - fitted.center) / fitted.scale for report in reports]
+    groups = recurring(*(torch.tensor(given, dtype=torch.float64) for given in (rows, values)))
+    return {reports[i].value for group in groups if all(reports[i].flagged for i in group) for i in group}
 
 
 def _worth(settings: Settings, candidates: Sequence[Outlier], means: dict[tuple[float, ...], float]) -> Tensor:

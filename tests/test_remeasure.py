@@ -106,6 +106,27 @@ class TestPromising:
         assert decide(settings(), again(made, 3.4)) == 10
         assert decide(settings(), again(made, 3.5)) is None
 
+    @pytest.mark.parametrize(("last", "asked"), [(-3.5, None), (-3.6, 18)])
+    def test_such_values_are_passed_over_where_they_are_set_aside_too(self, last, asked):
+        made = history(0.0)
+        for number, place, value in ((16, 0.25, -3.5), (17, 0.45, -3.5), (18, 0.55, last)):
+            ask = {"event": "ask", "trial": number, "params": {"x": place}, "origin": "model"}
+            made = made.apply(ask | {"expected": 0.9, "expected_sd": 0.1})
+            made = made.apply({"event": "tell", "trial": number, "value": value, "sd": None})
+        assert fit(settings(), made).aside == (16, 17, 18)
+        assert decide(settings(), made) == asked
+
+    @pytest.mark.parametrize(("scale", "shift"), [(1e-13, 0.0), (1e-5, 1e3), (1e6, 0.0)])
+    def test_units_do_not_matter(self, scale, shift):
+        made = History()
+        values = [t.value for t in history()]
+        for i, (x, value) in enumerate(
+            [*((i / 15, y) for i, y in enumerate(values)), *((x, values[10]) for x in (0.25, 0.45))]
+        ):
+            tell = {"event": "tell", "trial": i, "params": {"x": x}, "value": scale * value + shift, "sd": None}
+            made = made.apply(tell)
+        assert decide(settings(), made) is None
+
     def test_what_the_others_expect_is_kept_with_it(self):
         given, made = settings(), history()
         found = repeat(given, made, fit(given, made), Trial(16, POOR))

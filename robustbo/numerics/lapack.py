@@ -1,11 +1,12 @@
 """Cholesky factors of one small matrix, straight from LAPACK: a tensor's overhead would be most of the time.
 
 Notation:
-    B   n x n   positive definite array, in C order; only its lower triangle counts
+    B   n x n   symmetric positive definite array
     C   n x n   its lower Cholesky factor, in Fortran order; what lies above the diagonal means nothing
     V   n, or n x m in Fortran order
 """
 
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -18,7 +19,7 @@ Array = NDArray[np.float64]
 def factor(B: Array) -> tuple[Array, bool]:
     """C, and whether there is one; B is overwritten."""
     C, failed = lapack.dpotrf(B.T, lower=1, clean=0, overwrite_a=1)
-    return C, failed == 0
+    return C, failed == 0 and math.isfinite(C[-1, -1])  # which a NaN anywhere gets to
 
 
 def forward(C: Array, V: Array) -> Array:
@@ -56,5 +57,5 @@ def bordered(K: Array, root: Array) -> Array:
 
 def on_diagonal(B: Array, more: Array | float) -> Array:
     """B itself, with so much more on its diagonal."""
-    B.ravel()[:: len(B) + 1] += more
+    B.flat[:: len(B) + 1] += more
     return B

@@ -54,7 +54,7 @@ def numbers(noise: Noise) -> tuple[Any, float]:
     return noise.s2.numpy() if noise.s2.dim() else noise.s2.item(), noise.nu.item()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Laplace:
     """The approximation at a mode; what a search asks for only where it goes on from is made when it is asked for.
 

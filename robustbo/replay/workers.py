@@ -9,7 +9,7 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing import forkserver
+from multiprocessing import forkserver, resource_tracker
 
 IS_FORKED = "forkserver" in multiprocessing.get_all_start_methods()  # else each imports
 CONTEXT = multiprocessing.get_context("forkserver" if IS_FORKED else "spawn")
@@ -24,6 +24,7 @@ def begin() -> None:
     """
     if IS_FORKED:
         CONTEXT.set_forkserver_preload([PRELOADED])
+        resource_tracker.ensure_running()  # whose beginning would unblock the signal
         with one_thread(), _sigint_blocked():
             forkserver.ensure_running()
 

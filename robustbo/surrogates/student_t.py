@@ -124,6 +124,7 @@ class StudentTGP(ExplicitPosterior, MapGP):
 
     def _set_laplace(self, found: Laplace) -> None:
         self.laplace = found if self._is_clamped else unclamped(found)
+        _ = self.laplace.R  # made now, not within whatever asks for a prediction first
         self._mark()
         V = likelihood.em_variance(found.r, *found.noise)
         self._set_added_variances(V - found.noise.s2 * self.likelihood.stretch)

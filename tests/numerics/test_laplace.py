@@ -95,6 +95,19 @@ class TestPosterior:
         assert_allclose(found.times(self.K[0]), Sig @ self.K[0])
         assert_allclose(found.variances, np.diag(Sig))
 
+    def test_the_order_in_memory_does_not_matter(self):
+        W = np.linspace(-0.5, 3.0, 12)
+        here, there = posterior(self.K, W), posterior(np.asfortranarray(self.K), W)
+        assert there.log_det == pytest.approx(here.log_det)
+        assert_allclose(there.R, here.R, atol=1e-12)
+        assert_allclose(there.variances, here.variances)
+
+    @pytest.mark.parametrize("at", [(0, 0), (11, 11)])
+    def test_what_is_no_number_is_no_maximum(self, at):
+        K = self.K.copy()
+        K[at] = np.nan
+        assert not posterior(K, np.ones(12)).is_maximum
+
     def test_what_it_is_given_stays_as_it_is(self):
         K, W = self.K.copy(), np.linspace(-0.5, 3.0, 12)
         found = posterior(K, W)

@@ -1,7 +1,6 @@
-import multiprocessing.forkserver
 import os
-import signal
-import threading
+import subprocess
+import sys
 from concurrent.futures import ProcessPoolExecutor
 
 import pytest
@@ -23,20 +22,24 @@ def test_a_new_process_has_imported_all():
     assert asked(f"{workers.PRELOADED!r} in __import__('sys').modules")
 
 
-def in_a_thread(function):
-    thread = threading.Thread(target=function)
-    thread.start()
-    thread.join()
+IN_A_NEW_PROCESS = """
+import signal, threading
+from concurrent.futures import ProcessPoolExecutor
+from robustbo.replay import workers
+blocked = "__import__('signal').pthread_sigmask(0, [])"
+begin = threading.Thread(target=workers.begin)
+{begin}
+with ProcessPoolExecutor(1, workers.CONTEXT) as pool:
+    print(signal.SIGINT in pool.submit(eval, blocked).result(), signal.SIGINT in eval(blocked))
+"""
 
 
 @forked
-@pytest.mark.parametrize("whence", [lambda function: function(), in_a_thread], ids=["main thread", "another thread"])
-def test_it_leaves_ctrl_c_to_its_parent(whence):
-    multiprocessing.forkserver._forkserver._stop()  # one may run since another test
-    blocked = "__import__('signal').pthread_sigmask(0, [])"
-    whence(workers.begin)
-    assert signal.SIGINT in asked(blocked)
-    assert signal.SIGINT not in eval(blocked)
+@pytest.mark.parametrize("begin", ["begin.run()", "begin.start(); begin.join()"])
+def test_it_leaves_ctrl_c_to_its_parent(begin):
+    script = [sys.executable, "-c", IN_A_NEW_PROCESS.format(begin=begin)]
+    found = subprocess.run(script, capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["True", "False"]
 
 
 def test_it_has_one_thread_whatever_the_environment_says(monkeypatch):
