@@ -64,7 +64,7 @@ def looked(
     weighting = inverse_multiquadric(y, given.c) if is_robust else constant(y)
     A = Covariance("matern52", given.X, torch.tensor(S2F), S2 * weighting.J)
     z = y + S2 * weighting.b
-    return A, iterate(z, by_name(policy, A, z, weighting.share, count), max_iter=count)
+    return A, iterate(z, by_name(policy, A, z, weighting.share, count), A.times, max_iter=count)
 
 
 def posterior(given: Problem, y: Tensor, policy: str, is_robust: bool) -> Posterior:

@@ -69,7 +69,7 @@ def look(prior: Covariance, r: Tensor, weighting: Weighting, plan: Plan) -> Seen
     A, z = prior._replace(N=prior.N * weighting.J), r + prior.N * weighting.b
     count = min(plan.iterations, len(r))
     policy = policies.by_name(plan.policy, A, z, weighting.share, count)
-    belief = iterative.iterate(z, policy, max_iter=count, tol=plan.tolerance, N=A.N)
+    belief = iterative.iterate(z, policy, A.times, max_iter=count, tol=plan.tolerance, N=A.N)
     found = iterative.leave_one_out(belief, A.diagonal, A.s2f)
     left_out = LeaveOneOut(r - found.mean, found.variance.clamp_min(0.0) + prior.N)
     return Seen(A, weighting, belief, left_out, prior.N)

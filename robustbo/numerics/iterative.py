@@ -28,6 +28,7 @@ from torch import Tensor
 
 SINGULAR = 1e-9  # eigenvalue of a two by two Gram matrix that was the identity before a row was left out
 NEGLIGIBLE = 1e-12  # of s'A s: an action that brings no more than this is in the span of those before
+SMALL = 1e-2  # likewise: the product of what is left of such an action is made anew, or rounding would pass on and grow
 
 # From the number of actions so far and the residual to the next actions S and A S, ``n x b`` each; None at the end.
 Policy = Callable[[int, Tensor], tuple[Tensor, Tensor] | None]
@@ -63,12 +64,21 @@ class Belief(NamedTuple):
         return (k @ self.D).square().sum(-1)
 
 
-def iterate(z: Tensor, policy: Policy, *, max_iter: int, tol: float = 0.0, N: Tensor | None = None) -> Belief:
+def iterate(
+    z: Tensor,
+    policy: Policy,
+    product: Callable[[Tensor], Tensor],
+    *,
+    max_iter: int,
+    tol: float = 0.0,
+    N: Tensor | None = None,
+) -> Belief:
     """Update the belief action by action, each made A-orthogonal to all before, twice, so that rounding cannot tell.
 
     Args:
         z: ``n`` targets less the prior mean.
         policy: Gives actions and their products with A.
+        product: A times ``n x b`` numbers.
         max_iter: Actions at most; those that bring nothing do not count.
         tol: Residual, relative to the targets, at which to stop; 0 to go on, for the sake of the variance.
         N: ``n`` noise variances, in whose units both are measured, or a gross value is all there is to them; all alike
@@ -82,18 +92,24 @@ def iterate(z: Tensor, policy: Policy, *, max_iter: int, tol: float = 0.0, N: Te
         for s, As in zip(*(M.mT for M in actions), strict=True):
             if found == max_iter:
                 break
-            d, Ad, taken = s, As, taken + 1
-            for _ in range(2):
-                on = D[:found] @ Ad
-                d, Ad = d - on @ D[:found], Ad - on @ AD[:found]
-            eta = d @ Ad
-            if not eta > NEGLIGIBLE * (s @ As):
+            taken, before, all_of_it = taken + 1, (D[:found], AD[:found]), s @ As
+            d, Ad = _apart(*_apart(s, As, *before), *before)
+            if not d @ Ad > NEGLIGIBLE * all_of_it:
                 continue
+            if d @ Ad < SMALL * all_of_it:
+                d, Ad = _apart(d, product(d.unsqueeze(-1)).squeeze(-1), *before)
+            eta = d @ Ad
             step = (d @ r) / eta
             v, r = v + step * d, r - step * Ad
             D[found], AD[found] = d / eta.sqrt(), Ad / eta.sqrt()
             found += 1
     return Belief(z, v, r, D[:found].mT, AD[:found].mT, bool((r / sd).norm() <= enough))
+
+
+def _apart(d: Tensor, Ad: Tensor, D: Tensor, AD: Tensor) -> tuple[Tensor, Tensor]:
+    """An action and its product with A, made A-orthogonal to others, which are rows here."""
+    on = D @ Ad
+    return d - on @ D, Ad - on @ AD
 
 
 class LeftOut(NamedTuple):

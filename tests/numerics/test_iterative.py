@@ -37,7 +37,7 @@ def test_the_references(name, policy):
         "residual": lambda: policies.residual(case.A, case.z),
         "pseudo_input": lambda: policies.fixed(case.A, case.S),
     }[policy]()
-    belief = iterate(case.z, look, max_iter=len(steps))
+    belief = iterate(case.z, look, case.A.times, max_iter=len(steps))
     tolerance = STEPS[name] if policy == "pseudo_input" else 1e-10
     for step in steps:
         here = belief.first(step["iteration"])
@@ -71,13 +71,13 @@ def latent(A):
 class TestEveryPolicy:
     def test_after_n_actions_it_is_the_exact_process(self, name):
         A, z, _ = example()
-        belief = iterate(z, look(name, A, z, 12), max_iter=12)
+        belief = iterate(z, look(name, A, z, 12), A.times, max_iter=12)
         torch.testing.assert_close(belief.v, torch.linalg.solve(A.dense(), z), rtol=1e-8, atol=1e-8)
         torch.testing.assert_close(belief.D @ belief.D.mT, torch.linalg.inv(A.dense()), rtol=1e-8, atol=1e-8)
 
     def test_actions_are_orthonormal_and_their_products_are_kept(self, name):
         A, z, _ = example(30)
-        belief = iterate(z, look(name, A, z, 20), max_iter=20)
+        belief = iterate(z, look(name, A, z, 20), A.times, max_iter=20)
         torch.testing.assert_close(belief.AD, A.dense() @ belief.D, rtol=1e-9, atol=1e-9)
         torch.testing.assert_close(belief.D.mT @ belief.AD, torch.eye(20), rtol=1e-9, atol=1e-9)
         torch.testing.assert_close(belief.r, z - A.dense() @ belief.v, rtol=1e-9, atol=1e-9)
@@ -86,7 +86,7 @@ class TestEveryPolicy:
     def test_leaving_one_out_is_leaving_its_row_out_of_every_action(self, name, count):
         A, z, _ = example()
         K = latent(A)
-        belief = iterate(z, look(name, A, z, count), max_iter=count)
+        belief = iterate(z, look(name, A, z, count), A.times, max_iter=count)
         found = leave_one_out(belief, A.diagonal, A.s2f)
         for i in range(len(z)):
             S = belief.D.clone()
@@ -97,13 +97,13 @@ class TestEveryPolicy:
 
     def test_equal_targets_still_narrow_the_variance(self, name):
         A, z, _ = example()
-        belief = iterate(torch.zeros_like(z), look(name, A, torch.zeros_like(z), 12), max_iter=12)
+        belief = iterate(torch.zeros_like(z), look(name, A, torch.zeros_like(z), 12), A.times, max_iter=12)
         assert (belief.v == 0).all()
         torch.testing.assert_close(belief.D @ belief.D.mT, torch.linalg.inv(A.dense()), rtol=1e-8, atol=1e-8)
 
     def test_one_observation_will_do(self, name):
         A, z, _ = example(1)
-        belief = iterate(z, look(name, A, z, 1), max_iter=1)
+        belief = iterate(z, look(name, A, z, 1), A.times, max_iter=1)
         torch.testing.assert_close(belief.v, z / A.diagonal)
         found = leave_one_out(belief, A.diagonal, A.s2f)
         assert found.mean.item() == 0.0
@@ -116,7 +116,7 @@ def test_combined_variance_never_rises_and_never_falls_below_the_exact_one():
         name = policies.NAMES[seed % len(policies.NAMES)]
         A, z, generator = example(10, seed, kernel=("matern52", "rbf")[seed // 6 % 2])
         k = A.s2f * correlation(A.kernel, torch.rand(5, A.X.shape[1], generator=generator), A.X)
-        belief = iterate(z, look(name, A, z, 10), max_iter=10)
+        belief = iterate(z, look(name, A, z, 10), A.times, max_iter=10)
         combined = torch.stack([A.s2f - belief.first(i).explained(k) for i in range(belief.D.shape[-1] + 1)])
         exact = A.s2f - (k * torch.linalg.solve(A.dense(), k.mT).mT).sum(-1)
         assert (combined.diff(dim=0) <= 1e-12).all()
@@ -125,7 +125,7 @@ def test_combined_variance_never_rises_and_never_falls_below_the_exact_one():
 
 def test_a_tolerance_ends_it():
     A, z, _ = example(40)
-    belief = iterate(z, policies.residual(A, z), max_iter=40, tol=1e-3)
+    belief = iterate(z, policies.residual(A, z), A.times, max_iter=40, tol=1e-3)
     assert belief.converged
     assert belief.D.shape[-1] < 40
     assert (z - A.dense() @ belief.v).norm() <= 1.001e-3 * z.norm()
@@ -134,7 +134,7 @@ def test_a_tolerance_ends_it():
 def test_an_action_seen_before_brings_nothing():
     A, z, _ = example()
     twice = torch.eye(12)[:, [0, 0, 1]]
-    assert iterate(z, policies.fixed(A, twice), max_iter=3).D.shape[-1] == 2
+    assert iterate(z, policies.fixed(A, twice), A.times, max_iter=3).D.shape[-1] == 2
 
 
 def test_where_the_residual_is_exhausted_all_rows_are_looked_at():
@@ -142,17 +142,30 @@ def test_where_the_residual_is_exhausted_all_rows_are_looked_at():
     X = torch.arange(6.0).unsqueeze(-1) * 100
     A, z = Covariance("rbf", X, torch.tensor(1.0), torch.full((6,), 0.1)), torch.zeros(6)
     z[3] = 1.0
-    belief = iterate(z, policies.residual(A, z), max_iter=6)
+    belief = iterate(z, policies.residual(A, z), A.times, max_iter=6)
     torch.testing.assert_close(belief.D @ belief.D.mT, torch.linalg.inv(A.dense()))
 
 
 def test_a_tolerance_is_in_units_of_the_noise():
     A, z, _ = example(40)
     A, z = A._replace(N=A.N.index_fill(0, torch.tensor([3]), 1e20)), z.index_fill(0, torch.tensor([3]), 1e10)
-    belief = iterate(z, policies.residual(A, z), max_iter=40, tol=1e-3, N=A.N)
+    belief = iterate(z, policies.residual(A, z), A.times, max_iter=40, tol=1e-3, N=A.N)
     assert belief.converged
     left = (z - A.dense() @ belief.v) / A.N.sqrt()
     assert left.norm() <= 1.01e-3 * (z / A.N.sqrt()).norm()
+
+
+@pytest.mark.parametrize("name", policies.NAMES)
+def test_points_close_together_will_do(name):
+    """As they lie late in an optimization: little is left of many an action, and all of its rounding."""
+    generator = torch.Generator().manual_seed(2)
+    X = torch.cat([torch.rand(60, 6, generator=generator), 0.5 + 1e-4 * torch.rand(34, 6, generator=generator)])
+    A = Covariance(
+        "matern52", X, torch.tensor(0.25), torch.full((94,), 1e-4).index_fill(0, torch.arange(0, 94, 9), 5e-3)
+    )
+    z = torch.sin(4 * X).sum(-1)
+    D = iterate(z, look(name, A, z, 94), A.times, max_iter=94).D
+    torch.testing.assert_close(D.mT @ A.dense() @ D, torch.eye(D.shape[-1]), rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("noise", [1e-2, 1e-6])
@@ -161,7 +174,7 @@ def test_every_point_twice_will_do(name, noise):
     A, z, _ = example(10)
     A = A._replace(X=A.X.repeat(2, 1), N=torch.full((20,), noise))
     z = z.repeat(2)
-    belief = iterate(z, look(name, A, z, 20), max_iter=20)
+    belief = iterate(z, look(name, A, z, 20), A.times, max_iter=20)
     found = leave_one_out(belief, A.diagonal, A.s2f)
     assert all(x.isfinite().all() for x in (*found, belief.v))
     assert (found.mean - z).abs().max() < 0.2

@@ -38,7 +38,8 @@ def test_a_precondition_takes_fewer_actions():
     A, z, _ = example(200, noise=1e-4)
     A = A._replace(N=torch.full_like(z, 1e-3))
     plain, helped = (
-        iterate(z, policies.residual(A, z, by), max_iter=200, tol=1e-6) for by in (None, policies.preconditioner(A, 50))
+        iterate(z, policies.residual(A, z, by), A.times, max_iter=200, tol=1e-6)
+        for by in (None, policies.preconditioner(A, 50))
     )
     assert helped.converged
     assert helped.D.shape[-1] < 0.7 * plain.D.shape[-1]
