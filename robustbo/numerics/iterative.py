@@ -94,11 +94,12 @@ def iterate(
                 break
             taken, before, all_of_it = taken + 1, (D[:found], AD[:found]), s @ As
             d, Ad = _apart(*_apart(s, As, *before), *before)
-            if not d @ Ad > NEGLIGIBLE * all_of_it:
-                continue
-            if d @ Ad < SMALL * all_of_it:
-                d, Ad = _apart(d, product(d.unsqueeze(-1)).squeeze(-1), *before)
             eta = d @ Ad
+            if not eta > NEGLIGIBLE * all_of_it:
+                continue
+            if eta < SMALL * all_of_it:
+                d, Ad = _apart(d, product(d.unsqueeze(-1)).squeeze(-1), *before)
+                eta = d @ Ad
             step = (d @ r) / eta
             v, r = v + step * d, r - step * Ad
             D[found], AD[found] = d / eta.sqrt(), Ad / eta.sqrt()

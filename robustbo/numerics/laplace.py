@@ -56,7 +56,7 @@ def numbers(noise: Noise) -> tuple[Any, float]:
 
 @dataclass(frozen=True, eq=False)
 class Laplace:
-    """The approximation at a mode; what a search asks for only where it goes on from is made when it is asked for.
+    """The approximation at a mode. R and v are made when first asked for: a search needs them only where it goes on.
 
     Attributes:
         L: Approximate log marginal likelihood.

@@ -149,8 +149,8 @@ def information(model: HeavyModel, value: Value) -> Tensor:
     A[:-1, -1] *= math.sqrt(0.5)
     precision = [prior.scale**-2 for prior, _ in _likelihood_priors(model, value.x)]
     assert base.covariance.prior_precision is not None
-    A.ravel()[: -1 : len(A) + 1] += [*base.covariance.prior_precision.tolist(), *precision]
-    return torch.from_numpy(A)
+    precisions = np.array([*base.covariance.prior_precision.tolist(), *precision, 0.0])  # the mean has no prior
+    return torch.from_numpy(lapack.on_diagonal(A, precisions))
 
 
 def search(model: HeavyModel, starts: list[Tensor] | None = None, *, ftol: float = 1e-7) -> HeavyFit:
