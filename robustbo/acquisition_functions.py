@@ -1,5 +1,6 @@
 """Acquisition functions of our own: closed forms with explicit gradients, for one point at a time."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -12,7 +13,7 @@ from botorch.utils.transforms import t_batch_mode_transform
 from torch import Tensor
 
 from robustbo.numerics import student_t
-from robustbo.numerics.improvement import Improvement, log_improvement, over
+from robustbo.numerics.improvement import Improvement, log_mixed_improvement, over
 from robustbo.surrogates.map_gp import MapGP
 
 NUM_SAMPLES = 128  # quasi-random posterior samples
@@ -21,6 +22,8 @@ MIN_SCALE = 1e-6  # as in BoTorch's analytic functions
 
 class LogNEI(AcquisitionFunction):
     """The logarithm of noisy expected improvement of one point: qLogNEI with its last integral in closed form.
+
+    Of a model that predicts by several fits, it is that of their mixture, the weighted mean of the improvements.
 
     Args:
         model: A fitted surrogate with a named kernel.
@@ -36,27 +39,29 @@ class LogNEI(AcquisitionFunction):
         with torch.no_grad():
             Z = model.transform_inputs(X_baseline).unique(dim=0)
             normal = draw_sobol_normal_samples(len(Z), NUM_SAMPLES, dtype=Z.dtype, seed=seed)
-            self._to = over(model.latent(), Z, normal)
+            weights, latents = zip(*model.latents(), strict=True)
+            self._to = [over(latent, Z, normal) for latent in latents]
+            self._log_w = Z.new_tensor(weights).log()
 
     @t_batch_mode_transform(expected_q=1)
     def forward(self, X: Tensor) -> Tensor:
         """The logarithm at ``b x 1 x d`` points, of an improvement in the model's own (transformed) outcomes."""
-        return _LogImprovement.apply(self.model.transform_inputs(X).squeeze(-2), self._to)
+        return _LogImprovement.apply(self.model.transform_inputs(X).squeeze(-2), self._to, self._log_w)
 
 
 class _LogImprovement(torch.autograd.Function):
-    """`log_improvement` with its explicit gradient."""
+    """`log_mixed_improvement` with its explicit gradient."""
 
     @staticmethod
-    def forward(ctx: Any, X: Tensor, to: Improvement) -> Tensor:
-        value, gradient = log_improvement(to, X)
+    def forward(ctx: Any, X: Tensor, to: Sequence[Improvement], log_w: Tensor) -> Tensor:
+        value, gradient = log_mixed_improvement(to, log_w, X)
         ctx.save_for_backward(gradient)
         return value
 
     @staticmethod
-    def backward(ctx: Any, by_value: Tensor) -> tuple[Tensor, None]:
+    def backward(ctx: Any, by_value: Tensor) -> tuple[Tensor, None, None]:
         (gradient,) = ctx.saved_tensors
-        return by_value.unsqueeze(-1) * gradient, None
+        return by_value.unsqueeze(-1) * gradient, None, None
 
 
 class StudentTLogExpectedImprovement(AnalyticAcquisitionFunction):

@@ -14,6 +14,7 @@ import statistics
 import time
 import warnings
 from collections.abc import Collection, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -31,6 +32,7 @@ from robustbo.isolation import isolated
 from robustbo.settings import Settings
 from robustbo.space import Space
 from robustbo.surrogates import base
+from robustbo.surrogates.averaged import alone
 from robustbo.surrogates.registry import model_class
 
 SPAN = 1000  # binary orders of magnitude that may lie between a typical and the largest distance
@@ -82,16 +84,21 @@ class Fitted:
         """The model's means and standard deviations in the user's units."""
         return (self.sign * self.scale * mean + self.center).tolist(), (self.scale * sd).tolist()
 
-    def predict(self, X: Tensor, *, is_noisy: bool = False) -> tuple[list[float], list[float]]:
-        """Posterior mean and standard deviation at ``m x d`` encoded points: of the objective, or of a value there."""
-        with isolated(0), base.quiet(), torch.no_grad():
+    def predict(
+        self, X: Tensor, *, is_noisy: bool = False, is_averaged: bool = True
+    ) -> tuple[list[float], list[float]]:
+        """Posterior mean and standard deviation at ``m x d`` encoded points: of the objective, or of a value there.
+
+        Where the model predicts by several fits, that is by all of them, or by the one that names the outliers.
+        """
+        with isolated(0), base.quiet(), torch.no_grad(), nullcontext() if is_averaged else alone(self.model):
             posterior = self.model.posterior(X, observation_noise=is_noisy)
         return self.in_units(posterior.mean.squeeze(-1), posterior.variance.squeeze(-1).sqrt())
 
-    def at_points(self, space: Space) -> dict[tuple[float, ...], tuple[float, float]]:
+    def at_points(self, space: Space, *, is_averaged: bool = True) -> dict[tuple[float, ...], tuple[float, float]]:
         """Posterior mean and standard deviation of the objective at each point it was fitted to, by unit-cube row."""
         rows = list(dict.fromkeys(self.observations.X))
-        means, sds = self.predict(encode(space, [list(row) for row in rows]))
+        means, sds = self.predict(encode(space, [list(row) for row in rows]), is_averaged=is_averaged)
         return dict(zip(rows, zip(means, sds, strict=True), strict=True))
 
     def expect(self, space: Space, trials: Sequence[Trial]) -> list[tuple[float, float]]:

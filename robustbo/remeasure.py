@@ -59,9 +59,11 @@ def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> 
             candidates.append(first)
     if not candidates:
         return None
-    means = {row: settings.sign * mean for row, (mean, _) in fitted.at_points(settings.space).items()}
+    at_points = fitted.at_points(settings.space, is_averaged=False)
+    means = {row: settings.sign * mean for row, (mean, _) in at_points.items()}
     worth = _worth(settings, candidates, means)
-    (mean,), (sd,) = fitted.predict(encode(settings.space, [settings.space.to_unit(new.params)]))
+    x = encode(settings.space, [settings.space.to_unit(new.params)])
+    (mean,), (sd,) = fitted.predict(x, is_averaged=False)  # what it promises apart from the doubts
     promised = torch.tensor([settings.sign * mean, sd, max(means.values())], dtype=torch.float64)
     least = max(expected_improvement(*promised).item(), WORTH * fitted.scale)
     best = int(worth.argmax())

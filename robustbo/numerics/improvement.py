@@ -19,6 +19,7 @@ References:
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -100,6 +101,19 @@ def log_improvement(to: Improvement, x: Tensor) -> tuple[Tensor, Tensor]:
     by_V = (1 - (by_M * (M - to.best)).sum(-1)) / (2 * V) * (unclamped == V)
     G = (by_M @ to.a.mT - 2 * by_V.unsqueeze(-1) * W) * k.K_u2
     return value, 2 * (x * G.sum(-1, keepdim=True) - G @ to.Z) / latent.l.square()
+
+
+def log_mixed_improvement(to: Sequence[Improvement], log_w: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    """The logarithm of the mean improvement over several models, and its gradient.
+
+    Args:
+        to: One a model.
+        log_w: Logarithms of their probabilities.
+        x: ``b x d`` new points.
+    """
+    values, gradients = map(torch.stack, zip(*(log_improvement(one, x) for one in to), strict=True))
+    values = values + log_w.unsqueeze(-1)
+    return values.logsumexp(0), (values.softmax(0).unsqueeze(-1) * gradients).sum(0)
 
 
 def log_ei(u: Tensor) -> Tensor:

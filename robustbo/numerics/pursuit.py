@@ -13,6 +13,7 @@ import torch
 
 from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.levels import Level, Refit, suspicious
+from robustbo.numerics.search import Fit
 from robustbo.numerics.selection import Price
 
 SAME = 0.01  # nats: levels of one support that differ by less are one
@@ -141,6 +142,15 @@ def settle(level: Level, price: Price, refit: Refit, *, max_rounds: int = 8) -> 
 def score(level: Level, price: Price) -> float:
     """Log posterior density minus the price of the support."""
     return level.fit.F - price.total(level.support)
+
+
+def one_a_support(fits: Sequence[Fit]) -> list[Fit]:
+    """Of the fits at which the same observations have a variance of their own, the first of the highest."""
+    best = dict[tuple[int, ...], Fit]()
+    for fit in fits:
+        if fit.support not in best or fit.F > best[fit.support].F:
+            best[fit.support] = fit
+    return list(best.values())
 
 
 def support_posterior(levels: Sequence[Level], price: Price) -> list[float]:

@@ -56,6 +56,11 @@ class Fit(NamedTuple):
     num_evaluations: int
     converged: bool
 
+    @property
+    def support(self) -> tuple[int, ...]:
+        """Sorted indices of the observations with a variance of their own."""
+        return tuple(self.rho.nonzero().flatten().tolist())
+
 
 def maximize(model: Model, theta: Tensor, rho: Tensor, support: Tensor, v: Tensor, **options: Any) -> Fit:
     """The local maximum that `climb` leads to; its arguments are the same."""

@@ -32,17 +32,15 @@ class FollowsData:
     def train(self, mode: bool = True) -> Any:
         """Change to training or to evaluation; where parameters have been moved since, the posterior is found anew."""
         super().train(mode)  # type: ignore[misc]
-        if not mode and self.has_posterior and not torch.equal(self._parameters_now(), self._found_at):
+        moved = not torch.equal(self.parameters_now(), self._found_at)  # type: ignore[attr-defined]
+        if not mode and self.has_posterior and moved:
             self._mark()
             self._renew()  # type: ignore[attr-defined]
         return self
 
     def _mark(self) -> None:
         """Say that the posterior is that of the parameters as they are."""
-        self._found_at = self._parameters_now()
-
-    def _parameters_now(self) -> Tensor:
-        return torch.cat([p.detach().flatten() for p in self.parameters()])  # type: ignore[attr-defined]
+        self._found_at = self.parameters_now()  # type: ignore[attr-defined]
 
     def condition_on_observations(self, X: Tensor, Y: Tensor, **kwargs: Any) -> Any:
         """Not to be had.

@@ -161,12 +161,15 @@ class MapGP(TakesOptions, SingleTaskGP):
 
     def _set_theta(self, model: Model, theta: Tensor) -> None:
         p = len(model.covariance.bounds)
-        if self._named is not None:
-            base_gp.set_kernel(self.covar_module, theta[:p], self._named[1])
-        else:
-            autograd_covariance.set_kernel(self.covar_module, theta[:p])
+        self._set_kernel(self.covar_module, theta[:p])
         if model.s2_known is None:
             self.likelihood.noise = theta[p].exp().clamp_min(base_gp.MIN_S2)
+
+    def _set_kernel(self, covar_module: Module, theta: Tensor) -> None:
+        if self._named is not None:
+            base_gp.set_kernel(covar_module, theta, self._named[1])
+        else:
+            autograd_covariance.set_kernel(covar_module, theta)
 
     def _set_added_variances(self, rho: Tensor) -> None:
         self.likelihood.set_outlier_variances(self.train_inputs[0], rho)
@@ -199,10 +202,18 @@ class MapGP(TakesOptions, SingleTaskGP):
             return head
         return torch.cat([head, self.likelihood.noise.detach().log().reshape(1)])
 
+    def parameters_now(self) -> Tensor:
+        """All parameters in a row, to see whether they have been moved since."""
+        return torch.cat([p.detach().flatten() for p in self.parameters()])
+
     @property
     def is_named(self) -> bool:
         """Whether the kernel is one of those with explicit gradients."""
         return self._named is not None
+
+    def latents(self) -> list[tuple[float, Latent]]:
+        """The fitted processes that it predicts by in numbers, with their weights: here one; see `latent`."""
+        return [(1.0, self.latent())]
 
     def latent(self) -> Latent:
         """The fitted process in numbers, for explicit formulas; the kernel must be a named one."""
@@ -211,14 +222,14 @@ class MapGP(TakesOptions, SingleTaskGP):
         assert found.converged
         return self._latent(found.m, found.P, found.al)
 
-    def _latent(self, m: Tensor, P: Tensor, al: Tensor) -> Latent:
-        return Latent(*self._stationary(), m, self.train_inputs[0], P, al)
+    def _latent(self, m: Tensor, P: Tensor, al: Tensor, covar_module: Module | None = None) -> Latent:
+        return Latent(*self._stationary(covar_module), m, self.train_inputs[0], P, al)
 
-    def _stationary(self) -> tuple[str, Tensor, Tensor]:
-        """The named kernel, its ``d`` length-scales and its signal variance."""
+    def _stationary(self, covar_module: Module | None = None) -> tuple[str, Tensor, Tensor]:
+        """A named kernel, its ``d`` length-scales and its signal variance: the model's own unless given."""
         assert self._named is not None
         (kernel, is_signal_free), d = self._named, self.train_inputs[0].shape[-1]
-        theta = base_gp.get_kernel(self.covar_module, is_signal_free)
+        theta = base_gp.get_kernel(covar_module or self.covar_module, is_signal_free)
         return kernel, theta[:d].exp(), theta[d].exp() if is_signal_free else torch.ones_like(theta[0])
 
     def diagnose(self) -> Diagnosis:

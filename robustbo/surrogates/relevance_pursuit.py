@@ -16,17 +16,20 @@ from torch import Tensor
 from robustbo.numerics.copies import recurring
 from robustbo.numerics.hyperparameters import Model, log_posterior
 from robustbo.numerics.levels import Level, screen
-from robustbo.numerics.pursuit import support_posterior
+from robustbo.numerics.mixture import probabilities
+from robustbo.numerics.pursuit import one_a_support, support_posterior
 from robustbo.numerics.search import Fit
+from robustbo.surrogates.averaged import Averaged
 from robustbo.surrogates.map_gp import ALL, MapGP
 from robustbo.surrogates.pursuit_options import LEVELS, PursuitOptions
 from robustbo.surrogates.rescaling import RESCALE, standardize_on
 
 
-class RelevancePursuitGP(MapGP):
+class RelevancePursuitGP(Averaged, MapGP):
     """A GP that finds out which observations have an error of their own, and predicts without their weight.
 
-    An outlier's variance has no cap: at any magnitude the fit is the fit without that point.
+    An outlier's variance has no cap: at any magnitude the fit is the fit without that point. Outliers are those of the
+    likeliest level of the pursuit; predictions are averaged over all its levels, each as much as it is plausible.
 
     Args:
         train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
@@ -40,6 +43,8 @@ class RelevancePursuitGP(MapGP):
         outlier_rate: Your own prior rate of outliers, in (0, 1); with "corrected".
         num_outliers: A known number of outliers; takes the place of the rule.
         sweeps: Walks through the levels, every second one in the other direction; more find higher maxima.
+        is_averaged: Whether predictions are averaged over the levels (`numerics.mixture`), or are those of the chosen
+            support alone, as in the paper; with a kernel of one's own they are that.
         kernel: "matern52" or "rbf".
         is_signal_free: Whether the signal variance is free, or 1 as in BoTorch's default.
 
@@ -83,13 +88,14 @@ class RelevancePursuitGP(MapGP):
         outlier_rate: float | None = None,
         num_outliers: int | None = None,
         sweeps: int = 2,
+        is_averaged: bool = True,
         kernel: str = "matern52",
         is_signal_free: bool = True,
     ) -> None:
         options = PursuitOptions(
             direction, parameterization, tuple(levels), selection, outlier_rate, num_outliers, sweeps
         )
-        self._options = options.check(train_X.shape[-2])
+        self._options, self._is_averaged = options.check(train_X.shape[-2]), is_averaged
         self._before: tuple[list[Level], int] | None = None
         self.trace: list[Level] = []
         self.support_posterior: list[float] = []
@@ -125,6 +131,13 @@ class RelevancePursuitGP(MapGP):
         if standardize_on(self, level.fit.rho == 0):
             level = self._pursue(self.search_model())
         return level.fit
+
+    def _adopt(self, found: Fit) -> None:
+        super()._adopt(found)
+        if self._is_averaged and self.is_named:
+            price = self._options.price(self.search_model())
+            fits = one_a_support([found, *(level.fit for level in self.trace)])
+            self.average(probabilities([fit.F - price.total(fit.support) for fit in fits]), fits)
 
     def search_model(self, rows: Tensor | slice = ALL) -> Model:
         """The model as the search sees it: values that agree at a point clear each other, recurring ones are known."""

@@ -29,7 +29,7 @@ def test_at_any_magnitude_the_fit_is_the_fit_without_the_outliers():
     without = fit(RelevancePursuitGP(X[kept], truth[kept], num_outliers=0, levels=(0,)))
     expected = without.posterior(X).mean
     for magnitude in (10.0, 1e3, 1e6, 1e12):
-        model = fit(RelevancePursuitGP(*data(magnitude=magnitude)[:2]))
+        model = fit(RelevancePursuitGP(*data(magnitude=magnitude)[:2], is_averaged=False))
         assert model.support == [4, 11]
         torch.testing.assert_close(model.posterior(X).mean, expected, atol=0.05, rtol=0)
         assert model.rho[[4, 11]].sqrt().tolist() == pytest.approx([magnitude] * 2, rel=0.1)
@@ -109,7 +109,7 @@ def test_every_parameterization_finds_moderate_outliers(parameterization):
 
 def test_a_kernel_of_ones_own_goes_through_autograd_to_the_same_fit():
     X, Y, _ = data()
-    named = fit(RelevancePursuitGP(X, Y))
+    named = fit(RelevancePursuitGP(X, Y, is_averaged=False))
     own = fit(RelevancePursuitGP(X, Y, covar_module=kernel_module("matern52", 2, True)))
     assert own.support == named.support
     torch.testing.assert_close(own.posterior(X).mean, named.posterior(X).mean, atol=0.02, rtol=0)

@@ -1,0 +1,130 @@
+"""Models that predict by several fits to the same data, each as much as it is plausible."""
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+import torch
+from gpytorch.distributions import MultivariateNormal
+from gpytorch.module import Module
+from linear_operator import to_linear_operator
+from torch import Tensor
+
+from robustbo.numerics.hyperparameters import log_posterior, noise
+from robustbo.numerics.improvement import Latent
+from robustbo.numerics.mixture import moments
+from robustbo.numerics.search import Fit
+
+
+class Member(NamedTuple):
+    """One of the fits.
+
+    Attributes:
+        weight: Its posterior probability.
+        covar_module: The kernel with its hyperparameters.
+        s2: Noise variance of a new measurement; NaN where the noise is known.
+        m: Constant mean.
+        P: ``n x n`` inverse covariance of the observations.
+        al: ``n`` values of P (y - m).
+    """
+
+    weight: float
+    covar_module: Module
+    s2: float
+    m: Tensor
+    P: Tensor
+    al: Tensor
+
+    def latent(self, X: Tensor, train_X: Tensor) -> tuple[Tensor, Tensor]:
+        """Posterior mean (``... x q``) and covariance (``... x q x q``) of the latent values at ``... x q x d``."""
+        k, prior = self.covar_module(X, train_X).to_dense(), self.covar_module(X).to_dense()
+        return self.m + k @ self.al, prior - k @ self.P @ k.mT
+
+
+@contextmanager
+def alone(model: Any) -> Iterator[None]:
+    """Within the block a model that predicts by several fits does by the one that says which are the outliers."""
+    if not isinstance(model, Averaged):
+        yield
+        return
+    members, model._members = model._members, ()
+    try:
+        yield
+    finally:
+        model._members = members
+
+
+class Averaged:
+    """A `MapGP` that predicts by several fits; hyperparameters and outliers are those of one.
+
+    They hold for the observations and parameters they were found for; for others, as for fantasies, the one is all.
+    """
+
+    _members: tuple[Member, ...] = ()
+    _members_at = torch.empty(0)
+
+    def average(self, weights: Sequence[float], fits: Sequence[Fit]) -> None:
+        """Predict by these fits, leaving out those of zero weight; the kernel must be a named one.
+
+        Args:
+            weights: Their posterior probabilities.
+            fits: Hyperparameters and added variances.
+        """
+        model: Any = self
+        search, members = model.search_model(), list[Member]()
+        p = len(search.covariance.bounds)
+        for weight, fit in zip(weights, fits, strict=True):
+            if weight > 0:
+                covar_module = deepcopy(model.covar_module).requires_grad_(False)
+                model._set_kernel(covar_module, fit.theta[:p])
+                found = log_posterior(search, fit.theta, fit.rho).evidence
+                s2 = math.nan if search.s2_known is not None else noise(search, fit.theta)[0].item()
+                members.append(Member(weight, covar_module, s2, found.m, found.P, found.al))
+        self._members, self._members_at = tuple(members), model.parameters_now()
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """The fits that it predicts by, if they are several and hold."""
+        model: Any = self
+        holds = len(self._members) > 1 and torch.equal(model.parameters_now(), self._members_at)
+        return self._members if holds else ()
+
+    def latents(self) -> list[tuple[float, Latent]]:
+        """Weights and the fitted processes in numbers, for explicit formulas; the kernel must be a named one."""
+        model: Any = self
+        found = [(m.weight, model._latent(m.m, m.P, m.al, m.covar_module)) for m in self.members]
+        return found or [(1.0, model.latent())]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """In evaluation mode, the normal distribution with the mixture's mean and covariance."""
+        members = () if self.training else self.members  # type: ignore[attr-defined]
+        if not members:
+            return super().__call__(*args, **kwargs)  # type: ignore[misc]
+        (X,), train_X = args, self.train_inputs[0]  # type: ignore[attr-defined]
+        means, covariances = zip(*(member.latent(X, train_X) for member in members), strict=True)
+        weights = X.new_tensor([member.weight for member in members])
+        mean, covariance = moments(weights, torch.stack(means), torch.stack(covariances))
+        return MultivariateNormal(mean, to_linear_operator(covariance))
+
+    def _apply_noise(self, X: Tensor, mvn: Any, observation_noise: bool | Tensor = False) -> Any:
+        """As in BoTorch; the noise of a new measurement is averaged too."""
+        noisy = super()._apply_noise(X, mvn, observation_noise)  # type: ignore[misc]
+        s2 = math.fsum(member.weight * member.s2 for member in self.members)
+        if observation_noise is not True or not self.members or math.isnan(s2):
+            return noisy
+        return noisy.add_jitter(s2 - self.likelihood.noise.item())  # type: ignore[attr-defined]
+
+    def set_train_data(self, inputs: Any = None, targets: Tensor | None = None, strict: bool = True) -> None:
+        """Take other data; inputs alone are another view of the same, as BoTorch transforms them and back."""
+        super().set_train_data(inputs, targets, strict)  # type: ignore[misc]
+        if targets is not None:
+            self._members = ()
+
+    def get_fantasy_model(self, inputs: Tensor, targets: Tensor, **kwargs: Any) -> Any:
+        """The model with more observations; of the one fit alone."""
+        super().__call__(self.train_inputs[0][..., :1, :])  # type: ignore[attr-defined, misc]  # GPyTorch wants caches
+        found = super().get_fantasy_model(inputs, targets, **kwargs)  # type: ignore[misc]
+        found._members = ()
+        return found
