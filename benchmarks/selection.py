@@ -111,7 +111,8 @@ METHODS: dict[str, tuple[str, dict[str, object]]] = {
     "standard": ("standard", {}),
     "scaled-clip": ("scaled-clip", {}),
     "relevance-pursuit": ("relevance-pursuit", {}),
-    "rule: botorch": ("relevance-pursuit", {"selection": "botorch"}),
+    "one support": ("relevance-pursuit", {"is_averaged": False}),
+    "rule: botorch": ("relevance-pursuit", {"selection": "botorch", "is_averaged": False}),  # whose class has one too
 }
 
 

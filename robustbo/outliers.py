@@ -25,7 +25,8 @@ class Outlier:
         evidence: Nats by which the data are likelier if this value has an error of its own (5 nats: 150 times).
         flagged: Whether it is treated as an outlier: by the surrogate, or by being left out (`robustbo.doubt`).
         remeasured: What another measurement at its point said of it: "confirmed", "refuted", or "not yet".
-        weight: How much it counts in the fit, 1 being all, where the surrogate weighs values (0 where it is left out).
+        weight: How much it counts in the fit, 1 being all, where the surrogate weighs values (0 where it is left out);
+            in relevance pursuit the probability that it is right.
     """
 
     trial: Trial

@@ -16,6 +16,7 @@ from robustbo.numerics.hyperparameters import log_posterior, noise
 from robustbo.numerics.improvement import Latent
 from robustbo.numerics.mixture import moments
 from robustbo.numerics.search import Fit
+from robustbo.surrogates.base import Diagnosis
 
 
 class Member(NamedTuple):
@@ -23,6 +24,7 @@ class Member(NamedTuple):
 
     Attributes:
         weight: Its posterior probability.
+        support: Indices of its outliers.
         covar_module: The kernel with its hyperparameters.
         s2: Noise variance of a new measurement; NaN where the noise is known.
         m: Constant mean.
@@ -31,6 +33,7 @@ class Member(NamedTuple):
     """
 
     weight: float
+    support: tuple[int, ...]
     covar_module: Module
     s2: float
     m: Tensor
@@ -81,7 +84,7 @@ class Averaged:
                 model._set_kernel(covar_module, fit.theta[:p])
                 found = log_posterior(search, fit.theta, fit.rho).evidence
                 s2 = math.nan if search.s2_known is not None else noise(search, fit.theta)[0].item()
-                members.append(Member(weight, covar_module, s2, found.m, found.P, found.al))
+                members.append(Member(weight, fit.support, covar_module, s2, found.m, found.P, found.al))
         self._members, self._members_at = tuple(members), model.parameters_now()
 
     @property
@@ -96,6 +99,16 @@ class Averaged:
         model: Any = self
         found = [(m.weight, model._latent(m.m, m.P, m.al, m.covar_module)) for m in self.members]
         return found or [(1.0, model.latent())]
+
+    def diagnose(self) -> Diagnosis:
+        """As by the one fit; an observation's weight is the probability that it is no outlier, by all of them."""
+        found: Diagnosis = super().diagnose()  # type: ignore[misc]
+        weight = 1 - found.is_outlier.to(found.expected)
+        if self.members:
+            weight = torch.ones_like(weight)
+            for member in self.members:
+                weight[list(member.support)] -= member.weight
+        return found._replace(weight=weight)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """In evaluation mode, the normal distribution with the mixture's mean and covariance."""

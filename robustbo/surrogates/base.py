@@ -54,7 +54,8 @@ class Diagnosis(NamedTuple):
         sd: Standard deviation of that prediction, noise included.
         evidence: Nats by which the data are likelier if this observation has an error of its own.
         is_outlier: Whether the surrogate treats it as one.
-        weight: How much it counts in the fit, 1 being all, where the surrogate weighs observations; else None.
+        weight: How much it counts in the fit, 1 being all, where the surrogate weighs observations (in relevance
+            pursuit the probability that it is right); else None.
     """
 
     expected: Tensor

@@ -4,7 +4,7 @@ import pytest
 import torch
 from botorch.acquisition.analytic import _log_ei_helper
 
-from robustbo.numerics.improvement import Latent, log_ei, log_improvement, over
+from robustbo.numerics.improvement import Latent, log_ei, log_improvement, log_mixed_improvement, over
 from robustbo.numerics.kernels import KERNELS, squared_differences
 
 
@@ -89,3 +89,20 @@ def test_a_batch_is_a_loop():
         single = log_improvement(to, x[b : b + 1])
         assert math.isclose(single[0].item(), value[b].item(), rel_tol=1e-10)
         torch.testing.assert_close(single[1][0], gradient[b])
+
+
+def test_of_several_models_it_is_the_weighted_mean():
+    to, w = [improvement(), improvement(noise=0.5)], torch.tensor([0.8, 0.2])
+    x, step = torch.tensor([[0.2, 0.9], [0.5, 0.5]]), 1e-6
+    value, slope = log_mixed_improvement(to, w.log(), x)
+    alone = torch.stack([log_improvement(one, x)[0] for one in to])
+    torch.testing.assert_close(value.exp(), w @ alone.exp())
+    for j in range(2):
+        up, down = (log_mixed_improvement(to, w.log(), x + s * torch.eye(2)[j])[0] for s in (step, -step))
+        torch.testing.assert_close(slope[:, j], (up - down) / (2 * step), rtol=1e-5, atol=1e-5)
+
+
+def test_of_one_model_it_is_that_models_to_the_last_bit():
+    to, x = improvement(), torch.tensor([[0.2, 0.9], [0.5, 0.5]])
+    for found, wanted in zip(log_mixed_improvement([to], torch.zeros(1), x), log_improvement(to, x), strict=True):
+        assert found.equal(wanted)

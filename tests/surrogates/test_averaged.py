@@ -1,0 +1,130 @@
+import pytest
+import torch
+from gpytorch.kernels import MaternKernel, ScaleKernel
+
+from robustbo.numerics.kernels import matern52, squared_differences
+from robustbo.numerics.mixture import probabilities
+from robustbo.numerics.pursuit import one_a_support
+from robustbo.surrogates.averaged import alone
+from robustbo.surrogates.base import diagnose, fit
+from robustbo.surrogates.relevance_pursuit import RelevancePursuitGP
+
+Z = torch.rand(7, 1, generator=torch.Generator().manual_seed(2))
+
+
+def doubtful(n=16):
+    """A sine, one value of which is better than its neighbours say: wrong, or a peak."""
+    x = torch.arange(n) / (n - 1)
+    y = torch.sin(3 * x) + 0.1 * torch.sin(40 * x)
+    y[10] += 1.2
+    return x.unsqueeze(-1), y.unsqueeze(-1)
+
+
+@pytest.fixture
+def model():
+    return fit(RelevancePursuitGP(*doubtful()))
+
+
+def test_it_is_the_mixture_of_its_fits_by_their_dense_formulas(model):
+    X, y = model.train_inputs[0], model.train_targets
+    fits = one_a_support([model.found, *(level.fit for level in model.trace)])
+    price = model._options.price(model.search_model())
+    weights = probabilities([found.F - price.total(found.support) for found in fits])
+    assert [w for w in weights if w] == [member.weight for member in model.members]
+    mean = torch.zeros(len(Z))
+    for weight, found in zip(weights, fits, strict=True):
+        l, s2f, s2 = found.theta.exp().split(1)
+        Sg_inverse = torch.linalg.inv(
+            matern52(squared_differences(X, X), l, s2f.squeeze()).K + torch.diag(s2 + found.rho)
+        )
+        m = Sg_inverse.sum(0) @ y / Sg_inverse.sum()
+        mean += weight * (m + matern52(squared_differences(Z, X), l, s2f.squeeze()).K @ Sg_inverse @ (y - m))
+    model.eval()
+    torch.testing.assert_close(model(Z).mean, mean)
+
+
+def test_it_is_less_sure_where_the_fits_disagree(model):
+    X = doubtful()[0][10:11]
+    sd = model.posterior(X).variance.sqrt()
+    with alone(model):
+        assert sd > 3 * model.posterior(X).variance.sqrt()
+    assert model.support == [10]
+    assert diagnose(model).is_outlier.nonzero().flatten().tolist() == [10]
+
+
+def test_a_weight_is_the_probability_that_a_value_is_right(model):
+    weight = diagnose(model).weight
+    assert weight[0] == pytest.approx(1.0)
+    assert weight[10] == pytest.approx(sum(m.weight for m in model.members if 10 not in m.support))
+    assert 0 < weight[10] < weight[3] < 1
+    single = diagnose(fit(RelevancePursuitGP(*doubtful(), is_averaged=False))).weight
+    assert single.tolist() == [float(i != 10) for i in range(16)]
+
+
+def test_the_block_without_the_others_ends(model):
+    with pytest.raises(ZeroDivisionError), alone(model):
+        1 / (1 - len(model.latents()))
+    assert len(model.members) == len(model.latents()) > 1
+
+
+def test_the_noise_of_a_new_value_is_averaged(model):
+    latent, noisy = (model.posterior(Z, observation_noise=flag).variance for flag in (False, True))
+    slope = model.outcome_transform.stretch(model(Z).mean).square() * model.outcome_transform.stdvs.square().squeeze()
+    expected = sum(member.weight * member.s2 for member in model.members)
+    torch.testing.assert_close((noisy - latent).squeeze(-1), slope * expected)
+
+
+def test_where_only_one_fit_is_plausible_it_is_that_to_the_last_bit():
+    many, one = (fit(RelevancePursuitGP(*doubtful(), num_outliers=1, is_averaged=flag)) for flag in (True, False))
+    assert many.members == ()
+    assert many.posterior(Z).mean.equal(one.posterior(Z).mean)
+    assert many.posterior(Z).variance.equal(one.posterior(Z).variance)
+
+
+def test_the_fits_are_those_of_these_data_and_parameters(model):
+    X, Y = doubtful()
+    model.set_train_data(targets=model.train_targets + 1e-3, strict=False)
+    assert model.members == ()
+    moved = fit(RelevancePursuitGP(X, Y))
+    moved.covar_module.outputscale = 2.0
+    assert moved.members == ()
+    loaded = RelevancePursuitGP(X, Y)
+    loaded.load_state_dict(moved.state_dict())
+    assert loaded.eval().members == ()
+
+
+def test_training_and_back_changes_nothing(model):
+    before = model.posterior(Z).mean
+    model.train()
+    assert model.eval().posterior(Z).mean.equal(before)
+
+
+def test_fantasies_are_those_of_the_one_fit(model):
+    X, Y = torch.tensor([[0.33], [0.9]]), torch.tensor([[0.8], [0.2]])
+    more = model.condition_on_observations(X, Y)
+    single = fit(RelevancePursuitGP(*doubtful(), is_averaged=False))
+    single.posterior(Z)
+    torch.testing.assert_close(more.posterior(Z).mean, single.condition_on_observations(X, Y).posterior(Z).mean)
+    assert len(model.members) > 1
+
+
+def test_gradients_agree_with_differences_at_the_data_too(model):
+    at = torch.cat([Z[:2], doubtful()[0][9:11]]).requires_grad_()
+
+    def moments(X):
+        posterior = model.posterior(X)
+        return posterior.mean, posterior.variance
+
+    assert torch.autograd.gradcheck(moments, (at,), atol=1e-3)
+
+
+def test_with_known_noise_it_averages_too():
+    X, Y = doubtful()
+    model = fit(RelevancePursuitGP(X, Y, torch.full_like(Y, 0.01)))
+    assert model.posterior(Z, observation_noise=True).variance.isfinite().all()
+    assert len(model.members) != 1
+
+
+def test_a_kernel_of_ones_own_has_the_one_fit():
+    model = fit(RelevancePursuitGP(*doubtful(), covar_module=ScaleKernel(MaternKernel(1.5))))
+    assert model.members == ()
