@@ -33,7 +33,7 @@ METHODS: dict[str, tuple[type[MapGP], dict[str, Any]]] = {
     "standard": (StandardGP, {}),
     "rcgp": (ConjugateGP, {"threshold": 1.5, "rounds": 1, "is_weighted": False}),
     "conjugate": (ConjugateGP, {}),
-    "relevance-pursuit": (RelevancePursuitGP, {}),
+    "relevance-pursuit": (RelevancePursuitGP, {"is_averaged": False}),
 }
 STYLES = dict(zip(METHODS, [(COLORS[4], "-"), (COLORS[3], "--"), (COLORS[2], "-"), (COLORS[0], "-")], strict=True))
 

@@ -44,7 +44,7 @@ METHODS: dict[str, tuple[Any, dict[str, Any]]] = {
     "conjugate, 1 round": (ConjugateGP, {"rounds": 1}),
     "conjugate, 0.9": (ConjugateGP, {"quantile": 0.9}),
     "conjugate, all count": (ConjugateGP, {"is_weighted": False}),
-    "relevance-pursuit": (RelevancePursuitGP, {}),
+    "relevance-pursuit": (RelevancePursuitGP, {"is_averaged": False}),
 }
 PUBLISHED = {"standard": "gp", "student-t": "student-t", "rcgp": "rcgp", "relevance-pursuit": "rrp"}
 COLUMNS = ("data", "kind", "replication", "method", "mae", "nlpd", "seconds")

@@ -53,7 +53,8 @@ def fitted(cls: type[MapGP]) -> MapGP:
     """A surrogate of the example; plainly standardized, so that the pictures show the models and nothing else."""
     X, Y, _ = data()
     transform = {} if cls is ScaledClipGP else {"outcome_transform": RobustStandardize(m=1)}
-    model = cls(X, Y, **transform)
+    paper = {"is_averaged": False} if cls is RelevancePursuitGP else {}
+    model = cls(X, Y, **transform, **paper)
     fit(model)
     return model
 

@@ -53,6 +53,7 @@ def ours(X: Tensor, Y: Tensor, direction: str = "backward") -> tuple[float, dict
         kernel="rbf",
         is_signal_free=False,
         selection="botorch",
+        is_averaged=False,
         levels=tuple(map(float, FRACTIONS_OF_OUTLIERS)),
         direction=direction,
     )

@@ -26,7 +26,7 @@ class Outlier:
         flagged: Whether it is treated as an outlier: by the surrogate, or by being left out (`robustbo.doubt`).
         remeasured: What another measurement at its point said of it: "confirmed", "refuted", or "not yet".
         weight: How much it counts in the fit, 1 being all, where the surrogate weighs values (0 where it is left out);
-            in relevance pursuit the probability that it is right.
+            in relevance pursuit the probability that it is right, by all plausible sets of outliers.
     """
 
     trial: Trial

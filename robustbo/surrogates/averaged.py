@@ -62,11 +62,13 @@ def alone(model: Any) -> Iterator[None]:
 class Averaged:
     """A `MapGP` that predicts by several fits; hyperparameters and outliers are those of one.
 
-    They hold for the observations and parameters they were found for; for others, as for fantasies, the one is all.
+    They hold for the observations and parameters they were found for. For others, for fantasies, and where a state has
+    been loaded, the one is all: pickle a model to keep what it predicts, or fit it again. Covariances are dense, so ask
+    for many points in parts.
     """
 
     _members: tuple[Member, ...] = ()
-    _members_at = torch.empty(0)
+    _members_at: tuple[Tensor, Tensor] = (torch.empty(0), torch.empty(0))
 
     def average(self, weights: Sequence[float], fits: Sequence[Fit]) -> None:
         """Predict by these fits, leaving out those of zero weight; the kernel must be a named one.
@@ -85,14 +87,16 @@ class Averaged:
                 found = log_posterior(search, fit.theta, fit.rho).evidence
                 s2 = math.nan if search.s2_known is not None else noise(search, fit.theta)[0].item()
                 members.append(Member(weight, fit.support, covar_module, s2, found.m, found.P, found.al))
-        self._members, self._members_at = tuple(members), model.parameters_now()
+        self._members, self._members_at = tuple(members), (model.parameters_now(), model.train_inputs[0])
 
     @property
     def members(self) -> tuple[Member, ...]:
         """The fits that it predicts by, if they are several and hold."""
+        if len(self._members) < 2:
+            return ()
         model: Any = self
-        holds = len(self._members) > 1 and torch.equal(model.parameters_now(), self._members_at)
-        return self._members if holds else ()
+        now = model.parameters_now(), model.train_inputs[0]
+        return self._members if all(map(torch.equal, now, self._members_at)) else ()
 
     def latents(self) -> list[tuple[float, Latent]]:
         """Weights and the fitted processes in numbers, for explicit formulas; the kernel must be a named one."""
@@ -101,13 +105,15 @@ class Averaged:
         return found or [(1.0, model.latent())]
 
     def diagnose(self) -> Diagnosis:
-        """As by the one fit; an observation's weight is the probability that it is no outlier, by all of them."""
+        """As by the one fit; an observation's weight is the probability of the fits in which it is no outlier."""
         found: Diagnosis = super().diagnose()  # type: ignore[misc]
         weight = 1 - found.is_outlier.to(found.expected)
         if self.members:
-            weight = torch.ones_like(weight)
+            weight = torch.zeros_like(weight)
             for member in self.members:
-                weight[list(member.support)] -= member.weight
+                weight += member.weight * torch.ones_like(weight).index_fill(
+                    0, torch.tensor(member.support).long(), 0.0
+                )
         return found._replace(weight=weight)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -19,6 +19,7 @@ from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.levels import empty
 from robustbo.numerics.search import Fit
 from robustbo.surrogates import base
+from robustbo.surrogates.averaged import alone
 from robustbo.surrogates.botorch_relevance_pursuit import BoTorchRelevancePursuitGP
 from robustbo.surrogates.map_gp import MapGP
 from robustbo.surrogates.relevance_pursuit import RelevancePursuitGP
@@ -219,7 +220,8 @@ class FilteredGP(MapGP):
         )
         with torch.enable_grad():  # which BoTorch's fits need
             base.fit(model)
-        e, log_chance = base.tails(model, leave_one_out=self._leave_one_out)
+        with alone(model):  # where its fits disagree, they would excuse just what is doubtful
+            e, log_chance = base.tails(model, leave_one_out=self._leave_one_out)
         chance = log_chance.exp()
         is_outlier = chance < self._tail
         if isinstance(model, MapGP):

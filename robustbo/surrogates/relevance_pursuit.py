@@ -29,7 +29,8 @@ class RelevancePursuitGP(Averaged, MapGP):
     """A GP that finds out which observations have an error of their own, and predicts without their weight.
 
     An outlier's variance has no cap: at any magnitude the fit is the fit without that point. Outliers are those of the
-    likeliest level of the pursuit; predictions are averaged over all its levels, each as much as it is plausible.
+    likeliest level of the pursuit; predictions are averaged over the levels that it visited, each as much as it is
+    plausible.
 
     Args:
         train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
@@ -52,7 +53,8 @@ class RelevancePursuitGP(Averaged, MapGP):
         support: After the fit, the sorted indices of the outliers.
         rho: After the fit, ``n`` added variances in squared outcome units.
         trace: After the fit, one `Level` per visited size, in the model's own (transformed) units.
-        support_posterior: After the fit, the posterior probability of each level of the trace. The support that is
+        support_posterior: After the fit, the posterior probability of each level of the trace, as the paper has it
+            (predictions are averaged by `numerics.mixture.probabilities`, which are less sure). The support that is
             chosen is a settled one of these, or one beside them, at which a recurring value is out.
 
     References:

@@ -48,6 +48,20 @@ def test_the_percentiles_say_which_side():
     assert verdict.percentiles[1] < 0.005
 
 
+def test_a_detector_that_averages_judges_by_its_likeliest_fit():
+    """Where its fits disagree, they would excuse just what is doubtful."""
+    x = torch.arange(16) / 15
+    Y = torch.sin(3 * x) + 0.1 * torch.sin(40 * x)
+    Y[10] += 1.2
+    X, Y = x.unsqueeze(-1), Y.unsqueeze(-1)
+    many, one = (
+        fit(FilteredGP(X, Y, detector="relevance-pursuit", detector_options=options)).verdict
+        for options in ({}, {"is_averaged": False})
+    )
+    assert many == one
+    assert 10 in many.outliers
+
+
 def test_no_rejection_is_permanent():
     """A lone peak is called an outlier until its flanks have been measured."""
 
