@@ -57,6 +57,10 @@ class Price(NamedTuple):
         again = self._again
         return lambda i: again if i in backed else cheap if i in members else dear
 
+    def splits(self, support: Collection[int]) -> bool:
+        """Whether some observations of a recurring value are in a support and others are not."""
+        return any(0 < len(group.intersection(support)) < len(group) for group in self.alike)
+
     @property
     def _again(self) -> float:
         return min(ALIKE, self.by_size(1))

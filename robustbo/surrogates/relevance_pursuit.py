@@ -138,7 +138,8 @@ class RelevancePursuitGP(Averaged, MapGP):
         super()._adopt(found)
         if self._is_averaged and self.is_named:
             price = self._options.price(self.search_model())
-            fits = one_a_support([found, *(level.fit for level in self.trace)])
+            whole = [level.fit for level in self.trace if not price.splits(level.fit.support)]
+            fits = one_a_support([found, *whole])
             self.average(probabilities([fit.F - price.total(fit.support) for fit in fits]), fits)
 
     def search_model(self, rows: Tensor | slice = ALL) -> Model:

@@ -55,3 +55,10 @@ class TestPrice:
         for i in range(9):
             more, less = sorted({*support, i}), sorted({*support} - {i})
             assert of_one(i) == pytest.approx(self.price.total(more) - self.price.total(less))
+
+
+def test_a_support_splits_a_recurring_value_where_it_has_some_of_it():
+    price = selection.Price(lambda k: 3.0 * k, (frozenset({0, 1, 2}), frozenset({7, 8, 9})))
+    assert price.splits([0, 1, 5])
+    assert price.splits([0, 1, 2, 9])
+    assert not any(price.splits(support) for support in ([], [5], [0, 1, 2], [0, 1, 2, 5, 7, 8, 9]))

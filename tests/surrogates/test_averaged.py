@@ -165,3 +165,15 @@ def test_with_known_noise_it_averages_too():
 def test_a_kernel_of_ones_own_has_the_one_fit():
     model = fit(RelevancePursuitGP(*doubtful(), covar_module=ScaleKernel(MaternKernel(1.5))))
     assert model.members == ()
+
+
+def test_no_fit_believes_a_recurring_value_at_some_points_only():
+    """As a stuck sensor leaves it: levels on the way hold some of them, and would draw the search to these."""
+    X = torch.rand(40, 2, generator=torch.Generator().manual_seed(3))
+    Y = torch.sin(6 * X[:, :1]) + X[:, 1:]
+    bad = list(range(0, 40, 5))
+    Y[bad] = 2.5
+    model = fit(RelevancePursuitGP(X, Y))
+    assert model.support == bad
+    assert any(0 < len(set(bad) & set(level.fit.support)) < len(bad) for level in model.trace)
+    assert all(set(bad) <= set(member.support) or not set(bad) & set(member.support) for member in model.members)
