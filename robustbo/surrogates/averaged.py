@@ -12,7 +12,7 @@ from gpytorch.module import Module
 from linear_operator import to_linear_operator
 from torch import Tensor
 
-from robustbo.numerics.hyperparameters import log_posterior, noise
+from robustbo.numerics.hyperparameters import Model, log_posterior, noise
 from robustbo.numerics.improvement import Latent
 from robustbo.numerics.mixture import moments
 from robustbo.numerics.search import Fit
@@ -70,29 +70,29 @@ class Averaged:
     _members: tuple[Member, ...] = ()
     _members_at: tuple[Tensor, Tensor] = (torch.empty(0), torch.empty(0))
 
-    def average(self, weights: Sequence[float], fits: Sequence[Fit]) -> None:
+    def average(self, search: Model, weights: Sequence[float], fits: Sequence[Fit]) -> None:
         """Predict by these fits, leaving out those of zero weight; the kernel must be a named one.
 
         Args:
-            weights: Their posterior probabilities.
+            search: The model as the search sees it.
+            weights: Posterior probabilities.
             fits: Hyperparameters and added variances.
         """
         model: Any = self
-        search, members = model.search_model(), list[Member]()
-        p = len(search.covariance.bounds)
-        for weight, fit in zip(weights, fits, strict=True):
-            if weight > 0:
-                covar_module = deepcopy(model.covar_module).requires_grad_(False)
-                model._set_kernel(covar_module, fit.theta[:p])
-                found = log_posterior(search, fit.theta, fit.rho).evidence
-                s2 = math.nan if search.s2_known is not None else noise(search, fit.theta)[0].item()
-                members.append(Member(weight, fit.support, covar_module, s2, found.m, found.P, found.al))
+        plausible = [(weight, fit) for weight, fit in zip(weights, fits, strict=True) if weight > 0]
+        members, p = list[Member](), len(search.covariance.bounds)
+        for weight, fit in plausible if len(plausible) > 1 else ():  # one is the model itself
+            covar_module = deepcopy(model.covar_module).requires_grad_(False)
+            model._set_kernel(covar_module, fit.theta[:p])
+            found = log_posterior(search, fit.theta, fit.rho).evidence
+            s2 = math.nan if search.s2_known is not None else noise(search, fit.theta)[0].item()
+            members.append(Member(weight, fit.support, covar_module, s2, found.m, found.P, found.al))
         self._members, self._members_at = tuple(members), (model.parameters_now(), model.train_inputs[0])
 
     @property
     def members(self) -> tuple[Member, ...]:
         """The fits that it predicts by, if they are several and hold."""
-        if len(self._members) < 2:
+        if not self._members:
             return ()
         model: Any = self
         now = model.parameters_now(), model.train_inputs[0]
@@ -107,13 +107,12 @@ class Averaged:
     def diagnose(self) -> Diagnosis:
         """As by the one fit; an observation's weight is the probability of the fits in which it is no outlier."""
         found: Diagnosis = super().diagnose()  # type: ignore[misc]
-        weight = 1 - found.is_outlier.to(found.expected)
-        if self.members:
-            weight = torch.zeros_like(weight)
-            for member in self.members:
-                weight += member.weight * torch.ones_like(weight).index_fill(
-                    0, torch.tensor(member.support).long(), 0.0
-                )
+        supports = [(member.weight, member.support) for member in self.members]
+        weight = torch.zeros_like(found.expected)
+        for share, support in supports or [(1.0, self.support)]:  # type: ignore[attr-defined]
+            is_right = torch.ones_like(weight)
+            is_right[list(support)] = 0
+            weight += share * is_right
         return found._replace(weight=weight)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -129,9 +128,9 @@ class Averaged:
 
     def _apply_noise(self, X: Tensor, mvn: Any, observation_noise: bool | Tensor = False) -> Any:
         """As in BoTorch; the noise of a new measurement is averaged too."""
-        noisy = super()._apply_noise(X, mvn, observation_noise)  # type: ignore[misc]
-        s2 = math.fsum(member.weight * member.s2 for member in self.members)
-        if observation_noise is not True or not self.members or math.isnan(s2):
+        noisy, members = super()._apply_noise(X, mvn, observation_noise), self.members  # type: ignore[misc]
+        s2 = math.fsum(member.weight * member.s2 for member in members)
+        if observation_noise is not True or not members or math.isnan(s2):
             return noisy
         return noisy.add_jitter(s2 - self.likelihood.noise.item())  # type: ignore[attr-defined]
 

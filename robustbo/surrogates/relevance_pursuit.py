@@ -137,10 +137,11 @@ class RelevancePursuitGP(Averaged, MapGP):
     def _adopt(self, found: Fit) -> None:
         super()._adopt(found)
         if self._is_averaged and self.is_named:
-            price = self._options.price(self.search_model())
+            model = self.search_model()
+            price = self._options.price(model)
             whole = [level.fit for level in self.trace if not price.splits(level.fit.support)]
             fits = one_a_support([found, *whole])
-            self.average(probabilities([fit.F - price.total(fit.support) for fit in fits]), fits)
+            self.average(model, probabilities([fit.F - price.total(fit.support) for fit in fits]), fits)
 
     def search_model(self, rows: Tensor | slice = ALL) -> Model:
         """The model as the search sees it: values that agree at a point clear each other, recurring ones are known."""
