@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any, ClassVar
 
 import torch
@@ -20,7 +21,7 @@ from robustbo.numerics.improvement import Latent
 from robustbo.surrogates import autograd_covariance, base_gp
 from robustbo.surrogates.arcsinh import RobustArcsinh
 from robustbo.surrogates.base import Diagnosis, TakesOptions, diagnose_by_leave_one_out, in_squared_outcome_units
-from robustbo.surrogates.outlier_likelihood import OutlierFixedNoiseLikelihood
+from robustbo.surrogates.outlier_likelihood import OutlierFixedNoiseLikelihood, OutlierVariances
 
 ALL = slice(None)
 
@@ -44,7 +45,7 @@ class MapGP(TakesOptions, SingleTaskGP):
         is_signal_free: Whether the signal variance is free, or 1 as in BoTorch's default.
 
     Raises:
-        ValueError: If the shapes, the likelihood or the mean are others.
+        ValueError: If the shapes, the types (double precision only), the likelihood or the mean are others.
 
     Attributes:
         found: After the fit, hyperparameters and added variances as the search found them.
@@ -73,6 +74,9 @@ class MapGP(TakesOptions, SingleTaskGP):
         if train_X.dim() != 2 or train_Y.shape != (len(train_X), 1):
             shapes = f"{tuple(train_X.shape)} and {tuple(train_Y.shape)}"
             raise ValueError(f"train_X must be n x d and train_Y n x 1 (one outcome, no batches), got {shapes}")
+        if not train_X.dtype == train_Y.dtype == torch.float64:
+            types = f"{train_X.dtype} and {train_Y.dtype}"
+            raise ValueError(f"train_X and train_Y must be torch.float64, got {types}; call .double() on them")
         if likelihood is not None:
             raise ValueError("likelihood must not be given: this model brings its own; give train_Yvar if it is known")
         if mean_module is not None and not isinstance(mean_module, ConstantMean):
@@ -201,6 +205,11 @@ class MapGP(TakesOptions, SingleTaskGP):
         if model.s2_known is not None:
             return head
         return torch.cat([head, self.likelihood.noise.detach().log().reshape(1)])
+
+    def _apply_noise(self, *args: Any, **kwargs: Any) -> Any:
+        has_outliers = isinstance(self.likelihood, OutlierVariances)
+        with self.likelihood.of_new_measurements() if has_outliers else nullcontext():
+            return super()._apply_noise(*args, **kwargs)
 
     def parameters_now(self) -> Tensor:
         """All parameters in a row, to see whether they have been moved since."""

@@ -1,5 +1,7 @@
 """Gaussian likelihoods in which single training observations have a variance of their own."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -16,6 +18,16 @@ class OutlierVariances:
 
     rho: Tensor
     rho_inputs: Tensor
+    _are_new = False
+
+    @contextmanager
+    def of_new_measurements(self) -> Iterator[None]:
+        """Within the block no measurement is an outlier, not even where all inputs of the data are measured again."""
+        self._are_new = True
+        try:
+            yield
+        finally:
+            self._are_new = False
 
     def set_outlier_variances(self, inputs: Tensor, rho: Tensor) -> None:
         """Say which training inputs (``n x d``, transformed) have which added variances (``n``)."""
@@ -25,7 +37,7 @@ class OutlierVariances:
     def _shaped_noise_covar(self, base_shape: torch.Size, *params: Any, **kwargs: Any) -> Any:
         noise = super()._shaped_noise_covar(base_shape, *params, **kwargs)  # type: ignore[misc]
         inputs = params[0][0] if params and isinstance(params[0], list | tuple) else params[0] if params else None
-        if inputs is None or not hasattr(self, "rho") or not self.rho.any():
+        if self._are_new or inputs is None or not hasattr(self, "rho") or not self.rho.any():
             return noise
         own = self.rho_inputs
         if inputs.shape[-2:] != own.shape[-2:] or not torch.equal(inputs, own.expand_as(inputs)):

@@ -82,6 +82,13 @@ class TestContract:
 
         assert torch.autograd.gradcheck(mean_and_variance, (torch.rand(3, 2, requires_grad=True),), atol=1e-4)
 
+    def test_single_precision_is_refused_with_what_to_do(self, surrogate):
+        if surrogate in BASELINES:
+            pytest.skip("BoTorch warns")
+        X, Y = data()
+        with pytest.raises(ValueError, match=r"torch.float64, got torch.float32 and torch.float64; call .double\(\)"):
+            surrogate(X.float(), Y)
+
     def test_state_can_be_loaded_onto_fewer_rows(self, surrogate, clean):
         X, Y = data()
         other = surrogate(X[:11], Y[:11])

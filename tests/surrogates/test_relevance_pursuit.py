@@ -124,11 +124,17 @@ def test_known_noise_is_kept_and_outliers_are_found_beside_it():
     assert (model.posterior(X).mean - truth).abs().max() < 0.5
 
 
-def test_outlier_variances_are_the_observations_not_the_points():
+@pytest.mark.parametrize("is_averaged", [True, False])
+@pytest.mark.parametrize("noise", [None, 1e-4])
+def test_outlier_variances_are_the_observations_not_the_points(is_averaged, noise):
     X, Y, _ = data()
-    model = fit(RelevancePursuitGP(X, Y))
-    noisy = model.posterior(X[[4, 5]], observation_noise=True).variance
-    assert noisy[0] < 10 * noisy[1]
+    known = None if noise is None else torch.full_like(Y, noise)
+    model = fit(RelevancePursuitGP(X, Y, known, is_averaged=is_averaged))
+    assert model.support == [4, 11]
+    again = model.posterior(X, observation_noise=True).variance  # of measurements at all the points once more
+    alone = model.posterior(X[[4, 5]], observation_noise=True).variance
+    assert alone[0] < 10 * alone[1]
+    torch.testing.assert_close(again[[4, 5]], alone)
 
 
 def test_loading_a_state_finds_the_outliers_of_other_rows():
