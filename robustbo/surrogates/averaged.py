@@ -12,11 +12,14 @@ from gpytorch.module import Module
 from linear_operator import to_linear_operator
 from torch import Tensor
 
+from robustbo.numerics.gains import errors, gain
 from robustbo.numerics.hyperparameters import Model, log_posterior, noise
 from robustbo.numerics.improvement import Latent
 from robustbo.numerics.mixture import moments
 from robustbo.numerics.search import Fit
 from robustbo.surrogates.base import Diagnosis
+
+DISBELIEF = 5.0  # nats that a value gains by a variance of its own in the fit that names the outliers
 
 
 class Member(NamedTuple):
@@ -25,6 +28,7 @@ class Member(NamedTuple):
     Attributes:
         weight: Its posterior probability.
         support: Indices of its outliers.
+        is_sober: Whether these include all that the fit which names the outliers disbelieves.
         covar_module: The kernel with its hyperparameters.
         s2: Noise variance of a new measurement; NaN where the noise is known.
         m: Constant mean.
@@ -34,6 +38,7 @@ class Member(NamedTuple):
 
     weight: float
     support: tuple[int, ...]
+    is_sober: bool
     covar_module: Module
     s2: float
     m: Tensor
@@ -76,17 +81,20 @@ class Averaged:
         Args:
             search: The model as the search sees it.
             weights: Posterior probabilities.
-            fits: Hyperparameters and added variances.
+            fits: Hyperparameters and added variances; the first names the outliers.
         """
         model: Any = self
         plausible = [(weight, fit) for weight, fit in zip(weights, fits, strict=True) if weight > 0]
+        gains = gain(*errors(search, fits[0].theta, fits[0].rho)).tolist()
+        gross = {i for i in fits[0].support if gains[i] > DISBELIEF}
         members, p = list[Member](), len(search.covariance.bounds)
         for weight, fit in plausible if len(plausible) > 1 else ():  # one is the model itself
             covar_module = deepcopy(model.covar_module).requires_grad_(False)
             model._set_kernel(covar_module, fit.theta[:p])
             found = log_posterior(search, fit.theta, fit.rho).evidence
             s2 = math.nan if search.s2_known is not None else noise(search, fit.theta)[0].item()
-            members.append(Member(weight, fit.support, covar_module, s2, found.m, found.P, found.al))
+            is_sober = gross <= set(fit.support)
+            members.append(Member(weight, fit.support, is_sober, covar_module, s2, found.m, found.P, found.al))
         self._members, self._members_at = tuple(members), (model.parameters_now(), model.train_inputs[0])
 
     @property
@@ -99,9 +107,15 @@ class Averaged:
         return self._members if all(map(torch.equal, now, self._members_at)) else ()
 
     def latents(self) -> list[tuple[float, Latent]]:
-        """Weights and the fitted processes in numbers, for explicit formulas; the kernel must be a named one."""
+        """Weights and the fitted processes in numbers, for acquisition functions; the kernel must be a named one.
+
+        A fit that believes what the one which names the outliers disbelieves is left out: of one gross value it
+        promises more than all others together, however little it weighs.
+        """
         model: Any = self
-        found = [(m.weight, model._latent(m.m, m.P, m.al, m.covar_module)) for m in self.members]
+        sober = [m for m in self.members if m.is_sober]
+        share = math.fsum(m.weight for m in sober)
+        found = [(m.weight / share, model._latent(m.m, m.P, m.al, m.covar_module)) for m in sober]
         return found or [(1.0, model.latent())]
 
     def diagnose(self) -> Diagnosis:

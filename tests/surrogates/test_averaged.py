@@ -9,7 +9,7 @@ from robustbo.numerics.improvement import log_improvement, over
 from robustbo.numerics.kernels import matern52, squared_differences
 from robustbo.numerics.mixture import probabilities
 from robustbo.numerics.pursuit import one_a_support
-from robustbo.surrogates.averaged import alone
+from robustbo.surrogates.averaged import DISBELIEF, alone
 from robustbo.surrogates.base import diagnose, fit
 from robustbo.surrogates.relevance_pursuit import RelevancePursuitGP
 
@@ -77,6 +77,16 @@ def test_the_acquisition_is_that_of_the_mixture(model):
     torch.testing.assert_close(function(Z.unsqueeze(1)).exp(), torch.tensor(weights) @ parts)
 
 
+def test_no_point_is_chosen_on_the_word_of_a_fit_that_believes_what_is_disbelieved(model):
+    assert model.support == [10]
+    assert diagnose(model).evidence[10] > DISBELIEF
+    believers = [member for member in model.members if 10 not in member.support]
+    assert [member.is_sober for member in believers] == [False]
+    sober = [member.weight for member in model.members if 10 in member.support]
+    assert [weight for weight, _ in model.latents()] == pytest.approx([weight / sum(sober) for weight in sober])
+    assert len(model.members) == len(sober) + len(believers)  # predictions are by all
+
+
 def test_it_is_less_sure_where_the_fits_disagree(model):
     X = doubtful()[0][10:11]
     sd = model.posterior(X).variance.sqrt()
@@ -98,7 +108,8 @@ def test_a_weight_is_the_probability_that_a_value_is_right(model):
 def test_the_block_without_the_others_ends(model):
     with pytest.raises(ZeroDivisionError), alone(model):
         1 / (1 - len(model.latents()))
-    assert len(model.members) == len(model.latents()) > 1
+    assert len(model.members) > 1
+    assert len(model.latents()) > 1
 
 
 def test_the_noise_of_a_new_value_is_averaged(model):
