@@ -7,6 +7,8 @@ wrong and nothing is flagged). Where a draw makes at least half of the values wr
 README is the mean over all cells; the CSV has one row a cell.
 
     python benchmarks/selection.py --seeds 10 --jobs 2 --out runs/selection/results.csv
+
+With `--only relevance-pursuit` the rows of the other methods stay as they are in that file.
 """
 
 import argparse
@@ -14,12 +16,14 @@ import math
 import multiprocessing
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import torch
 from botorch.models.gpytorch import GPyTorchModel
 from torch import Tensor
@@ -34,6 +38,7 @@ TEST_POINTS = 400
 RATES = (0.05, 0.1, 0.2, 0.4)
 KINDS = ("uniform", "constant", "in-range", "student-t")
 SIZES = (20, 40, 80, 160)
+KEYS, MEANS = ("function", "n", "kind", "rate", "method"), ("rmse", "nlpd", "f1", "seconds")
 
 
 class Function(NamedTuple):
@@ -114,20 +119,26 @@ METHODS: dict[str, tuple[str, dict[str, object]]] = {
     "one support": ("relevance-pursuit", {"is_averaged": False}),
     "rule: botorch": ("relevance-pursuit", {"selection": "botorch", "is_averaged": False}),  # whose class has one too
 }
+ORACLE = "oracle"  # the plain GP without the wrong values
+NAMES = (*METHODS, ORACLE)
 
 
-def scores(cell: Cell) -> dict[str, list[float]]:
+def scores(cell: Cell, names: Collection[str] = NAMES) -> dict[str, list[float]]:
     """RMSE, NLPD, F1 and seconds by method."""
     given, found = data(cell), {}
-    for name, (surrogate, options) in METHODS.items():
+    for name in METHODS:
+        if name not in names:
+            continue
+        surrogate, options = METHODS[name]
         started = time.perf_counter()
         model = SURROGATES[surrogate](given.X, given.Y, **options)
         fit(model)
         seconds = time.perf_counter() - started
         flagged = diagnose(model).is_outlier
         found[name] = [*predictive(model, given), f1(flagged, given.bad), seconds]
-    oracle = SURROGATES["standard"](given.X[~given.bad], given.Y[~given.bad])
-    found["oracle"] = [*predictive(fit(oracle), given), 1.0, math.nan]
+    if ORACLE in names:
+        oracle = SURROGATES["standard"](given.X[~given.bad], given.Y[~given.bad])
+        found[ORACLE] = [*predictive(fit(oracle), given), 1.0, math.nan]
     return found
 
 
@@ -160,12 +171,18 @@ def table(found: dict[Cell, dict[str, list[float]]]) -> list[dict[str, object]]:
     for cell, methods in found.items():
         for name, values in methods.items():
             groups.setdefault((*cell[:4], name), []).append(values)
-    keys = ("function", "n", "kind", "rate", "method")
     return [
-        dict(zip(keys, group, strict=True))
-        | dict(zip(("rmse", "nlpd", "f1", "seconds"), (round(x, 4) for x in np.mean(rows, axis=0)), strict=True))
+        dict(zip(KEYS, group, strict=True))
+        | dict(zip(MEANS, (round(x, 4) for x in np.mean(rows, axis=0)), strict=True))
         for group, rows in groups.items()
     ]
+
+
+def beside(rows: list[dict[str, object]], path: Path | None) -> list[dict[str, object]]:
+    """Rows and, of the methods that they lack, those that were written before."""
+    new = {row["method"] for row in rows}
+    before = pd.read_csv(path).to_dict("records") if path is not None and path.exists() else []
+    return rows + [{str(key): row[key] for key in KEYS + MEANS} for row in before if row["method"] not in new]
 
 
 def start() -> None:
@@ -177,9 +194,9 @@ def start() -> None:
 def summary(rows: list[dict[str, object]], **only: object) -> str:
     """The means over the cells that match, by method."""
     lines = []
-    for name in [*METHODS, "oracle"]:
+    for name in [name for name in NAMES if any(row["method"] == name for row in rows)]:
         mine = [row for row in rows if row["method"] == name and all(row[key] == value for key, value in only.items())]
-        means = [np.mean([float(str(row[key])) for row in mine]) for key in ("rmse", "nlpd", "f1", "seconds")]
+        means = [np.mean([float(str(row[key])) for row in mine]) for key in MEANS]
         lines.append(f"{name:20s} RMSE {means[0]:7.3f}  NLPD {means[1]:7.3f}  F1 {means[2]:5.3f}  {means[3]:5.2f} s")
     return "\n".join(lines)
 
@@ -189,15 +206,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES)
     parser.add_argument("--out", type=Path, default=None)
     options = parser.parse_args()
     start()
     todo, found = cells(options.seeds), {}
     with multiprocessing.get_context("spawn").Pool(options.jobs, start) as pool:
-        for cell, values in zip(todo, pool.imap(scores, todo, chunksize=4), strict=True):
+        scored = pool.imap(partial(scores, names=options.only), todo, chunksize=4)
+        for cell, values in zip(todo, scored, strict=True):
             found[cell] = values
             print(f"\r{len(found)} of {len(todo)}", end="", file=sys.stderr)
-    rows = table(found)
+    rows = beside(table(found), options.out)
     print("\n" + summary(rows))
     for kind in ("none", *KINDS):
         print(f"\n{kind}\n" + summary(rows, kind=kind))

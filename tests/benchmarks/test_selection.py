@@ -50,3 +50,20 @@ def test_the_grid_has_every_data_set_once(selection):
     left_out = 2 * 4 * 4 * 17 - len(cells)
     assert left_out < 0.05 * len(cells)
     assert not any(2 * selection.data(cell).bad.sum() >= cell.n for cell in cells)
+
+
+def test_rows_of_methods_that_are_not_asked_for_stay(selection, tmp_path):
+    cell = selection.Cell("neal", 20, "uniform", 0.2, 0)
+    both = selection.table({cell: selection.scores(cell, ["standard", "oracle"])})
+    path = tmp_path / "results.csv"
+    path.write_text(selection.render(both, "csv"))
+    again = selection.table({cell: selection.scores(cell, ["standard"])})
+    again[0]["rmse"] = -1.0
+    assert selection.beside(again, None) == again
+    changed, kept = selection.beside(again, path)
+    assert changed["rmse"] == -1.0
+    assert {key: kept[key] for key in ("method", "rmse", "nlpd", "f1")} == {
+        key: both[1][key] for key in ("method", "rmse", "nlpd", "f1")
+    }
+    assert "oracle" in selection.summary([changed, kept], kind="uniform")
+    assert "oracle" not in selection.summary(again)
