@@ -9,7 +9,7 @@ import pandas as pd
 from robustbo.arguments import real
 from robustbo.experiment import history_of, objective_of, runs_of, space_of
 from robustbo.outliers import outliers as reported
-from robustbo.settings import DEFAULT_SURROGATE, Settings, default_num_initial, options_text
+from robustbo.settings import DEFAULT_MAX_REPEATS, DEFAULT_SURROGATE, Settings, default_num_initial, options_text
 from robustbo.space import Space
 from robustbo.suggest import incumbent, step
 from robustbo.surrogates.registry import SURROGATES
@@ -122,7 +122,7 @@ def next_repeat(
     *,
     surrogate: str | None = None,
     remeasure: str = "promising",
-    max_repeats: int = 2,
+    max_repeats: int = DEFAULT_MAX_REPEATS,
     seed: int = 0,
 ) -> dict[str, Any] | None:
     """The parameters of a completed trial that is worth more when measured again than a new point; None if none is.

@@ -16,6 +16,7 @@ from robustbo.ledger import Ledger
 from robustbo.outliers import Outlier, outliers
 from robustbo.settings import (
     COMMITTEE_FROM,
+    DEFAULT_MAX_REPEATS,
     DEFAULT_REMEASURE,
     DEFAULT_SURROGATE,
     Settings,
@@ -73,7 +74,7 @@ class Optimizer:
         acquisition: str = "auto",
         num_initial: int | None = None,
         remeasure: str = DEFAULT_REMEASURE,
-        max_repeats: int = 2,
+        max_repeats: int = DEFAULT_MAX_REPEATS,
         set_aside: bool = True,
         committee_from: int = COMMITTEE_FROM,
         seed: int | None = None,

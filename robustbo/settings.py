@@ -15,6 +15,7 @@ Acquisition = Literal["auto", "qLogNEI", "qLogEI", "LogEI", "sobol"]
 ACQUISITIONS: tuple[str, ...] = get_args(Acquisition)
 DEFAULT_SURROGATE = "relevance-pursuit"
 COMMITTEE_FROM = 2000  # told values beyond which "auto" is a committee
+DEFAULT_MAX_REPEATS = 2
 DEFAULT_REMEASURE: Remeasure = "promising"  # by its figures: see the README, runs/figure-*
 
 
@@ -49,7 +50,7 @@ class Settings:
     num_initial: int = 5
     seed: int = 0
     remeasure: str = DEFAULT_REMEASURE
-    max_repeats: int = 2
+    max_repeats: int = DEFAULT_MAX_REPEATS
     set_aside: bool = True
     committee_from: int | None = None
     sign: float = field(init=False, repr=False, compare=False)

@@ -82,6 +82,7 @@ class Cell:
             acquisition=method.acquisition,
             num_initial=self.spec.num_initial,
             remeasure=method.remeasure,
+            max_repeats=method.max_repeats,
             set_aside=method.set_aside,
             seed=self.root,
         )

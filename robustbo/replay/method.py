@@ -2,9 +2,9 @@
 
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, model_serializer
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_serializer
 
-from robustbo.settings import DEFAULT_REMEASURE, DEFAULT_SURROGATE, Acquisition, Remeasure
+from robustbo.settings import DEFAULT_MAX_REPEATS, DEFAULT_REMEASURE, DEFAULT_SURROGATE, Acquisition, Remeasure
 from robustbo.surrogates.registry import check_options, name_of
 
 
@@ -58,14 +58,16 @@ class Method(Chosen):
     Attributes:
         acquisition: As for the optimizer.
         remeasure: As for the optimizer; "never" is the papers' protocol.
+        max_repeats: As for the optimizer.
         set_aside: As for the optimizer; false is the papers' protocol.
         sees: "measured" values, or the "clean" ones that only an oracle sees.
         engine: Who proposes: "robustbo", or Ax, with its own strategy ("ax-default") or the surrogate inside it ("ax").
     """
 
-    later = frozenset({"engine"})
+    later = frozenset({"engine", "max_repeats"})
     acquisition: Acquisition = "auto"
     remeasure: Remeasure = DEFAULT_REMEASURE
+    max_repeats: int = Field(DEFAULT_MAX_REPEATS, ge=1)
     set_aside: bool = True
     sees: Literal["measured", "clean"] = "measured"
     engine: Literal["robustbo", "ax", "ax-default"] = "robustbo"

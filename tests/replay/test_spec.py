@@ -1,6 +1,7 @@
 import pytest
 
 from robustbo.errors import SpecError
+from robustbo.replay.cell import Cell
 from robustbo.replay.digest import differences, digest
 from robustbo.replay.spec import find, load
 
@@ -124,7 +125,7 @@ def test_a_problem_takes_its_options(tmp_path):
 
 
 def test_what_is_unsaid_changes_no_cell(tmp_path):
-    """So that cells from before there was an engine, or a choice of trials, go on."""
+    """So that cells from before there was an engine, a number of repeats, or a choice of trials, go on."""
     path = tmp_path / "run.toml"
     path.write_text(
         'problem = "branin"\nmethods = ["standard", "ax-default"]\ntrials = 2\nreplications = 1\n'
@@ -132,6 +133,7 @@ def test_what_is_unsaid_changes_no_cell(tmp_path):
     )
     spec = load(path)
     assert "engine" not in spec.cell("standard")
+    assert "max_repeats" not in spec.cell("standard")
     assert spec.cell("ax-default")["engine"] == "ax-default"
     assert spec.cell("standard")["corruption"] == {"kind": "constant", "probability": 0.5}
     hit = load(path, ["corruption.trials=[1, 3]"])
@@ -142,3 +144,11 @@ def test_what_is_unsaid_changes_no_cell(tmp_path):
     for wrong in ("[]", "[-1]"):
         with pytest.raises(SpecError, match=r"corruption\.trials"):
             load(path, [f"corruption.trials={wrong}"])
+
+
+def test_how_often_a_point_is_measured_again_is_a_method_s_choice(spec_file, tmp_path):
+    spec = load(spec_file, ["methods.standard.max_repeats=1"])
+    assert spec.cell("standard")["max_repeats"] == 1
+    assert [Cell(spec, method, 0, tmp_path).settings.max_repeats for method in ("standard", "oracle")] == [1, 2]
+    with pytest.raises(SpecError, match=r"max_repeats.*greater than or equal to 1"):
+        load(spec_file, ["methods.standard.max_repeats=0"])
