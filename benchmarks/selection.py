@@ -8,7 +8,7 @@ README is the mean over all cells; the CSV has one row a cell.
 
     python benchmarks/selection.py --seeds 10 --jobs 2 --out runs/selection/results.csv
 
-With `--only relevance-pursuit` the rows of the other methods stay as they are in that file.
+With `--only relevance-pursuit` the rows of the other methods stay as they are in that file; let the seeds be the same.
 """
 
 import argparse
@@ -126,10 +126,9 @@ NAMES = (*METHODS, ORACLE)
 def scores(cell: Cell, names: Collection[str] = NAMES) -> dict[str, list[float]]:
     """RMSE, NLPD, F1 and seconds by method."""
     given, found = data(cell), {}
-    for name in METHODS:
+    for name, (surrogate, options) in METHODS.items():
         if name not in names:
             continue
-        surrogate, options = METHODS[name]
         started = time.perf_counter()
         model = SURROGATES[surrogate](given.X, given.Y, **options)
         fit(model)
@@ -178,11 +177,10 @@ def table(found: dict[Cell, dict[str, list[float]]]) -> list[dict[str, object]]:
     ]
 
 
-def beside(rows: list[dict[str, object]], path: Path | None) -> list[dict[str, object]]:
-    """Rows and, of the methods that they lack, those that were written before."""
-    new = {row["method"] for row in rows}
-    before = pd.read_csv(path).to_dict("records") if path is not None and path.exists() else []
-    return rows + [{str(key): row[key] for key in KEYS + MEANS} for row in before if row["method"] not in new]
+def rows_of_others(path: Path | None, names: Collection[str]) -> list[dict[str, object]]:
+    """The rows in a file written before, if there is one, of the methods that are not among these."""
+    before = pd.read_csv(path)[[*KEYS, *MEANS]].to_dict("records") if path is not None and path.exists() else []
+    return [{str(key): value for key, value in row.items()} for row in before if row["method"] in set(NAMES) - {*names}]
 
 
 def start() -> None:
@@ -210,13 +208,14 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=None)
     options = parser.parse_args()
     start()
+    kept = rows_of_others(options.out, options.only)
     todo, found = cells(options.seeds), {}
     with multiprocessing.get_context("spawn").Pool(options.jobs, start) as pool:
         scored = pool.imap(partial(scores, names=options.only), todo, chunksize=4)
         for cell, values in zip(todo, scored, strict=True):
             found[cell] = values
             print(f"\r{len(found)} of {len(todo)}", end="", file=sys.stderr)
-    rows = beside(table(found), options.out)
+    rows = table(found) + kept
     print("\n" + summary(rows))
     for kind in ("none", *KINDS):
         print(f"\n{kind}\n" + summary(rows, kind=kind))

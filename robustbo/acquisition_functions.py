@@ -24,7 +24,7 @@ class LogNEI(AcquisitionFunction):
     """The logarithm of noisy expected improvement of one point: qLogNEI with its last integral in closed form.
 
     Of a model that predicts by several fits, it is that of their mixture, the weighted mean of the improvements, but
-    for fits that believe what the likeliest disbelieves (`Averaged.latents`).
+    for fits that believe a gross value (`Averaged.latents`).
 
     Args:
         model: A fitted surrogate with a named kernel.

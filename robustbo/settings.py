@@ -15,7 +15,7 @@ Acquisition = Literal["auto", "qLogNEI", "qLogEI", "LogEI", "sobol"]
 ACQUISITIONS: tuple[str, ...] = get_args(Acquisition)
 DEFAULT_SURROGATE = "relevance-pursuit"
 COMMITTEE_FROM = 2000  # told values beyond which "auto" is a committee
-DEFAULT_MAX_REPEATS = 2
+DEFAULT_MAX_REPEATS = 2  # with the first value that is three, of which two may agree
 DEFAULT_REMEASURE: Remeasure = "promising"  # by its figures: see the README, runs/figure-*
 
 

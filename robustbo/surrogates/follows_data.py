@@ -32,13 +32,10 @@ class FollowsData:
     def train(self, mode: bool = True) -> Any:
         """Change to training or to evaluation; where parameters have been moved since, the posterior is found anew."""
         super().train(mode)  # type: ignore[misc]
-        if not mode and self.has_posterior and self._has_moved():
+        if not mode and self.has_posterior and not torch.equal(self.parameters_now(), self._found_at):  # type: ignore[attr-defined]
             self._mark()
             self._renew()  # type: ignore[attr-defined]
         return self
-
-    def _has_moved(self) -> bool:
-        return not torch.equal(self.parameters_now(), self._found_at)  # type: ignore[attr-defined]
 
     def _mark(self) -> None:
         """Say that the posterior is that of the parameters as they are."""

@@ -11,23 +11,24 @@ from torch import Tensor
 
 
 class OutlierVariances:
-    """Adds a variance to each training observation, and to nothing else: a new measurement there is not an outlier.
+    """Adds a variance to each training observation, which it knows by their inputs, all of them in a row.
 
-    The variances belong to observations, so they are no part of the state.
+    The variances belong to observations, so they are no part of the state, and a new measurement at the same point is
+    no outlier: where the row may be one of new measurements, say so by `of_new_measurements`.
     """
 
     rho: Tensor
     rho_inputs: Tensor
-    _are_new = False
+    _is_for_new = False
 
     @contextmanager
     def of_new_measurements(self) -> Iterator[None]:
         """Within the block no measurement is an outlier, not even where all inputs of the data are measured again."""
-        self._are_new = True
+        self._is_for_new = True
         try:
             yield
         finally:
-            self._are_new = False
+            self._is_for_new = False
 
     def set_outlier_variances(self, inputs: Tensor, rho: Tensor) -> None:
         """Say which training inputs (``n x d``, transformed) have which added variances (``n``)."""
@@ -37,7 +38,7 @@ class OutlierVariances:
     def _shaped_noise_covar(self, base_shape: torch.Size, *params: Any, **kwargs: Any) -> Any:
         noise = super()._shaped_noise_covar(base_shape, *params, **kwargs)  # type: ignore[misc]
         inputs = params[0][0] if params and isinstance(params[0], list | tuple) else params[0] if params else None
-        if self._are_new or inputs is None or not hasattr(self, "rho") or not self.rho.any():
+        if self._is_for_new or inputs is None or not hasattr(self, "rho") or not self.rho.any():
             return noise
         own = self.rho_inputs
         if inputs.shape[-2:] != own.shape[-2:] or not torch.equal(inputs, own.expand_as(inputs)):
