@@ -23,8 +23,7 @@ MIN_SCALE = 1e-6  # as in BoTorch's analytic functions
 class LogNEI(AcquisitionFunction):
     """The logarithm of noisy expected improvement of one point: qLogNEI with its last integral in closed form.
 
-    Of a model that predicts by several fits, it is that of their mixture, the weighted mean of the improvements, but
-    for fits that believe a gross value (`Averaged.latents`).
+    Of a model that predicts by several fits, it is that of their mixture, the weighted mean of the improvements.
 
     Args:
         model: A fitted surrogate with a named kernel.

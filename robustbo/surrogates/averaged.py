@@ -12,16 +12,11 @@ from gpytorch.module import Module
 from linear_operator import to_linear_operator
 from torch import Tensor
 
-from robustbo.numerics.gains import errors, gain
 from robustbo.numerics.hyperparameters import Model, log_posterior, noise
 from robustbo.numerics.improvement import Latent
 from robustbo.numerics.mixture import moments
 from robustbo.numerics.search import Fit
 from robustbo.surrogates.base import Diagnosis
-
-GROSS = (
-    5.0  # nats that a gross outlier gains by its variance; at 20 % of one constant as 8 would be, they gain hundreds
-)
 
 
 class Member(NamedTuple):
@@ -30,7 +25,6 @@ class Member(NamedTuple):
     Attributes:
         weight: Its posterior probability.
         support: Indices of its outliers.
-        has_gross: Whether these include all that gain more than `GROSS` in the fit that names the outliers.
         covar_module: The kernel with its hyperparameters.
         s2: Noise variance of a new measurement; NaN where the noise is known.
         m: Constant mean.
@@ -40,7 +34,6 @@ class Member(NamedTuple):
 
     weight: float
     support: tuple[int, ...]
-    has_gross: bool
     covar_module: Module
     s2: float
     m: Tensor
@@ -83,23 +76,20 @@ class Averaged:
         Args:
             search: The model as the search sees it.
             weights: Posterior probabilities.
-            fits: Hyperparameters and added variances; the first names the outliers.
+            fits: Hyperparameters and added variances.
         """
         model: Any = self
         self._members = ()
         plausible = [(weight, fit) for weight, fit in zip(weights, fits, strict=True) if weight > 0]
         if len(plausible) == 1:  # which is the model itself
             return
-        gains = gain(*errors(search, fits[0].theta, fits[0].rho)).tolist()
-        gross = {i for i in fits[0].support if gains[i] > GROSS}
         members, p = list[Member](), len(search.covariance.bounds)
         for weight, fit in plausible:
             covar_module = deepcopy(model.covar_module).requires_grad_(False)
             model._set_kernel(covar_module, fit.theta[:p])
             found = log_posterior(search, fit.theta, fit.rho).evidence
             s2 = math.nan if search.s2_known is not None else noise(search, fit.theta)[0].item()
-            has_gross = gross <= set(fit.support)
-            members.append(Member(weight, fit.support, has_gross, covar_module, s2, found.m, found.P, found.al))
+            members.append(Member(weight, fit.support, covar_module, s2, found.m, found.P, found.al))
         self._members, self._members_at = tuple(members), (model.parameters_now(), model.train_inputs[0])
 
     @property
@@ -112,15 +102,9 @@ class Averaged:
         return self._members if all(map(torch.equal, now, self._members_at)) else ()
 
     def latents(self) -> list[tuple[float, Latent]]:
-        """Weights and the fitted processes in numbers, for `LogNEI`; the kernel must be a named one.
-
-        Fits that believe a gross value (`GROSS`) are left out, whatever they weigh: by it one of 5 % promises more than
-        all the others. Predictions keep them, since without them they are too sure (NLPD 2.24 for 2.08, 117 data sets).
-        """
+        """Weights and the fitted processes in numbers, for explicit formulas; the kernel must be a named one."""
         model: Any = self
-        asked = [m for m in self.members if m.has_gross]
-        share = math.fsum(m.weight for m in asked)
-        found = [(m.weight / share, model._latent(m.m, m.P, m.al, m.covar_module)) for m in asked]
+        found = [(m.weight, model._latent(m.m, m.P, m.al, m.covar_module)) for m in self.members]
         return found or [(1.0, model.latent())]
 
     def diagnose(self) -> Diagnosis:
