@@ -59,10 +59,15 @@ def load(run: Path) -> Loaded:
 
 
 def opening(run: Loaded, about: str) -> str:
-    """The head of a run's section, as HTML: its title, what it is about (as text), and how often it was repeated."""
-    replications = run.found.rows.groupby("method")["replication"].nunique().max()
-    title = run.spec.title or run.name
-    return f"<section><h2>{escape(title)}</h2><p>{escape(about)}; {replications} replications.</p>"
+    """The head of a run's section, as HTML: its title, what it is about (as text), and how often it was repeated.
+
+    It names the methods of which less is recorded than of others: their means are over fewer rows.
+    """
+    by_method = run.found.rows.groupby("method")["replication"]
+    replications, counts = by_method.nunique().max(), by_method.size()
+    fewer = [f"{method} ({count} rows of {counts.max()})" for method, count in counts.items() if count < counts.max()]
+    title, note = run.spec.title or run.name, f" Less is recorded of {', '.join(fewer)}." if fewer else ""
+    return f"<section><h2>{escape(title)}</h2><p>{escape(f'{about}; {replications} replications.{note}')}</p>"
 
 
 def again(run: Loaded) -> str:

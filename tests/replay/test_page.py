@@ -66,6 +66,13 @@ def test_names_are_escaped_and_nothing_is_asked_of_the_network(run):
     assert not re.search(r"(src|href)=|https?://|@import|url\(", text)
 
 
+def test_it_says_of_which_methods_less_is_recorded(run):
+    assert "Less is recorded" not in page.page([load(run)])
+    rows = pd.read_csv(run / "results.csv")
+    rows[(rows["method"] != "oracle") | (rows["replication"] == 0)].to_csv(run / "results.csv", index=False)
+    assert "Less is recorded of oracle (6 rows of 12)." in page.page([load(run)])
+
+
 def test_what_is_not_recorded_is_said(tmp_path):
     (tmp_path / "spec.toml").write_text(SPEC)
     with pytest.raises(SpecError, match="expected a recorded run"):
