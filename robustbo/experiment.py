@@ -21,6 +21,7 @@ class Run(NamedTuple):
         value: Of the metric; None where there is none, or none that counts.
         sd: Of the value's noise, where known.
         is_over: Whether no value is to come any more.
+        origin: "sobol", "model", or "user" where it was attached.
     """
 
     trial_index: int
@@ -30,6 +31,7 @@ class Run(NamedTuple):
     value: float | None
     sd: float | None
     is_over: bool
+    origin: str
 
 
 def space_of(experiment: Any) -> Space:
@@ -76,14 +78,20 @@ def _runs(experiment: Any, space: Space, found: dict[tuple[int, str], tuple[floa
             counts = math.isfinite(value) and not (trial.status.is_failed or trial.status.is_abandoned)
             known = float(sd) if sd is not None and sd > 0 else None
             params = dict(arm.parameters)
-            yield Run(index, arm.name, params, point, float(value) if counts else None, known, trial.status.is_terminal)
+            measured, is_over = float(value) if counts else None, trial.status.is_terminal
+            yield Run(index, arm.name, params, point, measured, known, is_over, _origin(trial))
+
+
+def _origin(trial: Any) -> str:
+    keys = {getattr(run, "_generator_key", None) for run in trial.generator_runs} - {None}
+    return "model" if keys - {"Sobol"} else "sobol" if keys else "user"
 
 
 def history_of(runs: Sequence[Run]) -> History:
     """The runs as trials, in order; one at the point of an earlier one repeats it."""
     history, first = History(), dict[tuple[Any, ...], int]()
     for number, run in enumerate(runs):
-        event: dict[str, Any] = {"event": "ask", "trial": number, "params": run.point, "origin": "user"}
+        event: dict[str, Any] = {"event": "ask", "trial": number, "params": run.point, "origin": run.origin}
         earlier = first.setdefault(tuple(run.point.values()), number)
         history = history.apply(event if earlier == number else event | {"repeats": earlier})
         if run.value is not None:

@@ -3,10 +3,14 @@
 In optimization the best new point looks like an outlier, and an outlier like the best new point. One more measurement
 at that very point settles it, since sparse corruptions do not strike twice by chance. It costs what a new point costs,
 so the two are compared: the value of knowing (`numerics.repeating`) and the expected improvement of the new point.
+
+At the beginning there is hardly any evidence: of the values that no model has asked for, the best stands alone whether
+it is right or wrong. But errors disappoint as often as they flatter, and what disappoints grossly shows. Where some do,
+the best is measured again before anything is built on it.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor
@@ -15,6 +19,7 @@ from robustbo import doubt
 from robustbo.encoding import encode
 from robustbo.fitting import Fitted, is_robust
 from robustbo.history import History, Trial
+from robustbo.numerics.box_plot import whiskers
 from robustbo.numerics.copies import recurring
 from robustbo.numerics.repeating import chance_of_error, expected_improvement, value_of_repeating
 from robustbo.outliers import Outlier, reported
@@ -22,16 +27,19 @@ from robustbo.settings import Settings
 
 IN_A_ROW = 3  # repeats, before a new point has its turn
 WORTH = 0.01  # of the values' scale: what knowing must bring at least
+FAR = 2.0  # standard deviations by which a value is better than what the others predict: they do not bear it out
+EVEN = 0.5  # probability that the best value is wrong where no model has asked for it and failures show
 
 
 def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> Outlier | None:
     """The value that is to be measured again in place of a new point, if any.
 
-    A value and its repeat that disagree, where the others do not tell which is wrong, come first. Then, with
-    "promising", any value that a robust surrogate flags, with "suspicious" any value at all that was measured once, if
-    knowing it is worth more than the new point promises. A flagged value that has been refuted at another point is a
-    failure's signature, and not asked about twice; one that recurs at several points and is flagged at each says
-    nothing of any, and is passed over. While a repeat is pending there is no other.
+    A value and its repeat that disagree, where the others do not tell which is wrong, come first. Next is the best of
+    all, if it may flatter: what a new point promises rests on it, and is no yardstick. Then, with "promising", any
+    value that a robust surrogate flags, with "suspicious" any value at all that was measured once, if knowing it is
+    worth more than the new point promises. A flagged value that has been refuted at another point is a failure's
+    signature, and not asked about twice; one that recurs at several points and is flagged at each says nothing of any,
+    and is passed over. While a repeat is pending there is no other.
 
     Args:
         settings: What the run was told at its beginning.
@@ -45,7 +53,7 @@ def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> 
     reports = {o.trial.number: o for o in reported(settings, history, fitted)}
     signatures = {o.value for o in reports.values() if o.flagged and o.remeasured == "refuted"}
     failures = _failures(settings, fitted, list(reports.values()))
-    candidates = []
+    once = []
     for trials in history.at_points().values():
         known = [t for t in trials if t.state != "told" or t.value not in failures]
         told = [t for t in known if t.state == "told"]
@@ -54,20 +62,26 @@ def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> 
         first = reports[told[0].number]
         if doubt.is_open(doubt.judged(known), settings.sign):
             return first
-        is_asked = first.value not in signatures if first.flagged else settings.remeasure == "suspicious"
-        if len(told) == 1 and is_asked:
-            candidates.append(first)
-    if not candidates:
+        if len(told) == 1 and not (first.flagged and first.value in signatures):
+            once.append(first)
+    best = _best(settings, [o for o in reports.values() if not (o.flagged and o.value in failures)])
+    flattering = [o for o in once if o is best and _may_flatter(settings, o, history)]
+    candidates = [o for o in once if o.flagged or settings.remeasure == "suspicious"]
+    if not flattering and not candidates:
         return None
     at_points = fitted.at_points(settings.space, is_averaged=False)
     means = {row: settings.sign * mean for row, (mean, _) in at_points.items()}
-    worth = _worth(settings, candidates, means)
+    if flattering and _worth(settings, flattering, [EVEN], means) > WORTH * fitted.scale:
+        return best
+    if not candidates:
+        return None
+    worth = _worth(settings, candidates, [_chance_of_error(o) for o in candidates], means)
     x = encode(settings.space, [settings.space.to_unit(new.params)])
     (mean,), (sd,) = fitted.predict(x, is_averaged=False)  # what it promises apart from the doubts
     promised = torch.tensor([settings.sign * mean, sd, max(means.values())], dtype=torch.float64)
     least = max(expected_improvement(*promised).item(), WORTH * fitted.scale)
-    best = int(worth.argmax())
-    return candidates[best] if worth[best] > least else None
+    i = int(worth.argmax())
+    return candidates[i] if worth[i] > least else None
 
 
 def _failures(settings: Settings, fitted: Fitted, reports: Sequence[Outlier]) -> set[float]:
@@ -78,22 +92,53 @@ def _failures(settings: Settings, fitted: Fitted, reports: Sequence[Outlier]) ->
     return {reports[i].value for group in groups if all(reports[i].flagged for i in group) for i in group}
 
 
-def _worth(settings: Settings, candidates: Sequence[Outlier], means: dict[tuple[float, ...], float]) -> Tensor:
-    """The value of knowing each candidate, given the posterior means at the points measured (larger is better)."""
+def _best(settings: Settings, reports: Iterable[Outlier]) -> Outlier | None:
+    """The best of the values that may well be right."""
+    credible = [o for o in reports if not o.flagged or (o.remeasured != "refuted" and _chance_of_error(o) <= EVEN)]
+    return max(credible, key=lambda o: settings.sign * o.value, default=None)
+
+
+def _may_flatter(settings: Settings, best: Outlier, history: History) -> bool:
+    """Whether the best value is one that no model has asked for and the others do not bear out, and failures show.
+
+    They do where one of those values lies below the whisker of a box plot of them.
+    """
+    better = settings.sign * (best.value - best.expected)
+    if best.trial.origin == "model" or better <= FAR * best.sd:
+        return False
+    y = torch.tensor([[t.measured] for t in history.having("told") if t.origin != "model"], dtype=torch.float64)
+    low, _ = whiskers(settings.sign * y)
+    return bool((settings.sign * y < low).any())
+
+
+def _worth(
+    settings: Settings, candidates: Sequence[Outlier], chances: Sequence[float], means: dict[tuple[float, ...], float]
+) -> Tensor:
+    """The value of knowing each candidate.
+
+    Args:
+        settings: What the run was told at its beginning.
+        candidates: Values, each measured once.
+        chances: The probabilities that they are wrong.
+        means: Posterior means at the points measured (larger is better), by unit-cube row.
+    """
     rows = [tuple(settings.space.to_unit(o.trial.params)) for o in candidates]
     others = [max((m for row, m in means.items() if row != mine), default=-math.inf) for mine in rows]
-    B = torch.tensor(others, dtype=torch.float64)
-    y, mu, sd, g = torch.tensor(
-        [[settings.sign * o.value, settings.sign * o.expected, o.sd, _surprise(o)] for o in candidates],
+    y, mu, sd, p, B = torch.tensor(
+        [
+            [settings.sign * o.value, settings.sign * o.expected, o.sd, chance, other]
+            for o, chance, other in zip(candidates, chances, others, strict=True)
+        ],
         dtype=torch.float64,
     ).T
-    return value_of_repeating(y, chance_of_error(g), mu, sd, B).nan_to_num(0.0)  # NaN: nothing to compare it with
+    return value_of_repeating(y, p, mu, sd, B).nan_to_num(0.0)  # NaN: nothing to compare it with
 
 
-def _surprise(report: Outlier) -> float:
-    """Against what was expected when it was asked, or against all the others: whichever is the more."""
+def _chance_of_error(report: Outlier) -> float:
+    """By the surprise against what was expected when it was asked, or against all the others: whichever is the more."""
     said = report.trial.expectation
-    return report.evidence if said is None else max(doubt.surprise(report.value, *said), report.evidence)
+    g = report.evidence if said is None else max(doubt.surprise(report.value, *said), report.evidence)
+    return chance_of_error(torch.tensor(g, dtype=torch.float64)).item()
 
 
 def _is_busy(history: History) -> bool:

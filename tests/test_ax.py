@@ -9,7 +9,8 @@ pytest.importorskip("ax")
 from ax.api.client import Client
 from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
 
-from robustbo.ax import next_repeat
+from robustbo.ax import generation_strategy, next_repeat
+from robustbo.experiment import history_of, runs_of, space_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # what Ax and its libraries say to their own developers
 
@@ -72,6 +73,20 @@ def test_what_is_no_number_or_outside_is_left_out():
     made.complete_trial(made.attach_trial({"x": 0.42}), {"f": math.nan})
     made.complete_trial(made.attach_trial({"x": 1.2}), {"f": 0.0})
     assert next_repeat(made) == {"x": 10 / 15}
+
+
+def test_it_is_known_who_asked():
+    made = client()
+    made.set_generation_strategy(generation_strategy("standard", seed=0))
+    made.complete_trial(made.attach_trial({"x": 0.2}), {"f": 0.2})
+    for _ in range(8):
+        for index, params in made.get_next_trials(max_trials=1).items():
+            made.complete_trial(index, {"f": params["x"]})
+    runs = runs_of(made._experiment, space_of(made._experiment), "f")
+    origins = [trial.origin for trial in history_of(runs)]
+    sobol = origins.count("sobol")
+    assert 0 < sobol < 8
+    assert origins == ["user", *["sobol"] * sobol, *["model"] * (8 - sobol)]
 
 
 def test_several_objectives_are_refused():

@@ -16,15 +16,23 @@ SPACE = Space(x=Float(0.0, 1.0))
 POOR = {"x": 0.0}  # a new point that promises nothing
 
 
-def history(off=1.2, sign=1.0, at=10):
-    """16 noisy values of a sine, the eleventh (unless said) too good by some: 1.2 is flagged, 0.5 is not."""
+def history(off=1.2, sign=1.0, at=10, expected_sd=None):
+    """16 noisy values of a sine, the eleventh (unless said) too good by some: 1.2 is flagged, 0.5 is not.
+
+    No model has expected them, unless it is said with which standard deviation.
+    """
     noise = torch.randn(16, dtype=torch.float64, generator=torch.Generator().manual_seed(0)).tolist()
     made = History()
     for i in range(16):
-        value = math.sin(3 * i / 15) + 0.1 * noise[i] + (off if i == at else 0.0)
-        made = made.apply(
-            {"event": "tell", "trial": i, "params": {"x": i / 15}, "value": sign * value, "sd": None, "origin": "user"}
-        )
+        clean = math.sin(3 * i / 15)
+        value = clean + 0.1 * noise[i] + (off if i == at else 0.0)
+        tell = {"event": "tell", "trial": i, "value": sign * value, "sd": None}
+        if expected_sd is None:
+            tell |= {"params": {"x": i / 15}, "origin": "user"}
+        else:
+            ask = {"event": "ask", "trial": i, "params": {"x": i / 15}, "origin": "model"}
+            made = made.apply(ask | {"expected": sign * clean, "expected_sd": expected_sd})
+        made = made.apply(tell)
     return made
 
 
@@ -61,13 +69,14 @@ class TestPromising:
 
     @pytest.mark.usefixtures("much")
     def test_a_new_point_that_promises_more_comes_first(self):
-        assert decide(settings(), history()) is None
+        assert decide(settings(), history(expected_sd=0.3)) is None
 
     def test_a_flagged_value_that_is_poor_either_way_is_not(self):
-        assert decide(settings(), history(-5.0, at=0)) is None
+        assert decide(settings(), history(-5.0, at=0, expected_sd=1.0)) is None
 
     def test_a_value_beyond_all_doubt_is_not(self):
-        assert decide(settings(), history(1e6, at=0)) is None
+        assert decide(settings(), history(1e6, at=0, expected_sd=0.3)) is None
+        assert decide(settings(), history(1e6, at=0)) != 0
 
     def test_nothing_is_where_nothing_is_flagged(self):
         assert decide(settings(), history(0.0)) is None
@@ -134,9 +143,44 @@ class TestPromising:
         assert 0 < found.sd < 0.3
 
 
+class TestFlattering:
+    """The best value, where no model asked for it and another has failed."""
+
+    def made(self, off=0.5, sign=1.0, low=-5.0, **how):
+        tell = {"event": "tell", "trial": 16, "params": {"x": 0.3}, "value": sign * low, "sd": None, "origin": "user"}
+        return history(off, sign, **how).apply(tell)
+
+    @pytest.mark.usefixtures("much")
+    @pytest.mark.parametrize(("direction", "sign"), [("maximize", 1.0), ("minimize", -1.0)])
+    @pytest.mark.parametrize("off", [0.5, 1.2])
+    def test_it_is_measured_again_whatever_a_new_point_promises(self, direction, sign, off):
+        given = replace(settings(), direction=direction)
+        assert decide(given, self.made(off, sign)) == 10
+        assert decide(given, self.made(off, sign, expected_sd=0.3)) is None  # a model asked for it
+        assert decide(given, self.made(off, sign, low=0.5)) is None  # nothing has failed
+
+    def test_that_is_once_whether_it_is_borne_out_or_not(self):
+        made = self.made()
+        assert decide(settings(), again(made, made[10].value)) is None
+        assert decide(settings(), again(made, 0.9)) is None
+
+    @pytest.mark.usefixtures("much")
+    def test_one_that_the_others_bear_out_is_believed(self):
+        assert decide(settings(), self.made(0.0)) is None
+
+    @pytest.mark.usefixtures("much")
+    def test_one_that_is_wrong_beyond_doubt_gives_its_place_to_the_next(self):
+        gross = {"event": "tell", "trial": 17, "params": {"x": 0.35}, "value": 1e6, "sd": None}
+        assert decide(settings(), self.made().apply(gross)) == 10
+
+    def test_never_is_never_and_a_surrogate_that_doubts_nothing_has_no_doubts_here(self):
+        assert decide(settings("never"), self.made()) is None
+        assert decide(settings(surrogate="standard"), self.made()) is None
+
+
 class TestSuspicious:
     def test_a_value_that_is_believed_is_measured_again_too_if_much_hangs_on_it(self):
-        made = history(0.5)
+        made = history(0.5, expected_sd=0.3)
         assert decide(settings(), made) is None
         assert decide(settings("suspicious"), made) == 10
 

@@ -135,7 +135,7 @@ def ratio(part: int, whole: int) -> float:
     return part / whole if whole else math.nan
 
 
-def way(means: pd.Series, method: str) -> float:
+def way(means: Any, method: str) -> Any:
     """How far a method goes from the plain GP to the oracle: (it - plain) / (oracle - plain), of means by method."""
     return (means[method] - means["standard"]) / (means["oracle"] - means["standard"])
 

@@ -11,17 +11,15 @@ from gpytorch.means import Mean
 from gpytorch.module import Module
 from torch import Tensor
 
+from robustbo.numerics.box_plot import whiskers
 from robustbo.surrogates.base import Diagnosis
 from robustbo.surrogates.standard import StandardGP
 
-WHISKER = 1.5  # interquartile ranges beyond the quartile
 SIDES = ("bad", "both")
 
 
 class Winsorize(Standardize):
     """Outcomes beyond the whiskers count as there, then mean 0 and standard deviation 1.
-
-    A quartile is a value that was measured, the outer of the two about it, as in Ax.
 
     Args:
         m: Number of outcomes.
@@ -42,11 +40,8 @@ class Winsorize(Standardize):
     def forward(self, Y: Tensor, Yvar: Tensor | None = None, X: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
         """Cut and standardize ``batch x n x m`` outcomes; in training mode, learn where from them first."""
         if self.training:
-            first = Y.quantile(0.25, dim=-2, keepdim=True, interpolation="lower")
-            third = Y.quantile(0.75, dim=-2, keepdim=True, interpolation="higher")
-            reach = WHISKER * (third - first)
-            self.low = first - reach
-            self.high = third + reach if self.sides == "both" else torch.full_like(third, torch.inf)
+            self.low, high = whiskers(Y)
+            self.high = high if self.sides == "both" else torch.full_like(high, torch.inf)
         return super().forward(Y.clamp(self.low.to(Y), self.high.to(Y)), Yvar, X)
 
 
