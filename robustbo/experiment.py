@@ -9,6 +9,8 @@ from robustbo.history import History
 from robustbo.parameters import Choice, Float, Int, Parameter, Value
 from robustbo.space import Space
 
+DESIGNS = {"Sobol", "Uniform", "InSampleUniform", "Factorial", "CenterOfSearchSpace"}  # generators that need no data
+
 
 class Run(NamedTuple):
     """One arm of one trial of an experiment.
@@ -21,7 +23,7 @@ class Run(NamedTuple):
         value: Of the metric; None where there is none, or none that counts.
         sd: Of the value's noise, where known.
         is_over: Whether no value is to come any more.
-        origin: "sobol", "model", or "user" where it was attached.
+        origin: "sobol" for any design, "model", or "user" where it was attached.
     """
 
     trial_index: int
@@ -79,12 +81,13 @@ def _runs(experiment: Any, space: Space, found: dict[tuple[int, str], tuple[floa
             known = float(sd) if sd is not None and sd > 0 else None
             params = dict(arm.parameters)
             measured, is_over = float(value) if counts else None, trial.status.is_terminal
-            yield Run(index, arm.name, params, point, measured, known, is_over, _origin(trial))
+            yield Run(index, arm.name, params, point, measured, known, is_over, _origin(trial, arm))
 
 
-def _origin(trial: Any) -> str:
-    keys = {getattr(run, "_generator_key", None) for run in trial.generator_runs} - {None}
-    return "model" if keys - {"Sobol"} else "sobol" if keys else "user"
+def _origin(trial: Any, arm: Any) -> str:
+    makers = [run for run in trial.generator_runs if any(other.name == arm.name for other in run.arms)]
+    keys = {getattr(run, "_generator_key", None) for run in makers} - {None}
+    return "model" if keys - DESIGNS else "sobol" if keys else "user"
 
 
 def history_of(runs: Sequence[Run]) -> History:

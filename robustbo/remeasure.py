@@ -28,7 +28,7 @@ from robustbo.settings import Settings
 IN_A_ROW = 3  # repeats, before a new point has its turn
 WORTH = 0.01  # of the values' scale: what knowing must bring at least
 FAR = 2.0  # standard deviations by which a value is better than what the others predict: they do not bear it out
-EVEN = 0.5  # probability that the best value is wrong where no model has asked for it and failures show
+EVEN = 0.5  # probability of being wrong: a flattering value's, and up to which a flagged one may well be right
 
 
 def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> Outlier | None:
@@ -64,24 +64,17 @@ def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> 
             return first
         if len(told) == 1 and not (first.flagged and first.value in signatures):
             once.append(first)
-    best = _best(settings, [o for o in reports.values() if not (o.flagged and o.value in failures)])
-    flattering = [o for o in once if o is best and _may_flatter(settings, o, history)]
+    best = _best(settings, reports.values())
+    for first in once:
+        may_flatter = first is best and _may_flatter(settings, best, history)
+        if may_flatter and _worth(settings, fitted, [best], [EVEN]) > WORTH * fitted.scale:
+            return best
     candidates = [o for o in once if o.flagged or settings.remeasure == "suspicious"]
-    if not flattering and not candidates:
-        return None
-    at_points = fitted.at_points(settings.space, is_averaged=False)
-    means = {row: settings.sign * mean for row, (mean, _) in at_points.items()}
-    if flattering and _worth(settings, flattering, [EVEN], means) > WORTH * fitted.scale:
-        return best
     if not candidates:
         return None
-    worth = _worth(settings, candidates, [_chance_of_error(o) for o in candidates], means)
-    x = encode(settings.space, [settings.space.to_unit(new.params)])
-    (mean,), (sd,) = fitted.predict(x, is_averaged=False)  # what it promises apart from the doubts
-    promised = torch.tensor([settings.sign * mean, sd, max(means.values())], dtype=torch.float64)
-    least = max(expected_improvement(*promised).item(), WORTH * fitted.scale)
+    worth = _worth(settings, fitted, candidates, [_chance_of_error(o) for o in candidates])
     i = int(worth.argmax())
-    return candidates[i] if worth[i] > least else None
+    return candidates[i] if worth[i] > max(_promise(settings, fitted, new), WORTH * fitted.scale) else None
 
 
 def _failures(settings: Settings, fitted: Fitted, reports: Sequence[Outlier]) -> set[float]:
@@ -101,27 +94,20 @@ def _best(settings: Settings, reports: Iterable[Outlier]) -> Outlier | None:
 def _may_flatter(settings: Settings, best: Outlier, history: History) -> bool:
     """Whether the best value is one that no model has asked for and the others do not bear out, and failures show.
 
-    They do where one of those values lies below the whisker of a box plot of them.
+    They do where one of those values, excluded ones among them, lies below the whisker of a box plot of them.
     """
     better = settings.sign * (best.value - best.expected)
     if best.trial.origin == "model" or better <= FAR * best.sd:
         return False
-    y = torch.tensor([[t.measured] for t in history.having("told") if t.origin != "model"], dtype=torch.float64)
-    low, _ = whiskers(settings.sign * y)
-    return bool((settings.sign * y < low).any())
+    known = [*history.having("told"), *history.having("excluded")]
+    values = [t.measured for t in known if t.origin != "model" and t.repeats is None]
+    y = settings.sign * torch.tensor(values, dtype=torch.float64).unsqueeze(-1)
+    return bool((y < whiskers(y)[0]).any())
 
 
-def _worth(
-    settings: Settings, candidates: Sequence[Outlier], chances: Sequence[float], means: dict[tuple[float, ...], float]
-) -> Tensor:
-    """The value of knowing each candidate.
-
-    Args:
-        settings: What the run was told at its beginning.
-        candidates: Values, each measured once.
-        chances: The probabilities that they are wrong.
-        means: Posterior means at the points measured (larger is better), by unit-cube row.
-    """
+def _worth(settings: Settings, fitted: Fitted, candidates: Sequence[Outlier], chances: Sequence[float]) -> Tensor:
+    """The value of knowing values that were measured once, each wrong with some probability."""
+    means = _means(settings, fitted)
     rows = [tuple(settings.space.to_unit(o.trial.params)) for o in candidates]
     others = [max((m for row, m in means.items() if row != mine), default=-math.inf) for mine in rows]
     y, mu, sd, p, B = torch.tensor(
@@ -132,6 +118,20 @@ def _worth(
         dtype=torch.float64,
     ).T
     return value_of_repeating(y, p, mu, sd, B).nan_to_num(0.0)  # NaN: nothing to compare it with
+
+
+def _promise(settings: Settings, fitted: Fitted, new: Trial) -> float:
+    """The expected improvement of a new point, apart from the doubts."""
+    x = encode(settings.space, [settings.space.to_unit(new.params)])
+    (mean,), (sd,) = fitted.predict(x, is_averaged=False)
+    highest = max(_means(settings, fitted).values())
+    return expected_improvement(*torch.tensor([settings.sign * mean, sd, highest], dtype=torch.float64)).item()
+
+
+def _means(settings: Settings, fitted: Fitted) -> dict[tuple[float, ...], float]:
+    """Posterior means at the points measured (larger is better), by unit-cube row."""
+    at_points = fitted.at_points(settings.space, is_averaged=False)
+    return {row: settings.sign * mean for row, (mean, _) in at_points.items()}
 
 
 def _chance_of_error(report: Outlier) -> float:

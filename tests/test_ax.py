@@ -89,6 +89,16 @@ def test_it_is_known_who_asked():
     assert origins == ["user", *["sobol"] * sobol, *["model"] * (8 - sobol)]
 
 
+def test_a_design_of_ax_s_own_is_no_model():
+    made = client()
+    for _ in range(3):
+        for index, params in made.get_next_trials(max_trials=1).items():
+            made.complete_trial(index, {"f": params["x"]})
+    runs = runs_of(made._experiment, space_of(made._experiment), "f")
+    assert runs[0].point == {"x": 0.5}  # the center of the space
+    assert [run.origin for run in runs] == ["sobol"] * 3
+
+
 def test_several_objectives_are_refused():
     with pytest.raises(ValueError, match="must have one objective"):
         next_repeat(client("f, g"))

@@ -66,8 +66,10 @@ def opening(run: Loaded, about: str) -> str:
     by_method = run.found.rows.groupby("method")["replication"]
     replications, counts = by_method.nunique().max(), by_method.size()
     fewer = [f"{method} ({count} rows of {counts.max()})" for method, count in counts.items() if count < counts.max()]
-    title, note = run.spec.title or run.name, f" Less is recorded of {', '.join(fewer)}." if fewer else ""
-    return f"<section><h2>{escape(title)}</h2><p>{escape(f'{about}; {replications} replications.{note}')}</p>"
+    said = f"{about}; {replications} replications."
+    if fewer:
+        said += f" Less is recorded of {', '.join(fewer)}."
+    return f"<section><h2>{escape(run.spec.title or run.name)}</h2><p>{escape(said)}</p>"
 
 
 def again(run: Loaded) -> str:

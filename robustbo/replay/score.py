@@ -136,7 +136,12 @@ def ratio(part: int, whole: int) -> float:
 
 
 def way(means: Any, method: str) -> Any:
-    """How far a method goes from the plain GP to the oracle: (it - plain) / (oracle - plain), of means by method."""
+    """How far a method goes from the plain GP to the oracle: (it - plain) / (oracle - plain).
+
+    Args:
+        means: By method: numbers, or columns of a table.
+        method: Which.
+    """
     return (means[method] - means["standard"]) / (means["oracle"] - means["standard"])
 
 

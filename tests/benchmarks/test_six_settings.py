@@ -1,0 +1,25 @@
+import pandas as pd
+import pytest
+
+pytest.importorskip("matplotlib")
+
+
+def rows(averages):
+    """Two trials a replication, as far below their average as above it."""
+    return pd.DataFrame(
+        [
+            {"method": method, "replication": i, "inference": average + off}
+            for method, found in averages.items()
+            for i, average in enumerate(found)
+            for off in (-0.5, 0.5)
+        ]
+    )
+
+
+def test_an_interval_of_the_way_resamples_all_methods_together(load):
+    six = load("six_settings")
+    same = rows({"standard": [0.0, 5.0, 9.0], "ours": [1.5, 6.5, 10.5], "oracle": [2.0, 7.0, 11.0]})
+    assert six.way_within(same, "ours") == pytest.approx((0.75, 0.75))  # in each replication, whichever are drawn
+    other = rows({"standard": [0.0] * 8, "ours": [0.0, 1.0] * 4, "oracle": [1.0] * 8})
+    low, high = six.way_within(other, "ours")
+    assert 0.125 <= low < 0.5 < high <= 0.875
