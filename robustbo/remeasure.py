@@ -66,9 +66,9 @@ def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> 
             once.append(first)
     best = _best(settings, reports.values())
     for first in once:
-        may_flatter = first is best and _may_flatter(settings, best, history)
-        if may_flatter and _worth(settings, fitted, [best], [EVEN]) > WORTH * fitted.scale:
-            return best
+        may_flatter = first is best and _may_flatter(settings, first, history)
+        if may_flatter and _worth(settings, fitted, [first], [EVEN]) > WORTH * fitted.scale:
+            return first
     candidates = [o for o in once if o.flagged or settings.remeasure == "suspicious"]
     if not candidates:
         return None
