@@ -66,7 +66,7 @@ def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> 
             once.append(first)
     best = _best(settings, reports.values())
     for first in once:
-        may_flatter = first is best and _may_flatter(settings, first, history)
+        may_flatter = first is best and _may_flatter(settings, history, fitted, first)
         if may_flatter and _worth(settings, fitted, [first], [EVEN]) > WORTH * fitted.scale:
             return first
     candidates = [o for o in once if o.flagged or settings.remeasure == "suspicious"]
@@ -91,13 +91,15 @@ def _best(settings: Settings, reports: Iterable[Outlier]) -> Outlier | None:
     return max(credible, key=lambda o: settings.sign * o.value, default=None)
 
 
-def _may_flatter(settings: Settings, best: Outlier, history: History) -> bool:
+def _may_flatter(settings: Settings, history: History, fitted: Fitted, best: Outlier) -> bool:
     """Whether the best value is one that no model has asked for and the others do not bear out, and failures show.
 
-    They do where one of those values, excluded ones among them, lies below the whisker of a box plot of them.
+    They do where one of those values, excluded ones among them, lies below the whisker of a box plot of them. A model
+    that is too sure of what the others predict is not asked.
     """
     better = settings.sign * (best.value - best.expected)
-    if best.trial.origin == "model" or better <= FAR * best.sd:
+    is_too_sure = getattr(fitted.model, "is_too_sure", False)
+    if best.trial.origin == "model" or is_too_sure or better <= FAR * best.sd:
         return False
     known = [*history.having("told"), *history.having("excluded")]
     values = [t.measured for t in known if t.origin != "model" and t.repeats is None]

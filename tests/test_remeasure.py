@@ -167,6 +167,11 @@ class TestFlattering:
             assert decide(settings(), made.apply({"event": "tell", "trial": 16, "value": -5.0, "sd": None})) is None
 
     @pytest.mark.usefixtures("much")
+    @pytest.mark.parametrize(("surrogate", "asked"), [("student-t", 10), ("filtered", 10), ("conjugate", None)])
+    def test_a_surrogate_that_is_too_sure_is_not_asked_of_it(self, surrogate, asked):
+        assert decide(settings(surrogate=surrogate), self.made(0.7)) == asked
+
+    @pytest.mark.usefixtures("much")
     def test_a_failure_that_the_user_has_excluded_tells_of_it_too(self):
         assert decide(settings(), self.made().apply({"event": "exclude", "trial": 16})) == 10
 

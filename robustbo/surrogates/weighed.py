@@ -1,6 +1,7 @@
 """Models that weigh their observations: what they say of each, and which they call outliers."""
 
 import math
+from typing import ClassVar
 
 from torch import Tensor
 
@@ -18,6 +19,8 @@ FAINT = 0.25  # squared weight below which a value may be called an outlier
 
 class Weighed(ExplicitPosterior):
     """A `MapGP` with an `ExplicitPosterior`; errors and variances are in the model's own (transformed) units."""
+
+    is_too_sure: ClassVar[bool] = True  # its standard deviations are shorter than its errors
 
     @property
     def left_out(self) -> LeaveOneOut:
