@@ -94,17 +94,17 @@ def _best(settings: Settings, reports: Iterable[Outlier]) -> Outlier | None:
 def _may_flatter(settings: Settings, history: History, fitted: Fitted, best: Outlier) -> bool:
     """Whether the best value is one that no model has asked for and the others do not bear out, and failures show.
 
-    They do where one of those values, excluded ones among them, lies below the whisker of a box plot of them. A model
-    that is too sure of what the others predict is not asked.
+    They do where any value, an excluded one too, lies below the whisker of a box plot of those that no model has asked
+    for. A model that is too sure of what the others predict is not asked.
     """
     better = settings.sign * (best.value - best.expected)
     is_too_sure = getattr(fitted.model, "is_too_sure", False)
     if best.trial.origin == "model" or is_too_sure or better <= FAR * best.sd:
         return False
     known = [*history.having("told"), *history.having("excluded")]
-    values = [t.measured for t in known if t.origin != "model" and t.repeats is None]
-    y = settings.sign * torch.tensor(values, dtype=torch.float64).unsqueeze(-1)
-    return bool((y < whiskers(y)[0]).any())
+    sample = [settings.sign * t.measured for t in known if t.origin != "model"]
+    low, _ = whiskers(torch.tensor(sample, dtype=torch.float64).unsqueeze(-1))
+    return any(settings.sign * t.measured < low.item() for t in known)
 
 
 def _worth(settings: Settings, fitted: Fitted, candidates: Sequence[Outlier], chances: Sequence[float]) -> Tensor:
