@@ -25,7 +25,6 @@ def design(spec: RunSpec, number: int) -> dict[str, float]:
     """One design: whether its best value is wrong, flagged, and with how much evidence; whether a failure shows."""
     root = seeds.derive(spec.seed, number, "best initial")
     problem, corruption = spec.load_problem(), spec.build_corruption()
-    sign = 1.0 if problem.direction == "maximize" else -1.0
     opt = rb.Optimizer(problem.space, direction=problem.direction, seed=root, num_initial=spec.num_initial)
     wrong = {}
     for i in range(spec.num_initial):
@@ -33,7 +32,7 @@ def design(spec: RunSpec, number: int) -> dict[str, float]:
         value = problem(trial.params)
         measured, wrong[i] = corruption.apply(value, trial.params, seeds.generator(root, i, "corruption"))
         opt.tell(trial, measured)
-    report = opt.outliers()
+    report, sign = opt.outliers(), opt.settings.sign
     best = max(report, key=lambda o: sign * o.value)
     y = sign * torch.tensor([[o.value] for o in report], dtype=torch.float64)
     shows = bool((y < whiskers(y)[0]).any())
@@ -62,11 +61,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=None, help="a CSV file")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    rows = [row(path, options.designs) for path in options.runs]
-    print(render(rows, "csv"))
+    table = render([row(path, options.designs) for path in options.runs], "csv")
+    print(table)
     if options.out is not None:
         options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(render(rows, "csv"), encoding="utf-8")
+        options.out.write_text(table, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from scipy.stats import bootstrap
 
 from robustbo.replay.figure import draw_curves, finish
 from robustbo.replay.loaded import Loaded, load
@@ -25,19 +26,23 @@ from robustbo.settings import DEFAULT_SURROGATE
 
 RUNS = Path(__file__).parents[1] / "runs"
 SETTINGS = {"constant": "a constant of 100", "uniform": "uniform in [-3, 3]", "random-point": "the value elsewhere"}
+UNSEEN = ("uniform", "random-point")
 RATES = {7: "10 %", 12: "20 %"}
 DRAWN = ("sobol", "standard", "winsorized", "power-transform", "trimmed", "student-t", "relevance-pursuit", "oracle")
 
 
-def recorded(folder: Path, suffix: str = "") -> dict[tuple[int, str], Loaded]:
-    """The six runs, or those of them that are recorded, by the paper's figure and the kind of corruption."""
-    paths = {key: folder / f"figure-{key[0]}-{key[1]}{suffix}.toml" for key in product(RATES, SETTINGS)}
-    return {key: load(path) for key, path in paths.items() if path.exists()}
+def recorded(folder: Path, *, is_unseen: bool = False) -> dict[tuple[int, str], Loaded]:
+    """The six runs, by the paper's figure and the kind of corruption; or the four at replications of their own."""
+    kinds, suffix = (UNSEEN, "-unseen") if is_unseen else (SETTINGS, "")
+    return {key: load(folder / f"figure-{key[0]}-{key[1]}{suffix}.toml") for key in product(RATES, kinds)}
 
 
 def draw(runs: dict[tuple[int, str], Loaded], path: Path) -> None:
     """Two rows of panels."""
-    figure, panels = plt.subplots(2, 3, figsize=(12, 6.4), layout="constrained", sharex=True, sharey=True)
+    columns = len(runs) // len(RATES)
+    figure, panels = plt.subplots(
+        2, columns, figsize=(4 * columns, 6.4), layout="constrained", sharex=True, sharey=True
+    )
     for axes, ((number, kind), run) in zip(panels.flat, runs.items(), strict=True):
         assert isinstance(run.spec, RunSpec)
         draw_curves(axes, run.spec, run.found.rows, [m for m in DRAWN if m in run.methods])
@@ -71,11 +76,13 @@ def table(runs: dict[tuple[int, str], Loaded], column: str) -> str:
 def way_within(rows: pd.DataFrame, method: str) -> tuple[float, float]:
     """The interval of how far a method goes on average, over the replications that have all three."""
     averages = rows.pivot_table(index="replication", columns="method", values="inference")
-    averages = averages[["standard", method, "oracle"]].dropna()
-    drawn = np.random.default_rng(0).integers(len(averages), size=(RESAMPLES, len(averages)))
-    means = pd.DataFrame({name: values.to_numpy()[drawn].mean(-1) for name, values in averages.items()})
-    low, high = np.quantile(way(means, method), [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return float(low), float(high)
+    three = averages[["standard", method, "oracle"]].dropna()
+
+    def found(*drawn: np.ndarray, axis: int) -> np.ndarray:
+        return way({name: values.mean(axis) for name, values in zip(three, drawn, strict=True)}, method)
+
+    samples, how = three.to_numpy().T, {"confidence_level": CONFIDENCE, "n_resamples": RESAMPLES, "rng": 0}
+    return bootstrap(samples, found, paired=True, method="percentile", **how).confidence_interval
 
 
 def default(runs: dict[tuple[int, str], Loaded]) -> str:
@@ -100,7 +107,7 @@ def main() -> None:
     parser.add_argument("--unseen", action="store_true", help="the runs at replications of their own")
     parser.add_argument("--out", type=Path, default=None, help="the picture")
     options = parser.parse_args()
-    runs = recorded(options.runs, "-unseen" if options.unseen else "")
+    runs = recorded(options.runs, is_unseen=options.unseen)
     if options.out is not None:
         draw(runs, options.out)
     print(default(runs), table(runs, "final"), table(runs, "average"), sep="\n\n")

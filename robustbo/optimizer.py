@@ -44,8 +44,8 @@ class Optimizer:
             posteriors), "qLogNEI", "qLogEI" or "LogEI".
         num_initial: How many Sobol points come first; 2 (d + 1), at least 5, unless said.
         remeasure: Which values may be measured again, where knowing is worth more than a new point promises:
-            "promising" (those that a robust surrogate flags, and the best of the initial ones where others of these
-            have failed), "suspicious" (any) or "never"; see `robustbo.remeasure`.
+            "promising" (those that a robust surrogate flags, and the best of the initial ones where any value has
+            failed grossly), "suspicious" (any) or "never"; see `robustbo.remeasure`.
         max_repeats: How many measurements more one point may get, failed ones included.
         set_aside: Whether a robust surrogate leaves out, for now, a value that disappoints beyond belief.
         committee_from: How many told values make "auto" a committee, which takes none of the `surrogate_options`.

@@ -25,6 +25,8 @@ from robustbo.numerics.repeating import chance_of_error, expected_improvement, v
 from robustbo.outliers import Outlier, reported
 from robustbo.settings import Settings
 
+Means = dict[tuple[float, ...], float]  # posterior means at the points measured (larger is better), by unit-cube row
+
 IN_A_ROW = 3  # repeats, before a new point has its turn
 WORTH = 0.01  # of the values' scale: what knowing must bring at least
 FAR = 2.0  # standard deviations by which a value is better than what the others predict: they do not bear it out
@@ -65,16 +67,20 @@ def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> 
         if len(told) == 1 and not (first.flagged and first.value in signatures):
             once.append(first)
     best = _best(settings, reports.values())
-    for first in once:
-        may_flatter = first is best and _may_flatter(settings, history, fitted, first)
-        if may_flatter and _worth(settings, fitted, [first], [EVEN]) > WORTH * fitted.scale:
-            return first
+    flattering = [o for o in once if o is best and _may_flatter(settings, history, fitted, o)]
     candidates = [o for o in once if o.flagged or settings.remeasure == "suspicious"]
+    if not flattering and not candidates:
+        return None
+    at_points = fitted.at_points(settings.space, is_averaged=False)
+    means = {row: settings.sign * mean for row, (mean, _) in at_points.items()}
+    least = WORTH * fitted.scale
+    if flattering and _worth(settings, means, flattering, [EVEN]) > least:
+        return best
     if not candidates:
         return None
-    worth = _worth(settings, fitted, candidates, [_chance_of_error(o) for o in candidates])
+    worth = _worth(settings, means, candidates, [_chance_of_error(o) for o in candidates])
     i = int(worth.argmax())
-    return candidates[i] if worth[i] > max(_promise(settings, fitted, new), WORTH * fitted.scale) else None
+    return candidates[i] if worth[i] > max(_promise(settings, fitted, means, new), least) else None
 
 
 def _failures(settings: Settings, fitted: Fitted, reports: Sequence[Outlier]) -> set[float]:
@@ -107,9 +113,8 @@ def _may_flatter(settings: Settings, history: History, fitted: Fitted, best: Out
     return any(settings.sign * t.measured < low.item() for t in known)
 
 
-def _worth(settings: Settings, fitted: Fitted, candidates: Sequence[Outlier], chances: Sequence[float]) -> Tensor:
+def _worth(settings: Settings, means: Means, candidates: Sequence[Outlier], chances: Sequence[float]) -> Tensor:
     """The value of knowing values that were measured once, each wrong with some probability."""
-    means = _means(settings, fitted)
     rows = [tuple(settings.space.to_unit(o.trial.params)) for o in candidates]
     others = [max((m for row, m in means.items() if row != mine), default=-math.inf) for mine in rows]
     y, mu, sd, p, B = torch.tensor(
@@ -122,18 +127,12 @@ def _worth(settings: Settings, fitted: Fitted, candidates: Sequence[Outlier], ch
     return value_of_repeating(y, p, mu, sd, B).nan_to_num(0.0)  # NaN: nothing to compare it with
 
 
-def _promise(settings: Settings, fitted: Fitted, new: Trial) -> float:
+def _promise(settings: Settings, fitted: Fitted, means: Means, new: Trial) -> float:
     """The expected improvement of a new point, apart from the doubts."""
     x = encode(settings.space, [settings.space.to_unit(new.params)])
     (mean,), (sd,) = fitted.predict(x, is_averaged=False)
-    highest = max(_means(settings, fitted).values())
-    return expected_improvement(*torch.tensor([settings.sign * mean, sd, highest], dtype=torch.float64)).item()
-
-
-def _means(settings: Settings, fitted: Fitted) -> dict[tuple[float, ...], float]:
-    """Posterior means at the points measured (larger is better), by unit-cube row."""
-    at_points = fitted.at_points(settings.space, is_averaged=False)
-    return {row: settings.sign * mean for row, (mean, _) in at_points.items()}
+    promised = torch.tensor([settings.sign * mean, sd, max(means.values())], dtype=torch.float64)
+    return expected_improvement(*promised).item()
 
 
 def _chance_of_error(report: Outlier) -> float:
