@@ -48,13 +48,6 @@ def _half(n: int) -> Array:
     return np.asfortranarray(np.tri(n) - 0.5 * np.eye(n))
 
 
-def bordered(K: Array, root: Array) -> Array:
-    """I + D(root) K D(root)."""
-    B = K * root
-    B *= root[:, None]
-    return on_diagonal(B, 1.0)
-
-
 def on_diagonal(B: Array, more: Array | float) -> Array:
     """B itself, with so much more on its diagonal."""
     diagonal = np.einsum("ii->i", B)  # a view

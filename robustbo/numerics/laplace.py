@@ -167,7 +167,7 @@ def gradient(at: Laplace, *, is_nu_free: bool = True) -> Gradient:
     s2, nu = numbers(at.noise)
     variances = v * (clamped == W)
     s = -0.5 * variances * likelihood.curvature_slope(r, s2, nu)
-    z = s - W * at.signed.times(s)  # (I + W K)^-1 s
+    z = at.signed.solve(s)
     Kz = at.signed.K @ z
     by_K = np.outer(0.5 * a + z, a)
     by_K -= 0.5 * R

@@ -111,10 +111,9 @@ def climb(given: Given, a: Array, close: float = CLOSE) -> Mode:
         signed = posterior(given.K, here.W)
         if steps == NEWTON_STEPS or (here.residual <= close and signed.is_maximum):
             break
-        there = _step(given, here, here.W, signed) if signed.is_maximum else None
+        there = _step(given, here, signed) if signed.is_maximum else None
         if there is None and len(signed.N):
-            W = np.maximum(here.W, 0)
-            there = _step(given, here, W, posterior(given.K, W))
+            there = _step(given, here, posterior(given.K, np.maximum(here.W, 0)))
         if there is None:
             break
         here, steps = there, steps + 1
@@ -136,9 +135,9 @@ def _at(given: Given, a: Array) -> _Place:
     return _Place(a, fall, found.W, found.log_kernel - 0.5 * float(a @ f), _residual(fall, found.g))
 
 
-def _step(given: Given, here: _Place, W: Array, factors: Posterior) -> _Place | None:
+def _step(given: Given, here: _Place, factors: Posterior) -> _Place | None:
     """Where a Newton step with these curvatures leads, shortened until Psi rises; None where it cannot."""
-    move = here.fall - W * factors.times(here.fall)  # (I + W K)^-1 (g - a)
+    move = factors.solve(here.fall)
     share = 1.0
     for _ in range(HALVINGS):
         there = _at(given, here.a + share * move)
@@ -154,7 +153,6 @@ def _residual(fall: Array, g: Array) -> float:
 
 
 def _solve(given: Given, V: Array) -> Array:
-    """(K + D(V))^-1 y, scaled so that no variance is too large."""
-    root = 1 / np.sqrt(V)
-    C, _ = lapack.factor(lapack.bordered(given.K, root))
-    return lapack.solve(C, root * given.y) * root
+    """(K + D(V))^-1 y."""
+    C, _ = lapack.factor(lapack.on_diagonal(given.K.copy(), V))
+    return lapack.solve(C, given.y)

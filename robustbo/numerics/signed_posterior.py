@@ -3,6 +3,7 @@
 Notation, for arrays (beside that of `laplace`):
     Sig  n x n   posterior covariance of the latent values, (K^-1 + D(W))^-1
     R    n x n   (K + D(W)^-1)^-1 = D(W) - D(W) Sig D(W)
+    W+   n       W where it is positive, else `NONE`: an error variance 1 / W+ that leaves nothing to learn
 
 References:
     equations.md section 2.2.
@@ -16,23 +17,25 @@ from numpy.typing import NDArray
 from robustbo.numerics import lapack
 from robustbo.numerics.lapack import Array
 
+NONE = 1e-300  # the least curvature whose inverse is finite, and its root's square
+
 
 class Posterior(NamedTuple):
     """The posterior of latent values, in factors of R, see `posterior`.
 
     Attributes:
         K: ``n x n`` prior covariance.
-        root: ``n`` square roots of W where it is positive, else 0.
-        N: Indices of the ``k`` observations where it is not.
+        positive: ``n`` values of W+.
+        N: Indices of the ``k`` observations whose W is not positive.
         E: ``k`` square roots of |W| of these.
-        C: ``n x n`` Cholesky factor of I + D(root) K D(root).
-        T: ``n x k`` values of C^-1 D(root) K_N.
+        C: ``n x n`` Cholesky factor of K + D(W+)^-1.
+        T: ``n x k`` values of C^-1 K_N.
         C_N: ``k x k`` Cholesky factor of I - E (K_NN - T'T) E.
         is_maximum: Whether both factors exist: at a strict local maximum they do.
     """
 
     K: Array
-    root: Array
+    positive: Array
     N: NDArray[np.intp]
     E: Array
     C: Array
@@ -43,20 +46,20 @@ class Posterior(NamedTuple):
     @property
     def log_det(self) -> float:
         """log|I + K D(W)|."""
-        return 2 * float(np.log(self.C.diagonal()).sum() + np.log(self.C_N.diagonal()).sum())
+        each = self.C.diagonal() ** 2 * self.positive
+        return float(np.log(each).sum() + 2 * np.log(self.C_N.diagonal()).sum())
 
     @property
     def R(self) -> Array:
         """``n x n``."""
         R = lapack.inverse(self.C)
-        R *= self.root
-        R *= self.root[:, None]
         if not len(self.N):
             return R
-        u = lapack.backward(self.C, self.T).T * -self.root
+        u = -lapack.backward(self.C, self.T).T
         u[np.arange(len(self.N)), self.N] += 1
         u = lapack.forward(self.C_N, np.asfortranarray(self.E[:, None] * u))
-        return R - u.T @ u
+        R -= u.T @ u
+        return R
 
     @property
     def variances(self) -> Array:
@@ -66,7 +69,7 @@ class Posterior(NamedTuple):
 
     def whiten(self, V: Array) -> tuple[Array, Array]:
         """Two matrices t (``n x m``) and u (``k x m``) with V' R V = t't - u'u, ``n x m`` V or a vector."""
-        t = lapack.forward(self.C, (V.T * self.root).T)
+        t = lapack.forward(self.C, V)
         if not len(self.N):
             return t, V[:0]
         u = V[self.N] - self.T.T @ t
@@ -76,16 +79,15 @@ class Posterior(NamedTuple):
         """R V, for ``n x m`` V, or ``n`` numbers."""
         t, u = self.whiten(V)
         if not len(self.N):
-            return (lapack.backward(self.C, t).T * self.root).T
+            return lapack.backward(self.C, t)
         w = (lapack.backward(self.C_N, u).T * self.E).T
-        x = (lapack.backward(self.C, t + self.T @ w).T * self.root).T
+        x = lapack.backward(self.C, t + self.T @ w)
         x[self.N] -= w
         return x
 
-    def times(self, b: Array) -> Array:
-        """Sig b, for ``n`` numbers b."""
-        Kb = self.K @ b
-        return Kb - self.K @ self.weigh(Kb)
+    def solve(self, b: Array) -> Array:
+        """(I + D(W) K)^-1 b, for ``n`` numbers b."""
+        return b - self.weigh(self.K @ b)
 
 
 def posterior(K: Array, W: Array) -> Posterior:
@@ -96,13 +98,13 @@ def posterior(K: Array, W: Array) -> Posterior:
     References:
         equations.md section 2.2.
     """
-    root, N = np.sqrt(np.maximum(W, 0)), (W <= 0).nonzero()[0]
-    C, is_positive = lapack.factor(lapack.bordered(K, root))
+    positive, N = np.maximum(W, NONE), (W <= 0).nonzero()[0]
+    C, is_positive = lapack.factor(lapack.on_diagonal(K.copy(), 1 / positive))
     if not len(N):
-        return Posterior(K, root, N, root[:0], C, K[:, :0], K[:0, :0], is_positive)
+        return Posterior(K, positive, N, positive[:0], C, K[:, :0], K[:0, :0], is_positive)
     K_N, E = K[N], np.sqrt(-W[N])
-    T = lapack.forward(C, (K_N * root).T)
+    T = lapack.forward(C, K_N.T)
     B_N = (T.T @ T - K_N[:, N]) * E
     B_N *= E[:, None]
     C_N, is_positive_too = lapack.factor(lapack.on_diagonal(B_N, 1.0))
-    return Posterior(K, root, N, E, C, T, C_N, is_positive and is_positive_too)
+    return Posterior(K, positive, N, E, C, T, C_N, is_positive and is_positive_too)
