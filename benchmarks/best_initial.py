@@ -30,7 +30,7 @@ def design(spec: RunSpec, number: int) -> dict[str, float]:
     for i in range(spec.num_initial):
         trial = opt.ask()
         value = problem(trial.params)
-        measured, wrong[i] = corruption.apply(value, trial.params, seeds.generator(root, i, "corruption"))
+        measured, wrong[i] = spec.measure(corruption, trial.params, value, root=root, number=i)
         opt.tell(trial, measured)
     report, sign = opt.outliers(), opt.settings.sign
     best = max(report, key=lambda o: sign * o.value)

@@ -14,7 +14,7 @@ from typing import Any
 from robustbo.ax import best, client_for, complete, generation_strategy, outliers
 from robustbo.journal import Journal
 from robustbo.record import header
-from robustbo.replay.cell import Cell, begin_truth, flagged_of, is_done, measure, told_value, truth_of
+from robustbo.replay.cell import Cell, begin_truth, flagged_of, is_done, told_value, truth_of
 
 METRIC = "value"
 
@@ -36,7 +36,7 @@ def run(cell: Cell, progress: Callable[[int, float | None], None]) -> None:
             times = {"fit_s": seconds, "acquisition_s": 0.0}
             journal.append({"event": "ask", "trial": number, "params": params, "origin": "ax", **times})
             clean = problem(params)
-            value, is_corrupted = measure(cell, corruption, params, number, clean)
+            value, is_corrupted = cell.spec.measure(corruption, params, clean, root=cell.root, number=number)
             told = told_value(cell, clean, value)
             complete(client, index, {METRIC: told})
             journal.append({"event": "tell", "trial": number, "value": told, "sd": None})

@@ -133,7 +133,7 @@ def run(cell: Cell, progress: Callable[[int, float | None], None]) -> None:
     for number in range(len(entries), cell.spec.trials):
         trial = opt.history[number] if number < len(opt.history) else opt.ask()
         clean.append(problem(trial.params))
-        value, is_corrupted = measure(cell, corruption, trial.params, number, clean[-1])
+        value, is_corrupted = cell.spec.measure(corruption, trial.params, clean[-1], root=cell.root, number=number)
         if trial.state == "pending":
             opt.tell(trial, told_value(cell, clean[-1], value))
         made = recommend(cell, opt.history, number)
@@ -172,14 +172,6 @@ def told_value(cell: Cell, clean: float, measured: float) -> float:
 def flags(cell: Cell, history: History) -> list[int]:
     """The trials whose values the surrogate takes for outliers after a history."""
     return sorted(o.trial.number for o in outliers(cell.settings, history) if o.flagged)
-
-
-def measure(cell: Cell, corruption: Any, params: dict[str, Any], number: int, clean: float) -> tuple[float, bool]:
-    """The value that a trial measures, and whether it is corrupted: a function of (seed, trial) and the point."""
-    given = cell.spec.corruption
-    if given is not None and given.trials is not None and number not in given.trials:
-        return clean, False
-    return corruption.apply(clean, params, seeds.generator(cell.root, number, "corruption"))
 
 
 def recommend(cell: Cell, history: History, number: int) -> int | None:

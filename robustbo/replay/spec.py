@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
+from robustbo import seeds
 from robustbo.corruption import Corruption, build
 from robustbo.errors import SpecError
 from robustbo.problem import Problem
@@ -108,6 +109,15 @@ class RunSpec(Strict):
         """The corruption itself; one of probability 0 where the spec has none."""
         given = self.corruption or CorruptionSpec(kind="constant", probability=0.0)
         return given.build(self.load_problem())
+
+    def measure(
+        self, corruption: Corruption, params: dict[str, Any], clean: float, *, root: int, number: int
+    ) -> tuple[float, bool]:
+        """The value that a trial measures, and whether it is corrupted: a function of (seed, trial) and the point."""
+        given = self.corruption
+        if given is not None and given.trials is not None and number not in given.trials:
+            return clean, False
+        return corruption.apply(clean, params, seeds.generator(root, number, "corruption"))
 
     def cell(self, method: str) -> dict[str, Any]:
         """All that a replication of one method depends on; how many trials and replications there are is not in it."""

@@ -10,7 +10,7 @@ from robustbo.history import History
 from robustbo.journal import read
 from robustbo.record import changed_versions, fold
 from robustbo.replay import regression_cell
-from robustbo.replay.cell import Cell, flags, measure, recommend, recorded, told_value
+from robustbo.replay.cell import Cell, flags, recommend, recorded, told_value
 from robustbo.replay.engine import AnyCell, cells, cells_in, trials_done
 from robustbo.replay.regression_cell import RegressionCell
 from robustbo.replay.report import recorded_rows, rows_of, rows_text, text_of
@@ -88,8 +88,8 @@ def _as_kept(event: dict[str, Any]) -> dict[str, Any]:
 def _verify_trial(same: "_Comparison", cell: Cell, history: History, entry: dict[str, Any]) -> None:
     number = entry["trial"]
     trial = history[number]
-    clean = cell.spec.load_problem()(trial.params)
-    value, is_corrupted = measure(cell, cell.spec.build_corruption(), trial.params, number, clean)
+    clean, corruption = cell.spec.load_problem()(trial.params), cell.spec.build_corruption()
+    value, is_corrupted = cell.spec.measure(corruption, trial.params, clean, root=cell.root, number=number)
     same(f"trial {number}: clean value", entry["clean"], clean)
     same(f"trial {number}: measured value", entry["value"], value)
     same(f"trial {number}: corrupted", entry["corrupted"], is_corrupted)

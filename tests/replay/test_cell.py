@@ -1,11 +1,12 @@
 import json
+from functools import partial
 
 import pytest
 
 from robustbo.corruption import Constant
 from robustbo.errors import ReplayMismatch, SpecError
 from robustbo.journal import Journal, read
-from robustbo.replay.cell import Cell, measure, recorded, run
+from robustbo.replay.cell import Cell, recorded, run
 from robustbo.replay.engine import cells_in
 from robustbo.replay.spec import RunSpec
 from robustbo.replay.verify import verify
@@ -75,7 +76,8 @@ def test_sobol_never_leaves_the_sequence(tmp_path):
 
 def test_corruption_is_drawn_from_seed_and_trial_alone(whole):
     half = Constant(0.5)
-    masks = [[measure(whole, half, {}, t, clean)[1] for t in range(50)] for clean in (0.0, 1e9)]
+    draw = partial(whole.spec.measure, half, {}, root=whole.root)
+    masks = [[draw(clean, number=t)[1] for t in range(50)] for clean in (0.0, 1e9)]
     assert masks[0] == masks[1]
     assert 10 < sum(masks[0]) < 40
 
@@ -145,10 +147,10 @@ class TestVerify:
     @pytest.mark.parametrize(
         ("function", "what"),
         [
-            ("step", "trial 0: ask"),
-            ("measure", "trial 0: measured value"),
-            ("recommend", "recommended"),
-            ("flags", "flags"),
+            ("verify.step", "trial 0: ask"),
+            ("spec.RunSpec.measure", "trial 0: measured value"),
+            ("verify.recommend", "recommended"),
+            ("verify.flags", "flags"),
         ],
     )
     def test_any_difference_is_found_and_shown(self, whole, monkeypatch, function, what):
@@ -157,8 +159,9 @@ class TestVerify:
             def events(trial):
                 return [{"event": "ask", "trial": trial, "params": "other"}]
 
-        made = {"step": Other(), "measure": (9.9, False), "recommend": 99, "flags": [99]}[function]
-        monkeypatch.setattr(f"robustbo.replay.verify.{function}", lambda *_: made)
+        name = function.rpartition(".")[-1]
+        made = {"step": Other(), "measure": (9.9, False), "recommend": 99, "flags": [99]}[name]
+        monkeypatch.setattr(f"robustbo.replay.{function}", lambda *_, **__: made)
         with pytest.raises(ReplayMismatch, match=rf"standard, replication 0, .*{what}: recorded .*recomputed"):
             verify(whole)
 
