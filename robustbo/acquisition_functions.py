@@ -1,6 +1,5 @@
 """Acquisition functions of our own: closed forms with explicit gradients, for one point at a time."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -13,7 +12,7 @@ from botorch.utils.transforms import t_batch_mode_transform
 from torch import Tensor
 
 from robustbo.numerics import student_t
-from robustbo.numerics.improvement import Improvement, log_mixed_improvement, over
+from robustbo.numerics.improvement import Improvement, log_mixed_improvement, over, stacked
 from robustbo.surrogates.map_gp import MapGP
 
 NUM_SAMPLES = 128  # quasi-random posterior samples
@@ -40,7 +39,7 @@ class LogNEI(AcquisitionFunction):
             Z = model.transform_inputs(X_baseline).unique(dim=0)
             normal = draw_sobol_normal_samples(len(Z), NUM_SAMPLES, dtype=Z.dtype, seed=seed)
             weights, latents = zip(*model.latents(), strict=True)
-            self._to = [over(latent, Z, normal) for latent in latents]
+            self._to = over(stacked(latents), Z, normal)
             self._log_w = Z.new_tensor(weights).log()
 
     @t_batch_mode_transform(expected_q=1)
@@ -53,7 +52,7 @@ class _LogImprovement(torch.autograd.Function):
     """`log_mixed_improvement` with its explicit gradient."""
 
     @staticmethod
-    def forward(ctx: Any, X: Tensor, to: Sequence[Improvement], log_w: Tensor) -> Tensor:
+    def forward(ctx: Any, X: Tensor, to: Improvement, log_w: Tensor) -> Tensor:
         value, gradient = log_mixed_improvement(to, log_w, X)
         ctx.save_for_backward(gradient)
         return value

@@ -4,7 +4,7 @@ The best value so far is unknown where measurements are noisy or suspicious. So 
 measured or asked (the baseline); given such a sample the improvement of a new point has a closed form, and the mean
 over the samples is taken. Monte Carlo qLogNEI of one point is the same expectation with the new point sampled too.
 
-Notation (shapes after any leading batch dimensions):
+Notation (shapes after any leading batch dimensions, which are those of the processes; points have none):
     Z      z x d   baseline
     K      z x z   prior covariance of the latent values there, with some jitter
     f      S x z   samples of them, given the data
@@ -38,12 +38,12 @@ class Latent(NamedTuple):
 
     Attributes:
         kernel: A name of `KERNELS`.
-        l: ``d`` length-scales.
-        s2f: Signal variance.
-        m: Constant mean.
+        l: ``... x d`` length-scales.
+        s2f: ``...`` signal variances.
+        m: ``...`` constant means.
         X: ``n x d`` inputs.
-        P: ``n x n`` inverse covariance of the observations.
-        al: ``n`` values of P (y - m).
+        P: ``... x n x n`` inverse covariances of the observations.
+        al: ``... x n`` values of P (y - m).
     """
 
     kernel: str
@@ -57,6 +57,16 @@ class Latent(NamedTuple):
     def covariance(self, X: Tensor, Z: Tensor) -> Tensor:
         """Prior covariance of latent values at ``n x d`` and ``m x d`` points."""
         return KERNELS[self.kernel](squared_differences(X, Z), self.l, self.s2f).K
+
+
+def stacked(latents: Sequence[Latent]) -> Latent:
+    """Processes of the same kernel and inputs as one, with a leading dimension; one process as it is."""
+    if len(latents) == 1:
+        return latents[0]
+    l, s2f, m, P, al = (
+        torch.stack(parts) for parts in zip(*((p.l, p.s2f, p.m, p.P, p.al) for p in latents), strict=True)
+    )
+    return Latent(latents[0].kernel, l, s2f, m, latents[0].X, P, al)
 
 
 class Improvement(NamedTuple):
@@ -78,40 +88,43 @@ def over(latent: Latent, Z: Tensor, normal: Tensor) -> Improvement:
         normal: ``S x z`` standard normal numbers.
     """
     prior, cross = latent.covariance(Z, Z), latent.covariance(Z, latent.X)
-    jitter = JITTER * latent.s2f * torch.eye(len(Z), dtype=Z.dtype)
+    jitter = JITTER * latent.s2f[..., None, None] * torch.eye(len(Z), dtype=Z.dtype)
     root = factor(prior - cross @ latent.P @ cross.mT + jitter).L
-    f = latent.m + cross @ latent.al + normal @ root.mT
+    f = (cross @ latent.al.unsqueeze(-1)).mT + normal @ root.mT  # less the mean
     K_inverse = torch.cholesky_inverse(factor(prior + jitter).L)
-    return Improvement(latent, Z, K_inverse, K_inverse @ (f - latent.m).mT, f.amax(-1))
+    return Improvement(latent, Z, K_inverse, K_inverse @ f.mT, latent.m.unsqueeze(-1) + f.amax(-1))
 
 
 def log_improvement(to: Improvement, x: Tensor) -> tuple[Tensor, Tensor]:
-    """The logarithm of noisy expected improvement at ``b x d`` points (``b``), and its gradient (``b x d``)."""
+    """The logarithm of noisy expected improvement at ``b x d`` points (``... x b``), and its gradient (``... x d``)."""
     latent = to.latent
     k = KERNELS[latent.kernel](squared_differences(x, to.Z), latent.l, latent.s2f)
-    M = latent.m + k.K @ to.a
+    M = latent.m[..., None, None] + k.K @ to.a
     W = k.K @ to.K_inverse
-    unclamped = latent.s2f - (W * k.K).sum(-1)
-    V = unclamped.clamp_min(JITTER * latent.s2f)
+    s2f, best = latent.s2f.unsqueeze(-1), to.best.unsqueeze(-2)
+    unclamped = s2f - (W * k.K).sum(-1)
+    V = unclamped.maximum(JITTER * s2f)
     sd = V.sqrt().unsqueeze(-1)
-    u = (M - to.best) / sd
+    u = (M - best) / sd
     log_h = log_ei(u)
-    value = log_h.logsumexp(-1) - math.log(len(to.best)) + sd.squeeze(-1).log()
+    value = log_h.logsumexp(-1) - math.log(best.shape[-1]) + sd.squeeze(-1).log()
     by_M = log_h.softmax(-1) * (torch.special.log_ndtr(u) - log_h).exp() / sd  # h' = Phi
-    by_V = (1 - (by_M * (M - to.best)).sum(-1)) / (2 * V) * (unclamped == V)
+    by_V = (1 - (by_M * (M - best)).sum(-1)) / (2 * V) * (unclamped == V)
     G = (by_M @ to.a.mT - 2 * by_V.unsqueeze(-1) * W) * k.K_u2
-    return value, 2 * (x * G.sum(-1, keepdim=True) - G @ to.Z) / latent.l.square()
+    return value, 2 * (x * G.sum(-1, keepdim=True) - G @ to.Z) / latent.l.square().unsqueeze(-2)
 
 
-def log_mixed_improvement(to: Sequence[Improvement], log_w: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
-    """The logarithm of the mean improvement over several models, and its gradient.
+def log_mixed_improvement(to: Improvement, log_w: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    """The logarithm of the mean improvement over several models (``b``), and its gradient (``b x d``).
 
     Args:
-        to: One a model.
-        log_w: Logarithms of their probabilities.
+        to: That over the `stacked` processes.
+        log_w: Logarithms of their ``k`` probabilities.
         x: ``b x d`` new points.
     """
-    values, gradients = map(torch.stack, zip(*(log_improvement(one, x) for one in to), strict=True))
+    values, gradients = log_improvement(to, x)
+    if len(log_w) == 1:
+        return values, gradients
     values = values + log_w.unsqueeze(-1)
     return values.logsumexp(0), (values.softmax(0).unsqueeze(-1) * gradients).sum(0)
 

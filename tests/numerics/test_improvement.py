@@ -4,7 +4,7 @@ import pytest
 import torch
 from botorch.acquisition.analytic import _log_ei_helper
 
-from robustbo.numerics.improvement import Latent, log_ei, log_improvement, log_mixed_improvement, over
+from robustbo.numerics.improvement import Latent, log_ei, log_improvement, log_mixed_improvement, over, stacked
 from robustbo.numerics.kernels import KERNELS, squared_differences
 
 
@@ -92,10 +92,12 @@ def test_a_batch_is_a_loop():
 
 
 def test_of_several_models_it_is_the_weighted_mean():
-    to, w = [improvement(), improvement(noise=0.5)], torch.tensor([0.8, 0.2])
+    models, w = [latent(), latent(noise=0.5)], torch.tensor([0.8, 0.2])
     x, step = torch.tensor([[0.2, 0.9], [0.5, 0.5]]), 1e-6
+    normal = torch.randn(64, 8, generator=torch.Generator().manual_seed(1))
+    to = over(stacked(models), models[0].X, normal)
     value, slope = log_mixed_improvement(to, w.log(), x)
-    alone = torch.stack([log_improvement(one, x)[0] for one in to])
+    alone = torch.stack([log_improvement(over(model, model.X, normal), x)[0] for model in models])
     torch.testing.assert_close(value.exp(), w @ alone.exp())
     for j in range(2):
         up, down = (log_mixed_improvement(to, w.log(), x + s * torch.eye(2)[j])[0] for s in (step, -step))
@@ -103,6 +105,7 @@ def test_of_several_models_it_is_the_weighted_mean():
 
 
 def test_of_one_model_it_is_that_models_to_the_last_bit():
-    to, x = improvement(), torch.tensor([[0.2, 0.9], [0.5, 0.5]])
-    for found, wanted in zip(log_mixed_improvement([to], torch.zeros(1), x), log_improvement(to, x), strict=True):
+    model, x = latent(), torch.tensor([[0.2, 0.9], [0.5, 0.5]])
+    to = over(stacked([model]), model.X, torch.randn(64, 8, generator=torch.Generator().manual_seed(1)))
+    for found, wanted in zip(log_mixed_improvement(to, torch.zeros(1), x), log_improvement(to, x), strict=True):
         assert found.equal(wanted)
