@@ -22,6 +22,7 @@ from robustbo.surrogates.map_gp import MapGP
 
 NUM_RESTARTS = 4
 RAW_SAMPLES = 256
+NEARBY = {"sample_around_best": True}  # as many again, near the best posterior means: a narrow maximum lies there
 
 
 def build(name: str, model: GPyTorchModel, X: Tensor, X_pending: Tensor | None, seed: int) -> AcquisitionFunction:
@@ -65,8 +66,8 @@ def incumbent_value(model: GPyTorchModel, X: Tensor) -> Tensor:
 def maximize(function: AcquisitionFunction, space: Space) -> Tensor:
     """The point that maximizes an acquisition function over a space: ``d`` encoded coordinates.
 
-    Continuous spaces go through `optimize_acqf`, spaces with an Int or a Choice through BoTorch's alternating mixed
-    optimizer.
+    Continuous spaces go through `optimize_acqf`, from raw samples everywhere and near the best points, spaces with an
+    Int or a Choice through BoTorch's alternating mixed optimizer, which samples everywhere.
     """
     choices = categories(space)
     discrete = {
@@ -78,7 +79,7 @@ def maximize(function: AcquisitionFunction, space: Space) -> Tensor:
     for column, count in choices.items():
         bounds[1, column] = count - 1
     if not discrete and not choices:
-        X, _ = optimize_acqf(function, bounds, q=1, num_restarts=NUM_RESTARTS, raw_samples=RAW_SAMPLES)
+        X, _ = optimize_acqf(function, bounds, q=1, num_restarts=NUM_RESTARTS, raw_samples=RAW_SAMPLES, options=NEARBY)
     else:
         X, _ = optimize_acqf_mixed_alternating(
             function,
