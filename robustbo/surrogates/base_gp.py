@@ -12,6 +12,7 @@ from torch import Tensor
 
 from robustbo.numerics.copies import agreeing
 from robustbo.numerics.covariance import CovarianceFunction, LogNormal, stationary
+from robustbo.surrogates.bent import Bent
 from robustbo.surrogates.outlier_likelihood import OutlierGaussianLikelihood
 
 NOISE_PRIOR = LogNormal(-4.0, 1.0)  # BoTorch's, on standardized outcomes
@@ -19,6 +20,7 @@ SIGNAL_PRIOR = LogNormal(2.0, 2.0)  # weak: the neighbourhood of an optimum lies
 NOISE_START = math.exp(NOISE_PRIOR.log_mode)
 MIN_L, MIN_S2, MIN_S2F = 2.5e-2, 1e-4, 1e-3  # the first two are BoTorch's
 AGREE = 0.1  # of the outcomes' scale: values at one point that are no farther apart clear each other
+SAME = 1e-9  # the same value, but for rounding, however far it bends
 NOISE_SDS = 4.0  # standard deviations of a known noise, likewise: three of a difference
 KERNELS = {"matern52": partial(MaternKernel, nu=2.5), "rbf": RBFKernel}
 
@@ -74,10 +76,18 @@ def covariance_function(X: Tensor, kernel: str, is_signal_free: bool) -> Covaria
     return stationary(X, kernel, length_scale_prior(X.shape[-1]), SIGNAL_PRIOR if is_signal_free else None)
 
 
-def cleared(X: Tensor, y: Tensor, s2_known: Tensor | None) -> Tensor:
-    """``n`` booleans: the observations that agree with most of those at their point; see `numerics.copies`."""
+def cleared(X: Tensor, y: Tensor, s2_known: Tensor | None, transform: Any = None) -> Tensor:
+    """``n`` booleans: the observations that agree with most of those at their point; see `numerics.copies`.
+
+    Args:
+        X: ``n x d`` inputs.
+        y: ``n`` outcomes, transformed.
+        s2_known: ``n`` known noise variances, or None.
+        transform: Of the outcomes: where it bends, values as far apart as elsewhere come to lie nearer.
+    """
     noise = torch.zeros_like(y) if s2_known is None else s2_known
-    return agreeing(X, y, torch.clamp_min(NOISE_SDS * noise.sqrt(), AGREE))
+    near = AGREE / transform.stretch(y) if isinstance(transform, Bent) else torch.full_like(y, AGREE)
+    return agreeing(X, y, (NOISE_SDS * noise.sqrt()).maximum(near.clamp_min(SAME)))
 
 
 def set_kernel(module: Kernel, theta: Tensor, is_signal_free: bool) -> None:

@@ -152,7 +152,8 @@ class MapGP(TakesOptions, SingleTaskGP):
 
     def cleared(self, rows: Tensor | slice = ALL) -> Tensor:
         """Which observations agree with most of those at their point; see `numerics.copies`."""
-        return base_gp.cleared(self.train_inputs[0][rows], self.train_targets[rows], self._s2_known(rows))
+        X, y, transform = self.train_inputs[0][rows], self.train_targets[rows], getattr(self, "outcome_transform", None)
+        return base_gp.cleared(X, y, self._s2_known(rows), transform)
 
     def _s2_known(self, rows: Tensor | slice) -> Tensor | None:
         return self.likelihood.noise[rows] if isinstance(self.likelihood, FixedNoiseGaussianLikelihood) else None
@@ -198,10 +199,8 @@ class MapGP(TakesOptions, SingleTaskGP):
         self._set_added_variances(self.added_variances(model, self._theta(model)))
 
     def _theta(self, model: Model) -> Tensor:
-        if self._named is not None:
-            head = base_gp.get_kernel(self.covar_module, self._named[1])
-        else:
-            head = autograd_covariance.get_kernel(self.covar_module)
+        named, own = self._named, autograd_covariance.get_kernel
+        head = own(self.covar_module) if named is None else base_gp.get_kernel(self.covar_module, named[1])
         if model.s2_known is not None:
             return head
         return torch.cat([head, self.likelihood.noise.detach().log().reshape(1)])

@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from robustbo.surrogates import base_gp
+from robustbo.surrogates.standard import StandardGP
 
 X = torch.rand(6, 3, generator=torch.Generator().manual_seed(0))
 
@@ -22,3 +23,14 @@ def test_module_and_search_are_the_same_kernel_with_the_same_priors(name, is_sig
 def test_noise_starts_at_the_mode_of_its_prior():
     likelihood = base_gp.likelihood_module()
     assert likelihood.noise.log().item() == pytest.approx(base_gp.NOISE_PRIOR.log_mode)
+
+
+@pytest.mark.parametrize(("apart", "is_cleared"), [(0.0, True), (0.02, True), (0.2, False)])
+@pytest.mark.parametrize("high", [0.3, 30.0])
+def test_values_far_out_agree_within_the_same_distance_as_others(high, apart, is_cleared):
+    """The transform brings 30.0 and 30.2 as near as 0.3 and 0.309; they are as far apart as 0.3 and 0.5."""
+    inputs = torch.rand(12, 1, generator=torch.Generator().manual_seed(0))
+    inputs[-1] = inputs[-2]
+    Y = torch.linspace(0, 1, 12).unsqueeze(-1)
+    Y[-2:, 0] = torch.tensor([high, high + apart])
+    assert StandardGP(inputs, Y).cleared().tolist() == [False] * 10 + [is_cleared] * 2
