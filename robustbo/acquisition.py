@@ -67,7 +67,8 @@ def maximize(function: AcquisitionFunction, space: Space) -> Tensor:
     """The point that maximizes an acquisition function over a space: ``d`` encoded coordinates.
 
     Continuous spaces go through `optimize_acqf`, from raw samples everywhere and near the best points, spaces with an
-    Int or a Choice through BoTorch's alternating mixed optimizer, which samples everywhere.
+    Int or a Choice through BoTorch's alternating mixed optimizer, which has starting points of its own (near the
+    measured ones too, unless an Int has more than two levels).
     """
     choices = categories(space)
     discrete = {

@@ -69,13 +69,18 @@ def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> 
     best = _best(settings, reports.values())
     flattering = [o for o in once if o is best and _may_flatter(settings, history, fitted, o)]
     candidates = [o for o in once if o.flagged or settings.remeasure == "suspicious"]
-    if not flattering and not candidates:
-        return None
+    return _worthwhile(settings, fitted, flattering, candidates, new) if flattering or candidates else None
+
+
+def _worthwhile(
+    settings: Settings, fitted: Fitted, flattering: Sequence[Outlier], candidates: Sequence[Outlier], new: Trial
+) -> Outlier | None:
+    """What is worth measuring again: what may flatter, for its own sake, or the best candidate, against a new point."""
     at_points = fitted.at_points(settings.space, is_averaged=False)
     means = {row: settings.sign * mean for row, (mean, _) in at_points.items()}
     least = WORTH * fitted.scale
-    if flattering and _worth(settings, means, flattering, [EVEN]) > least:
-        return best
+    if flattering and _worth(settings, means, flattering, [EVEN])[0] > least:
+        return flattering[0]
     if not candidates:
         return None
     worth = _worth(settings, means, candidates, [_chance_of_error(o) for o in candidates])

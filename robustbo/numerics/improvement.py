@@ -60,7 +60,10 @@ class Latent(NamedTuple):
 
 
 def stacked(latents: Sequence[Latent]) -> Latent:
-    """Processes of the same kernel and inputs as one, with a leading dimension; one process as it is."""
+    """Processes of the same kernel and inputs as one, with a leading dimension; one process as it is.
+
+    Where one needs jitter to be factored, all get some: not more than 1e-4 of their variance.
+    """
     if len(latents) == 1:
         return latents[0]
     l, s2f, m, P, al = (
@@ -96,7 +99,7 @@ def over(latent: Latent, Z: Tensor, normal: Tensor) -> Improvement:
 
 
 def log_improvement(to: Improvement, x: Tensor) -> tuple[Tensor, Tensor]:
-    """The logarithm of noisy expected improvement at ``b x d`` points (``... x b``), and its gradient (``... x d``)."""
+    """The logarithm of noisy expected improvement at ``b x d`` points: ``... x b``; its gradient: ``... x b x d``."""
     latent = to.latent
     k = KERNELS[latent.kernel](squared_differences(x, to.Z), latent.l, latent.s2f)
     M = latent.m[..., None, None] + k.K @ to.a

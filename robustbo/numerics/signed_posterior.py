@@ -3,7 +3,7 @@
 Notation, for arrays (beside that of `laplace`):
     Sig  n x n   posterior covariance of the latent values, (K^-1 + D(W))^-1
     R    n x n   (K + D(W)^-1)^-1 = D(W) - D(W) Sig D(W)
-    W+   n       W where it is positive, else `NONE`: an error variance 1 / W+ that leaves nothing to learn
+    W+   n       W, or `LEAST` where it is less: an error variance 1 / W+ that leaves nothing to learn
 
 References:
     equations.md section 2.2.
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from robustbo.numerics import lapack
 from robustbo.numerics.lapack import Array
 
-NONE = 1e-300  # the least curvature whose inverse is finite, and its root's square
+LEAST = 1e-300  # a curvature that tells nothing, and whose inverse, and all that is made of it, is finite
 
 
 class Posterior(NamedTuple):
@@ -25,8 +25,8 @@ class Posterior(NamedTuple):
 
     Attributes:
         K: ``n x n`` prior covariance.
-        positive: ``n`` values of W+.
-        N: Indices of the ``k`` observations whose W is not positive.
+        W_plus: ``n`` values of W+.
+        N: Indices of the ``k`` observations whose W is negative.
         E: ``k`` square roots of |W| of these.
         C: ``n x n`` Cholesky factor of K + D(W+)^-1.
         T: ``n x k`` values of C^-1 K_N.
@@ -35,7 +35,7 @@ class Posterior(NamedTuple):
     """
 
     K: Array
-    positive: Array
+    W_plus: Array
     N: NDArray[np.intp]
     E: Array
     C: Array
@@ -46,7 +46,7 @@ class Posterior(NamedTuple):
     @property
     def log_det(self) -> float:
         """log|I + K D(W)|."""
-        each = self.C.diagonal() ** 2 * self.positive
+        each = self.C.diagonal() ** 2 * self.W_plus
         return float(np.log(each).sum() + 2 * np.log(self.C_N.diagonal()).sum())
 
     @property
@@ -93,18 +93,20 @@ class Posterior(NamedTuple):
 def posterior(K: Array, W: Array) -> Posterior:
     """The posterior of latent values under curvatures of either sign. O(n^3).
 
-    Only the square root of W is a problem where W is negative: so the observations are split by its sign.
+    K + D(W)^-1 is positive definite where all W are positive: so the observations are split by its sign. That is
+    equations.md's I + D(W)^1/2 K D(W)^1/2 with rows and columns scaled, on which a Cholesky factor's errors do not
+    depend.
 
     References:
         equations.md section 2.2.
     """
-    positive, N = np.maximum(W, NONE), (W <= 0).nonzero()[0]
-    C, is_positive = lapack.factor(lapack.on_diagonal(K.copy(), 1 / positive))
+    W_plus, N = np.maximum(W, LEAST), (W < 0).nonzero()[0]
+    C, is_positive = lapack.factor(lapack.on_diagonal(K.copy(), 1 / W_plus))
     if not len(N):
-        return Posterior(K, positive, N, positive[:0], C, K[:, :0], K[:0, :0], is_positive)
+        return Posterior(K, W_plus, N, W_plus[:0], C, K[:, :0], K[:0, :0], is_positive)
     K_N, E = K[N], np.sqrt(-W[N])
     T = lapack.forward(C, K_N.T)
     B_N = (T.T @ T - K_N[:, N]) * E
     B_N *= E[:, None]
     C_N, is_positive_too = lapack.factor(lapack.on_diagonal(B_N, 1.0))
-    return Posterior(K, positive, N, E, C, T, C_N, is_positive and is_positive_too)
+    return Posterior(K, W_plus, N, E, C, T, C_N, is_positive and is_positive_too)

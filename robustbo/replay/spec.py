@@ -113,7 +113,15 @@ class RunSpec(Strict):
     def measure(
         self, corruption: Corruption, params: dict[str, Any], clean: float, *, root: int, number: int
     ) -> tuple[float, bool]:
-        """The value that a trial measures, and whether it is corrupted: a function of (seed, trial) and the point."""
+        """The value that a trial measures, and whether it is corrupted: a function of (seed, trial) and the point.
+
+        Args:
+            corruption: This spec's own, built once.
+            params: The point.
+            clean: Its true value.
+            root: The replication's seed.
+            number: The trial's.
+        """
         given = self.corruption
         if given is not None and given.trials is not None and number not in given.trials:
             return clean, False

@@ -20,7 +20,7 @@ SIGNAL_PRIOR = LogNormal(2.0, 2.0)  # weak: the neighbourhood of an optimum lies
 NOISE_START = math.exp(NOISE_PRIOR.log_mode)
 MIN_L, MIN_S2, MIN_S2F = 2.5e-2, 1e-4, 1e-3  # the first two are BoTorch's
 AGREE = 0.1  # of the outcomes' scale: values at one point that are no farther apart clear each other
-SAME = 1e-9  # the same value, but for rounding, however far it bends
+SAME = 1e-9  # relative: the same value, but for rounding, however far out
 NOISE_SDS = 4.0  # standard deviations of a known noise, likewise: three of a difference
 KERNELS = {"matern52": partial(MaternKernel, nu=2.5), "rbf": RBFKernel}
 
@@ -83,11 +83,12 @@ def cleared(X: Tensor, y: Tensor, s2_known: Tensor | None, transform: Any = None
         X: ``n x d`` inputs.
         y: ``n`` outcomes, transformed.
         s2_known: ``n`` known noise variances, or None.
-        transform: Of the outcomes: where it bends, values as far apart as elsewhere come to lie nearer.
+        transform: Of the outcomes. Where it bends, values come to lie nearer; they are compared as they were before.
     """
     noise = torch.zeros_like(y) if s2_known is None else s2_known
-    near = AGREE / transform.stretch(y) if isinstance(transform, Bent) else torch.full_like(y, AGREE)
-    return agreeing(X, y, (NOISE_SDS * noise.sqrt()).maximum(near.clamp_min(SAME)))
+    z, stretch = (transform.unbend(y), transform.stretch(y)) if isinstance(transform, Bent) else (y, 1.0)
+    same = (SAME * z.abs()).clamp_min(AGREE)
+    return agreeing(X, z, same.maximum(NOISE_SDS * noise.sqrt() * stretch))
 
 
 def set_kernel(module: Kernel, theta: Tensor, is_signal_free: bool) -> None:

@@ -8,10 +8,10 @@ from robustbo.numerics.improvement import Latent, log_ei, log_improvement, log_m
 from robustbo.numerics.kernels import KERNELS, squared_differences
 
 
-def latent(n=8, kernel="matern52", noise=0.01):
+def latent(n=8, kernel="matern52", noise=0.01, l=(0.4, 0.7), s2f=2.0, m=0.3):
     generator = torch.Generator().manual_seed(0)
     X = torch.rand(n, 2, generator=generator)
-    y, l, s2f, m = torch.sin(5 * X[:, 0]), torch.tensor([0.4, 0.7]), torch.tensor(2.0), torch.tensor(0.3)
+    y, l, s2f, m = torch.sin(5 * X[:, 0]), torch.tensor(l), torch.tensor(s2f), torch.tensor(m)
     P = torch.linalg.inv(KERNELS[kernel](squared_differences(X, X), l, s2f).K + noise * torch.eye(n))
     return Latent(kernel, l, s2f, m, X, P, P @ (y - m))
 
@@ -92,8 +92,9 @@ def test_a_batch_is_a_loop():
 
 
 def test_of_several_models_it_is_the_weighted_mean():
-    models, w = [latent(), latent(noise=0.5)], torch.tensor([0.8, 0.2])
-    x, step = torch.tensor([[0.2, 0.9], [0.5, 0.5]]), 1e-6
+    models = [latent(), latent(noise=0.5, l=(0.9, 0.3)), latent(s2f=0.5, m=-0.4)]
+    w, step = torch.tensor([0.5, 0.2, 0.3]), 1e-6
+    x = torch.tensor([[0.2, 0.9], [0.5, 0.5], [0.1, 0.1], [0.8, 0.3]])
     normal = torch.randn(64, 8, generator=torch.Generator().manual_seed(1))
     to = over(stacked(models), models[0].X, normal)
     value, slope = log_mixed_improvement(to, w.log(), x)

@@ -88,6 +88,14 @@ class TestPosterior:
         found = posterior(self.K, np.full(12, W))
         assert found.is_maximum
         assert math.isfinite(found.log_det)
+        assert_allclose(found.solve(self.K[0]), np.linalg.solve(np.eye(12) + W * self.K, self.K[0]), atol=1e-12)
+
+    def test_a_curvature_of_nothing_tells_nothing(self):
+        W = np.array([0.0, 1e-320, -1e-320, -0.0, *np.linspace(-0.5, 3.0, 8)])
+        found, Sig = posterior(self.K, W), self.dense(W)
+        assert np.abs(found.R[:4]).max() < 1e-150
+        assert found.R[4:, 4:] == pytest.approx((np.diag(W) - W[:, None] * Sig * W)[4:, 4:], abs=1e-10)
+        assert_allclose(found.variances, np.diag(Sig))
 
     @pytest.mark.parametrize("W", [1.0, -0.1])
     def test_all_of_one_sign_is_no_special_case(self, W):

@@ -82,6 +82,14 @@ def test_corruption_is_drawn_from_seed_and_trial_alone(whole):
     assert 10 < sum(masks[0]) < 40
 
 
+def test_trials_that_cannot_be_hit_measure_the_truth(tmp_path):
+    always = {"kind": "constant", "probability": 1.0, "value": 100.0, "trials": [2, 5]}
+    spec = cell(tmp_path, corruption=always).spec
+    corruption = spec.build_corruption()
+    found = [spec.measure(corruption, {}, 1.0, root=0, number=t) for t in range(7)]
+    assert found == [(100.0, True) if t in (2, 5) else (1.0, False) for t in range(7)]
+
+
 @pytest.mark.parametrize("lost", range(1, 8))
 def test_whatever_a_kill_leaves_out_is_computed_again_to_the_same_bits(whole, tmp_path, lost):
     """Cut both journals at all the places where the last trial's writes can end."""
