@@ -92,12 +92,12 @@ class TestWeights:
 
     @pytest.mark.parametrize("size", [1e3, 1e8, 1e150])
     def test_the_wilder_a_value_the_less_it_tells(self, size):
-        """At any size the prediction of the others tends to the one without it."""
+        """At any size the prediction of the others tends to the one without it, but for rounding."""
         K, r, s2 = random_case()
         without = condition(K[1:, 1:], r[1:], s2[1:], inverse_multiquadric(r[1:], torch.tensor(1.0)))
         r = r.index_put((torch.tensor([0]),), torch.tensor(size))
         given = condition(K, r, s2, inverse_multiquadric(r, torch.tensor(1.0)))
-        assert ((K[1:] @ given.v) - K[1:, 1:] @ without.v).abs().max() < 10 / size
+        assert ((K[1:] @ given.v) - K[1:, 1:] @ without.v).abs().max() < 10 / size + 1e-12
         assert all(x.isfinite().all() for x in leave_one_out(K, given))
 
 
