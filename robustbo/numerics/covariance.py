@@ -10,14 +10,15 @@ Notation (no batch dimensions: a search is one search):
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor
 
-from robustbo.numerics import kernels, products
+from robustbo.numerics import kernels, pairs, products
 from robustbo.numerics.evidence import LOG_2PI
 
+FEW = 64  # points up to which a kernel's matrix is computed whole, by tensors: among tensors that is faster there
 MANY = 256  # points beyond which kernels come from products of inputs: faster there, exact to rounding of their squares
 FACTORS = (1.0, 2.0, 0.5)  # of the prior's mode: length-scales of the starts
 
@@ -79,6 +80,13 @@ class CovarianceFunction(NamedTuple):
     prior_precision: Tensor | None = None
 
 
+def _way(X: Tensor) -> tuple[Any, Any]:
+    """A module with `kernel`, `pullback` and `tangents`, and the inputs as they take them."""
+    if len(X) > MANY:
+        return products, X
+    return (pairs, pairs.pairs(X)) if len(X) > FEW else (kernels, kernels.squared_differences(X, X))
+
+
 def stationary(X: Tensor, kernel: str, l_prior: LogNormal, s2f_prior: LogNormal | None) -> CovarianceFunction:
     """A stationary kernel with ARD: theta is log l, then log s2f unless ``s2f_prior`` is None, which fixes it at 1.
 
@@ -89,7 +97,7 @@ def stationary(X: Tensor, kernel: str, l_prior: LogNormal, s2f_prior: LogNormal 
         s2f_prior: Prior of the signal variance.
     """
     d, one = X.shape[-1], X.new_ones(())
-    way, given = (products, X) if len(X) > MANY else (kernels, kernels.squared_differences(X, X))
+    way, given = _way(X)
     priors = [l_prior] * d + ([] if s2f_prior is None else [s2f_prior])
 
     def at(theta: Tensor) -> Covariance:

@@ -7,7 +7,6 @@ Notation:
 """
 
 import math
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,17 +34,6 @@ def backward(C: Array, V: Array) -> Array:
 def solve(C: Array, V: Array) -> Array:
     """B^-1 V."""
     return lapack.dpotrs(C, V, lower=1)[0]
-
-
-def inverse(C: Array) -> Array:
-    """B^-1, all of it."""
-    half = lapack.dpotri(C, lower=1)[0] * _half(len(C))
-    return half + half.T
-
-
-@lru_cache(maxsize=8)
-def _half(n: int) -> Array:
-    return np.asfortranarray(np.tri(n) - 0.5 * np.eye(n))
 
 
 def on_diagonal(B: Array, more: Array | float) -> Array:

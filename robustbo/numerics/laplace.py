@@ -81,23 +81,29 @@ class Laplace:
     noise: Noise
 
     @cached_property
+    def half_R(self) -> Array:
+        """``n x n`` lower triangle of R with half of its diagonal."""
+        return self.posterior.half_R
+
+    @cached_property
     def R(self) -> Tensor:
         """``n x n``: the variance of a prediction is k** - k*' R k*, its mean m + k*' a."""
-        return torch.from_numpy(self.posterior.R)
+        return torch.from_numpy(self.half_R + self.half_R.T)
 
     @cached_property
     def v(self) -> Tensor:
         """``n`` posterior variances of the latent values, the diagonal of Sig."""
         if self.posterior is self.signed:
             return torch.from_numpy(self.posterior.variances)
-        return (self.clamped - self.R.diagonal()) / self.clamped.square()  # no curvature is too small for that
+        clamped = self.clamped.numpy()  # none of them is too small for what follows
+        return torch.from_numpy((clamped - 2 * self.half_R.diagonal()) / (clamped * clamped))
 
 
 class Gradient(NamedTuple):
     """The gradient of L.
 
     Attributes:
-        K: ``n x n`` dL / dK, for a pullback; not symmetric.
+        K: ``n x n`` dL / dK, for a pullback; not symmetric, and right once its transpose is added.
         log_s2: ``n`` contributions to dL / d log s2, whose sum it is for one common s2.
         log_nu: dL / d log nu.
         m: ``n`` contributions to dL / dm, whose sum it is for one constant m.
@@ -136,13 +142,14 @@ def approximate(
     """
     prior, (s2, nu), weights = K.numpy(), numbers(noise), a.numpy()
     f = prior @ weights
-    r = (y - m).numpy() - f
+    r = y.numpy() - m.item() - f
     at = likelihood.terms(r, s2, nu)
     signed = posterior(prior, at.W) if signed is None else signed
     clamped = np.maximum(at.W, CLAMP) if is_clamped else at.W
     used = posterior(prior, clamped) if is_clamped and bool((at.W < CLAMP).any()) else signed
-    log_p = len(r) * likelihood.log_normalizer_of(nu) - 0.5 * float(np.broadcast_to(np.log(s2), r.shape).sum())
-    L = log_p + at.log_kernel - 0.5 * (weights @ f + used.log_det) if used.is_maximum else -math.inf
+    log_scales = float(np.log(s2).sum()) if noise.s2.dim() else len(r) * math.log(s2)
+    log_p = len(r) * likelihood.log_normalizer_of(nu) - 0.5 * log_scales + at.log_kernel
+    L = log_p - 0.5 * (float(weights @ f) + used.log_det) if used.is_maximum else -math.inf
     f_, r_, W, clamped_ = (torch.from_numpy(x) for x in (f, r, at.W, clamped))
     return Laplace(y.new_tensor(L), a, f_, r_, W, clamped_, signed, used, noise)
 
@@ -163,14 +170,14 @@ def gradient(at: Laplace, *, is_nu_free: bool = True) -> Gradient:
     References:
         equations.md section 2.4.
     """
-    a, r, W, clamped, R, v = (x.numpy() for x in (at.a, at.r, at.W, at.clamped, at.R, at.v))
+    a, r, W, clamped, v = (x.numpy() for x in (at.a, at.r, at.W, at.clamped, at.v))
     s2, nu = numbers(at.noise)
     variances = v * (clamped == W)
     s = -0.5 * variances * likelihood.curvature_slope(r, s2, nu)
     z = at.signed.solve(s)
     Kz = at.signed.K @ z
-    by_K = np.outer(0.5 * a + z, a)
-    by_K -= 0.5 * R
+    by_K = (0.5 * a + z)[:, None] * a
+    by_K -= at.half_R.T
 
     def along(slopes: Slopes) -> Array:
         return slopes.log_p - 0.5 * variances * slopes.W + Kz * slopes.g

@@ -17,6 +17,7 @@ References:
 """
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -34,8 +35,7 @@ from robustbo.numerics.laplace_mode import ENOUGH, cold_starts, find_mode
 DOF_PRIOR = LogNormal(2.5, 1.0)  # weak: its median is 12 degrees of freedom, its mode 4.5
 LOG_DOF = (math.log(2.0), math.log(1e4))
 ROUNDS = 3  # of climbs, each from a higher mode
-WARM_STEPS = 1  # of expectation maximization, from the mode of the last place
-BEGIN_STEPS = 10  # likewise, from the mean
+BEGIN_STEPS = 10  # of expectation maximization, from the mean
 HIGHER = 1e-6  # nats
 ROUGH = 3e-3  # relative rise of F at which the first climbs stop
 ROUGH_MODE = 1e-4  # as `laplace_mode.ENOUGH`, for these
@@ -69,7 +69,12 @@ class HeavyModel(NamedTuple):
         """The likelihood's parameters at x."""
         p = len(self.base.covariance.bounds)
         s2 = x[p].exp() if self.base.s2_known is None else self.base.s2_known
-        return Noise(s2, x[-2].exp() if self.dof is None else x.new_tensor(self.dof))
+        return Noise(s2, x[-2].exp() if self.dof is None else _number(self.dof))
+
+
+@lru_cache(maxsize=8)
+def _number(x: float) -> Tensor:
+    return torch.tensor(x, dtype=torch.float64)
 
 
 class HeavyFit(NamedTuple):
@@ -92,7 +97,7 @@ class Value(NamedTuple):
 
 
 def evaluate(
-    model: HeavyModel, x: Tensor, latent: Tensor | None = None, em_steps: int = WARM_STEPS, close: float = ENOUGH
+    model: HeavyModel, x: Tensor, latent: Tensor | None = None, em_steps: int = 0, close: float = ENOUGH
 ) -> Value:
     """The log posterior density at x, with clamped curvatures; -inf where no strict maximum is found.
 
@@ -100,7 +105,7 @@ def evaluate(
         model: What stays fixed.
         x: Where.
         latent: ``n`` latent values, the mean included, from which the mode is looked for; from nothing unless given.
-        em_steps: Steps of expectation maximization from there, at most.
+        em_steps: Steps of expectation maximization from there, at most; 0 from the mode at a place nearby.
         close: The mode's residual.
     """
     base, noise, m = model.base, model.noise(x), x[-1]
@@ -119,13 +124,11 @@ def evaluate(
 def slopes(model: HeavyModel, value: Value) -> Tensor:
     """The gradient of F in x."""
     by = gradient(value.laplace, is_nu_free=model.dof is None)
-    parts = [value.covariance.pullback(by.K)]
-    of_likelihood = ([by.log_s2.sum()] if model.base.s2_known is None else []) + (
-        [by.log_nu] if model.dof is None else []
-    )
+    of_likelihood = [by.log_s2.sum().item()] if model.base.s2_known is None else []
+    of_likelihood += [by.log_nu.item()] if model.dof is None else []
     priors = _likelihood_priors(model, value.x)
-    parts += [(slope + prior.slope(at)).reshape(1) for slope, (prior, at) in zip(of_likelihood, priors, strict=True)]
-    return torch.cat([*parts, by.m.sum().reshape(1)])
+    others = [slope + prior.slope(at) for slope, (prior, at) in zip(of_likelihood, priors, strict=True)]
+    return torch.cat([value.covariance.pullback(by.K), value.x.new_tensor([*others, by.m.sum().item()])])
 
 
 def information(model: HeavyModel, value: Value) -> Tensor:

@@ -2,7 +2,7 @@ import pytest
 import torch
 from gpytorch.priors import LogNormalPrior
 
-from robustbo.numerics import covariance
+from robustbo.numerics import covariance, kernels, pairs
 from robustbo.numerics.covariance import LogNormal, stationary
 
 PRIOR = LogNormal(0.5, 1.5)
@@ -20,11 +20,12 @@ def test_the_mode_is_the_most_probable_value():
     assert PRIOR.log_density(x.log()).argmax() == 1
 
 
-@pytest.mark.parametrize("many", [covariance.MANY, 5])
+@pytest.mark.parametrize("way", ["kernels", "pairs", "products"])
 @pytest.mark.parametrize("s2f_prior", [None, PRIOR])
 @pytest.mark.parametrize("kernel", ["matern52", "rbf"])
-def test_pullback_and_tangents_are_the_derivatives(kernel, s2f_prior, many, monkeypatch):
-    monkeypatch.setattr(covariance, "MANY", many)
+def test_pullback_and_tangents_are_the_derivatives(kernel, s2f_prior, way, monkeypatch):
+    monkeypatch.setattr(covariance, "FEW", 6 if way == "kernels" else 5)
+    monkeypatch.setattr(covariance, "MANY", 5 if way == "products" else 6)
     X = torch.rand(6, 2, generator=torch.Generator().manual_seed(0))
     function = stationary(X, kernel, PRIOR, s2f_prior)
     G, w, theta, step = torch.randn(6, 6), torch.randn(6), function.starts[0] + 0.3, 1e-6
@@ -43,3 +44,20 @@ def test_the_precision_is_the_curvature_of_the_prior():
     for unit, precision in zip(torch.eye(3), function.prior_precision, strict=True):
         up, here, down = (function.at(function.starts[0] + k * step * unit).log_prior for k in (1, 0, -1))
         assert precision == pytest.approx((2 * here - up - down) / step**2, rel=1e-5)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+@pytest.mark.parametrize("kernel", ["matern52", "rbf"])
+def test_each_pair_once_is_the_matrix_as_a_whole(kernel, n):
+    """Far from the origin too, with points that coincide, and for a gradient that is not symmetric."""
+    X = torch.rand(n, 3, generator=torch.Generator().manual_seed(n)) + 1e3
+    X[n // 2] = X[0]
+    G, w, l, s2f = torch.randn(n, n), torch.randn(n), torch.tensor([0.2, 0.5, 2.0]), torch.tensor(1.7)
+    D, given = kernels.squared_differences(X, X), pairs.pairs(X)
+    whole, found = kernels.kernel(kernel, D, l, s2f), pairs.kernel(kernel, given, l, s2f)
+    torch.testing.assert_close(found.K, whole.K)
+    wanted = kernels.pullback(G, D, l, whole)
+    torch.testing.assert_close(pairs.pullback(G, given, l, found), wanted)
+    torch.testing.assert_close(
+        pairs.tangents(w, given, l, found), kernels.tangents(w, D, l, whole), atol=1e-9, rtol=1e-9
+    )

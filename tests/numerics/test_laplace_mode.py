@@ -7,7 +7,7 @@ import torch
 from robustbo.numerics import student_t_likelihood as likelihood
 from robustbo.numerics.kernels import KERNELS, squared_differences
 from robustbo.numerics.laplace import Noise, approximate
-from robustbo.numerics.laplace_mode import climb, cold_starts, em, find_mode, given_by
+from robustbo.numerics.laplace_mode import climb, cold_starts, em, find_mode, given_by, place
 from tests.numerics.laplace_cases import NAMES, load
 
 
@@ -67,9 +67,9 @@ def test_expectation_maximization_never_falls():
 
 def test_newton_alone_climbs_from_anywhere():
     K, y, noise = draw(torch.Generator().manual_seed(4))
-    generator = torch.Generator().manual_seed(0)
+    generator, given = torch.Generator().manual_seed(0), given_by(K, y, noise)
     for scale in (0.01, 1.0, 100.0):
-        assert climb(given_by(K, y, noise), scale * torch.randn(len(y), generator=generator).numpy()).converged
+        assert climb(given, place(given, scale * torch.randn(len(y), generator=generator).numpy())).converged
 
 
 def test_a_high_start_is_not_left_for_a_lower_one():
@@ -93,3 +93,20 @@ def test_equal_values_and_one_observation_will_do():
     for n in (1, 5):
         K, y, noise = torch.ones(n, n), torch.full((n,), 2.0), Noise(torch.tensor(0.1), torch.tensor(4.0))
         assert find_mode(K, y, noise, cold_starts(K, y, noise)).converged
+
+
+def test_from_a_mode_nearby_newton_ends_where_expectation_maximization_does():
+    case = load("07_multimodal_1d")
+    y = case.y - case.m
+    near = find_mode(0.95 * case.K, y, case.noise, cold_starts(0.95 * case.K, y, case.noise))
+    start = 0.95 * case.K @ near.a
+    directly, slowly = (find_mode(case.K, y, case.noise, [start], em_steps=steps) for steps in (0, 30))
+    assert directly.converged
+    torch.testing.assert_close(directly.a, slowly.a, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3, 1e9])
+def test_from_anywhere_else_expectation_maximization_begins(scale):
+    K, y, noise = draw(torch.Generator().manual_seed(5))
+    start = scale * torch.randn(len(y), generator=torch.Generator().manual_seed(0))
+    assert find_mode(K, y, noise, [start], em_steps=0).converged

@@ -1,0 +1,110 @@
+"""Kernels of one set of points from its pairs: the matrix is symmetric, and each pair is computed once.
+
+Tensors come in and go out; between, they are arrays, since with a few hundred points what a tensor's operation costs
+beyond its arithmetic would be half of the time.
+
+Notation, beside that of `kernels`:
+    M      n (n - 1) / 2  pairs of points i < j
+    D      d x M          squared differences of the inputs, one row a dimension
+
+References:
+    equations.md section 0.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from robustbo.numerics.kernels import SQRT5, KernelGradient
+from robustbo.numerics.lapack import Array
+
+
+class Pairs(NamedTuple):
+    """The pairs of a set of points.
+
+    Attributes:
+        Z: ``d x n`` inputs, less their mean.
+        D: ``d x M`` squared differences.
+        places: ``2 M`` places of the pairs in a flattened ``n x n`` matrix, above the diagonal, then below.
+        pair: ``n x n`` numbers of the pairs; M on the diagonal.
+    """
+
+    Z: Array
+    D: Array
+    places: NDArray[np.intp]
+    pair: NDArray[np.intp]
+
+
+class PairedKernel(NamedTuple):
+    """A kernel matrix ``n x n``, and its ``M + 1`` different elements and derivatives: the last is the diagonal's."""
+
+    K: Tensor
+    each: Array
+    slope: Array
+
+
+def pairs(X: Tensor) -> Pairs:
+    """The pairs of ``n x d`` inputs."""
+    n, Z = len(X), (X - X.mean(0)).mT.contiguous().numpy()
+    i, j = np.triu_indices(n, 1)
+    pair = np.full((n, n), len(i))
+    pair[i, j] = pair[j, i] = np.arange(len(i))
+    return Pairs(Z, np.square(X.numpy().T[:, i] - X.numpy().T[:, j]), np.concatenate([i * n + j, j * n + i]), pair)
+
+
+def matern52(u2: Array, s2f: float) -> tuple[Array, Array]:
+    """`kernels.matern52` of squared scaled distances, whose memory it takes."""
+    u = np.sqrt(u2, out=u2)
+    u *= SQRT5
+    decay = np.exp(-u)
+    decay *= s2f
+    slope = decay * u
+    slope += decay
+    K = np.multiply(u, u, out=u)
+    K *= 1 / 3
+    K *= decay
+    K += slope
+    slope *= -5 / 6
+    return K, slope
+
+
+def rbf(u2: Array, s2f: float) -> tuple[Array, Array]:
+    """`kernels.rbf` of squared scaled distances."""
+    K = s2f * np.exp(-0.5 * u2)
+    return K, -0.5 * K
+
+
+KERNELS: dict[str, Callable[[Array, float], tuple[Array, Array]]] = {"matern52": matern52, "rbf": rbf}
+
+
+def kernel(name: str, given: Pairs, l: Tensor, s2f: Tensor) -> PairedKernel:
+    """The kernel of that name."""
+    u2 = np.zeros(given.D.shape[1] + 1)
+    np.dot(1 / np.square(l.numpy()), given.D, out=u2[:-1])
+    each, slope = KERNELS[name](u2, s2f.item())
+    K = l.new_empty(given.pair.shape)
+    each.take(given.pair, out=K.numpy(), mode="clip")
+    return PairedKernel(K, each, slope)
+
+
+def pullback(G: Tensor, given: Pairs, l: Tensor, found: PairedKernel) -> KernelGradient:
+    """`kernels.pullback` of ``n x n`` values of dL/dK, symmetric or not."""
+    above, below = G.numpy().ravel().take(given.places).reshape(2, -1)
+    both = above + below
+    log_s2f = both @ found.each[:-1] + np.trace(G.numpy()) * found.each[-1]
+    both *= found.slope[:-1]
+    return KernelGradient(torch.from_numpy(given.D @ both * (-2 / np.square(l.numpy()))), G.new_tensor(log_s2f))
+
+
+def tangents(w: Tensor, given: Pairs, l: Tensor, found: PairedKernel) -> Tensor:
+    """``d x n`` derivatives of K w with respect to log l, as `products.tangents`: three products a dimension."""
+    Z, v = given.Z, w.numpy()
+    Zw = Z * v
+    products = np.concatenate([v[None], Zw, Z * Zw]) @ found.slope.take(given.pair)
+    first, second, third = products[0], products[1 : len(Z) + 1], products[len(Z) + 1 :]
+    along = Z * (Z * first - 2 * second) + third
+    return torch.from_numpy(along * (-2 / np.square(l.numpy()))[:, None])
