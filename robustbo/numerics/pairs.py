@@ -53,7 +53,8 @@ def pairs(X: Tensor) -> Pairs:
     i, j = np.triu_indices(n, 1)
     pair = np.full((n, n), len(i))
     pair[i, j] = pair[j, i] = np.arange(len(i))
-    return Pairs(Z, np.square(X.numpy().T[:, i] - X.numpy().T[:, j]), np.concatenate([i * n + j, j * n + i]), pair)
+    D = np.square(np.ascontiguousarray(Z[:, i]) - Z[:, j])
+    return Pairs(Z, D, np.concatenate([i * n + j, j * n + i]), pair)
 
 
 def matern52(u2: Array, s2f: float) -> tuple[Array, Array]:
