@@ -9,7 +9,6 @@ References:
     Bunch and Kaufman (1977), Some stable methods for calculating inertia and solving symmetric linear systems.
 """
 
-import math
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -18,6 +17,8 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack as scipy_lapack
 
 from robustbo.numerics.lapack import Array
+
+PANEL = 32  # columns at a time: with LAPACK's 64 it takes a tenth longer at n = 200, a fifth at 400
 
 
 class Indefinite(NamedTuple):
@@ -59,15 +60,10 @@ class Indefinite(NamedTuple):
 
 def factor(B: Array) -> Indefinite:
     """The factors of B, which is overwritten. O(n^3)."""
-    LD, pivots, failed = scipy_lapack.dsytrf(B.T, lower=1, lwork=_room(len(B)), overwrite_a=1)
-    return Indefinite(LD, pivots, failed == 0 and math.isfinite(LD[-1, -1]))  # which a NaN anywhere gets to
+    LD, pivots, failed = scipy_lapack.dsytrf(B.T, lower=1, lwork=PANEL * len(B), overwrite_a=1)
+    return Indefinite(LD, pivots, failed == 0 and bool(np.isfinite(LD[-1]).all()))  # where a NaN anywhere gets to
 
 
 @lru_cache(maxsize=8)
 def _half(n: int) -> Array:
     return np.asfortranarray(np.tri(n) - 0.5 * np.eye(n))
-
-
-@lru_cache(maxsize=64)
-def _room(n: int) -> int:
-    return int(scipy_lapack.dsytrf_lwork(n, lower=1)[0])

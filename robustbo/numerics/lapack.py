@@ -26,11 +26,6 @@ def forward(C: Array, V: Array) -> Array:
     return lapack.dtrtrs(C, V, lower=1)[0] if V.size else V
 
 
-def backward(C: Array, V: Array) -> Array:
-    """C'^-1 V."""
-    return lapack.dtrtrs(C, V, lower=1, trans=1)[0] if V.size else V
-
-
 def solve(C: Array, V: Array) -> Array:
     """B^-1 V."""
     return lapack.dpotrs(C, V, lower=1)[0]

@@ -93,9 +93,9 @@ class Laplace:
     @cached_property
     def v(self) -> Tensor:
         """``n`` posterior variances of the latent values, the diagonal of Sig."""
-        if self.posterior is self.signed:
+        clamped = self.clamped.numpy()
+        if clamped.min() < CLAMP:
             return torch.from_numpy(self.posterior.variances)
-        clamped = self.clamped.numpy()  # none of them is too small for what follows
         return torch.from_numpy((clamped - 2 * self.half_R.diagonal()) / (clamped * clamped))
 
 
@@ -147,7 +147,7 @@ def approximate(
     signed = posterior(prior, at.W) if signed is None else signed
     clamped = np.maximum(at.W, CLAMP) if is_clamped else at.W
     used = posterior(prior, clamped) if is_clamped and bool((at.W < CLAMP).any()) else signed
-    log_scales = float(np.log(s2).sum()) if noise.s2.dim() else len(r) * math.log(s2)
+    log_scales = len(r) * (float(np.log(s2).mean()) if noise.s2.dim() else math.log(s2))
     log_p = len(r) * likelihood.log_normalizer_of(nu) - 0.5 * log_scales + at.log_kernel
     L = log_p - 0.5 * (float(weights @ f) + used.log_det) if used.is_maximum else -math.inf
     f_, r_, W, clamped_ = (torch.from_numpy(x) for x in (f, r, at.W, clamped))

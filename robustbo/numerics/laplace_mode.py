@@ -30,6 +30,7 @@ ENOUGH = 1e-7  # likewise: the evidence is as exact as can be then, and its grad
 NEAR = 1e-3  # where expectation maximization hands over, likewise
 FAR = 0.5  # likewise: a step of Newton's method that ends farther off did not begin near a mode
 FLAT = 1e-4  # where Psi's rounding hides its rise, likewise: the residual is the judge then
+LEVEL = 1e-13  # relative fall of Psi that may be rounding anywhere
 HALVINGS = 30
 
 
@@ -124,8 +125,8 @@ def begin(given: Given, f: Array, em_steps: int, close: float = CLOSE) -> Place:
         return place(given, em(given, f, em_steps))
     at = likelihood.terms(given.y - f, given.s2, given.nu)
     signed = posterior(given.K, at.W)
-    here = place(given, signed.solve(at.W * f + at.g))
-    if not signed.is_maximum or here.residual > FAR:
+    here = place(given, signed.solve(at.W * f + at.g)) if signed.is_maximum else None
+    if here is None or not here.residual <= FAR:
         return place(given, em(given, f))
     return _again(given, here, signed, close)
 
@@ -184,8 +185,9 @@ def _again(given: Given, here: Place, factors: Posterior, close: float) -> Place
 
 
 def _is_better(here: Place, there: Place) -> bool:
-    is_nearer = here.residual < FLAT and there.residual < 0.9 * here.residual
-    return there.Psi > here.Psi or is_nearer
+    fall = here.Psi - there.Psi
+    is_hidden = here.residual < FLAT or fall <= LEVEL * abs(here.Psi)
+    return fall < 0 or (is_hidden and there.residual < 0.9 * here.residual)
 
 
 def _residual(fall: Array, g: Array) -> float:

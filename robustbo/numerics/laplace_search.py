@@ -17,7 +17,6 @@ References:
 """
 
 import math
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -69,12 +68,7 @@ class HeavyModel(NamedTuple):
         """The likelihood's parameters at x."""
         p = len(self.base.covariance.bounds)
         s2 = x[p].exp() if self.base.s2_known is None else self.base.s2_known
-        return Noise(s2, x[-2].exp() if self.dof is None else _number(self.dof))
-
-
-@lru_cache(maxsize=8)
-def _number(x: float) -> Tensor:
-    return torch.tensor(x, dtype=torch.float64)
+        return Noise(s2, x[-2].exp() if self.dof is None else torch.from_numpy(np.asarray(self.dof)))
 
 
 class HeavyFit(NamedTuple):

@@ -111,7 +111,7 @@ def by_log_nu(r: Tensor, s2: Tensor, nu: Tensor) -> Slopes:
 
 
 def _square(r: Numbers) -> Numbers:
-    size = np.minimum(np.abs(r), HUGE) if isinstance(r, np.ndarray) else r.abs().clamp_max(HUGE)
+    size = np.minimum(np.abs(r), HUGE) if isinstance(r, np.ndarray) else r.clip(-HUGE, HUGE)
     return size * size
 
 

@@ -37,6 +37,9 @@ class TestFactors:
         assert factor(B @ B + np.eye(n)).num_negative == 0
 
 
-@pytest.mark.parametrize("bad", [np.zeros((3, 3)), np.full((3, 3), np.nan), np.diag([1.0, np.nan, 1.0])])
+OFF = np.array([[1.0, np.nan], [np.nan, 1.0]])
+
+
+@pytest.mark.parametrize("bad", [np.zeros((3, 3)), np.full((3, 3), np.nan), np.diag([1.0, np.nan, 1.0]), OFF, OFF - 1])
 def test_what_has_no_inverse_is_said(bad):
     assert not factor(bad).is_regular

@@ -30,6 +30,11 @@ def values(n=12, outlier=4.0):
     return y
 
 
+def full(found):
+    """R."""
+    return found.half_R + found.half_R.T
+
+
 NOISE = Noise(torch.tensor(0.04), torch.tensor(4.0))
 
 
@@ -73,7 +78,7 @@ class TestPosterior:
         assert found.is_maximum
         assert found.log_det == pytest.approx(np.linalg.slogdet(np.eye(12) + self.K @ np.diag(W))[1])
         assert_allclose(found.solve(W), W - R @ self.K @ W)
-        assert_allclose((found.half_R + found.half_R.T), R, atol=1e-12)
+        assert_allclose(full(found), R, atol=1e-12)
         assert_allclose(found.variances, np.diag(Sig))
         assert_allclose(found.explained(self.K[:, :3]), np.diag(self.K.T @ R @ self.K)[:3])
 
@@ -90,10 +95,8 @@ class TestPosterior:
     def test_a_curvature_of_nothing_tells_nothing(self):
         W = np.array([0.0, 1e-320, -1e-320, -0.0, *np.linspace(-0.5, 3.0, 8)])
         found, Sig = posterior(self.K, W), self.dense(W)
-        assert np.abs((found.half_R + found.half_R.T)[:4]).max() < 1e-150
-        assert (found.half_R + found.half_R.T)[4:, 4:] == pytest.approx(
-            (np.diag(W) - W[:, None] * Sig * W)[4:, 4:], abs=1e-10
-        )
+        assert np.abs(full(found)[:4]).max() < 1e-150
+        assert full(found)[4:, 4:] == pytest.approx((np.diag(W) - W[:, None] * Sig * W)[4:, 4:], abs=1e-10)
         assert_allclose(found.variances, np.diag(Sig))
 
     @pytest.mark.parametrize("W", [1.0, -0.1])
@@ -118,7 +121,7 @@ class TestPosterior:
     def test_what_it_is_given_stays_as_it_is(self):
         K, W = self.K.copy(), np.linspace(-0.5, 3.0, 12)
         found = posterior(K, W)
-        _ = (found.half_R + found.half_R.T), found.variances, found.solve(W)
+        _ = full(found), found.variances, found.solve(W)
         assert_allclose(K, self.K, rtol=0)
         assert_allclose(W, np.linspace(-0.5, 3.0, 12), rtol=0)
 
