@@ -45,7 +45,8 @@ class Indefinite(NamedTuple):
         """log|det B|."""
         each = self.LD.diagonal().copy()
         i = (self.pivots < 0).nonzero()[0][::2]  # first rows of the blocks
-        each[i], each[i + 1] = each[i] * each[i + 1] - self.LD[i + 1, i] ** 2, 1.0
+        if len(i):
+            each[i], each[i + 1] = each[i] * each[i + 1] - self.LD[i + 1, i] ** 2, 1.0
         return float(np.log(np.abs(each)).sum())
 
     def solve(self, V: Array) -> Array:

@@ -9,8 +9,10 @@ Notation:
 import math
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy.linalg import lapack
+from torch import Tensor
 
 Array = NDArray[np.float64]
 
@@ -29,6 +31,11 @@ def forward(C: Array, V: Array) -> Array:
 def solve(C: Array, V: Array) -> Array:
     """B^-1 V."""
     return lapack.dpotrs(C, V, lower=1)[0]
+
+
+def as_tensor(x: float) -> Tensor:
+    """A number as a tensor, in a quarter of the time of `torch.tensor`."""
+    return torch.from_numpy(np.asarray(x, dtype=np.float64))
 
 
 def on_diagonal(B: Array, more: Array | float) -> Array:

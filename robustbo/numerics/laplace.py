@@ -11,6 +11,7 @@ Notation (no batch dimensions):
     m            constant mean
     f    n       latent values less the mean, K a
     a    n       at the mode the likelihood's gradient g
+    Psi          log p(y | f) - f' K^-1 f / 2, less what does not depend on f
     W    n       minus its second derivative
     Sig  n x n   posterior covariance of the latent values, (K^-1 + D(W))^-1
     R    n x n   (K + D(W)^-1)^-1 = D(W) - D(W) Sig D(W)
@@ -30,7 +31,7 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics import student_t_likelihood as likelihood
-from robustbo.numerics.lapack import Array
+from robustbo.numerics.lapack import Array, as_tensor
 from robustbo.numerics.signed_posterior import Posterior, posterior
 from robustbo.numerics.student_t_likelihood import Slopes
 
@@ -52,6 +53,53 @@ class Noise(NamedTuple):
 def numbers(noise: Noise) -> tuple[Any, float]:
     """The same as numbers, or an array of ``n`` squared scales."""
     return noise.s2.numpy() if noise.s2.dim() else noise.s2.item(), noise.nu.item()
+
+
+class Given(NamedTuple):
+    """What stays fixed in a search for the mode, as arrays and numbers; see `find_mode`."""
+
+    K: Array
+    y: Array
+    s2: Any
+    nu: float
+
+
+def given_by(K: Tensor, y: Tensor, noise: Noise) -> Given:
+    """Tensors as arrays of the same memory."""
+    return Given(K.numpy(), y.numpy(), *numbers(noise))
+
+
+class Place(NamedTuple):
+    """Some a, with what is known there.
+
+    Attributes:
+        a: ``n`` values.
+        f: ``n`` values of K a.
+        fall: ``n`` values of g - a.
+        W: ``n`` curvatures.
+        Psi: Height.
+        residual: Largest |a - g|, relative to the largest |g| where that exceeds 1.
+    """
+
+    a: Array
+    f: Array
+    fall: Array
+    W: Array
+    Psi: float
+    residual: float
+
+
+def place(given: Given, a: Array) -> Place:
+    """What is known at a."""
+    f = given.K @ a
+    found = likelihood.terms(given.y - f, given.s2, given.nu)
+    fall = found.g - a
+    return Place(a, f, fall, found.W, found.log_kernel - 0.5 * float(a @ f), residual(fall, found.g))
+
+
+def residual(fall: Array, g: Array) -> float:
+    """Largest |a - g|, relative to the largest |g| where that exceeds 1."""
+    return float(np.abs(fall).max()) / max(float(np.abs(g).max()), 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +171,7 @@ def approximate(
     a: Tensor,
     *,
     is_clamped: bool = False,
+    at: Place | None = None,
     signed: Posterior | None = None,
 ) -> Laplace:
     """The approximation at a mode.
@@ -135,23 +184,22 @@ def approximate(
         a: ``n`` values at the mode, as `laplace_mode.find_mode` gives them.
         is_clamped: Whether curvatures below `CLAMP` are replaced by it in determinant and covariance, as in the
             distributed robust GP paper; the signed ones are exact.
+        at: What is known at a, if at hand.
         signed: The posterior with the signed curvatures, if at hand.
 
     Returns:
         With L = log p(y | f) - a'f / 2 - log|I + K D(W)| / 2; not finite where this is no strict maximum.
     """
-    prior, (s2, nu), weights = K.numpy(), numbers(noise), a.numpy()
-    f = prior @ weights
-    r = y.numpy() - m.item() - f
-    at = likelihood.terms(r, s2, nu)
-    signed = posterior(prior, at.W) if signed is None else signed
+    given = given_by(K, y - m, noise)
+    at = place(given, a.numpy()) if at is None else at
+    signed = posterior(given.K, at.W) if signed is None else signed
     clamped = np.maximum(at.W, CLAMP) if is_clamped else at.W
-    used = posterior(prior, clamped) if is_clamped and bool((at.W < CLAMP).any()) else signed
-    log_scales = len(r) * (float(np.log(s2).mean()) if noise.s2.dim() else math.log(s2))
-    log_p = len(r) * likelihood.log_normalizer_of(nu) - 0.5 * log_scales + at.log_kernel
-    L = log_p - 0.5 * (float(weights @ f) + used.log_det) if used.is_maximum else -math.inf
-    f_, r_, W, clamped_ = (torch.from_numpy(x) for x in (f, r, at.W, clamped))
-    return Laplace(y.new_tensor(L), a, f_, r_, W, clamped_, signed, used, noise)
+    used = posterior(given.K, clamped) if is_clamped and bool((at.W < CLAMP).any()) else signed
+    log_scales = len(a) * (float(np.log(given.s2).mean()) if noise.s2.dim() else math.log(given.s2))
+    log_p = len(a) * likelihood.log_normalizer_of(given.nu) - 0.5 * log_scales
+    L = log_p + at.Psi - 0.5 * used.log_det if used.is_maximum else -math.inf
+    f, r, W, clamped_ = (torch.from_numpy(x) for x in (at.f, given.y - at.f, at.W, clamped))
+    return Laplace(as_tensor(L), a, f, r, W, clamped_, signed, used, noise)
 
 
 def unclamped(at: Laplace) -> Laplace:
@@ -173,7 +221,8 @@ def gradient(at: Laplace, *, is_nu_free: bool = True) -> Gradient:
     a, r, W, clamped, v = (x.numpy() for x in (at.a, at.r, at.W, at.clamped, at.v))
     s2, nu = numbers(at.noise)
     variances = v * (clamped == W)
-    s = -0.5 * variances * likelihood.curvature_slope(r, s2, nu)
+    shares = likelihood.shares(r, s2, nu)
+    s = -0.5 * variances * likelihood.curvature_slope(shares, nu)
     z = at.signed.solve(s)
     Kz = at.signed.K @ z
     by_K = (0.5 * a + z)[:, None] * a
@@ -182,6 +231,6 @@ def gradient(at: Laplace, *, is_nu_free: bool = True) -> Gradient:
     def along(slopes: Slopes) -> Array:
         return slopes.log_p - 0.5 * variances * slopes.W + Kz * slopes.g
 
-    by_s2 = along(likelihood.by_log_s2(r, s2, nu))
+    by_s2 = along(likelihood.by_log_s2(shares, nu))
     by_nu = along(Slopes(*(x.numpy() for x in likelihood.by_log_nu(at.r, *at.noise)))).sum() if is_nu_free else 0.0
-    return Gradient(torch.from_numpy(by_K), torch.from_numpy(by_s2), at.L.new_tensor(by_nu), torch.from_numpy(a + z))
+    return Gradient(torch.from_numpy(by_K), torch.from_numpy(by_s2), as_tensor(by_nu), torch.from_numpy(a + z))

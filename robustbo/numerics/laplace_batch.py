@@ -66,7 +66,8 @@ def evidences(K: Tensor, y: Tensor, noise: Noise, mask: Tensor, modes: Modes, *,
     R = root.unsqueeze(-1) * torch.cholesky_inverse(C) * root.unsqueeze(-2)
 
     variances = v * (Wc == W) * mask
-    s = -0.5 * variances * likelihood.curvature_slope(r, *noise)
+    shares = likelihood.shares(r, *noise)
+    s = -0.5 * variances * likelihood.curvature_slope(shares, noise.nu)
     z = torch.linalg.lu_solve(J.LU, J.pivots, s.unsqueeze(-1)).squeeze(-1)
     g = likelihood.gradient(r, *noise) * mask
     by_K = 0.5 * (a.unsqueeze(-1) * a.unsqueeze(-2) - R) + z.unsqueeze(-1) * g.unsqueeze(-2)
@@ -75,7 +76,7 @@ def evidences(K: Tensor, y: Tensor, noise: Noise, mask: Tensor, modes: Modes, *,
     def along(slopes: Slopes) -> Tensor:
         return ((slopes.log_p - 0.5 * variances * slopes.W + Kz * slopes.g) * mask).sum(-1)
 
-    by_s2 = along(likelihood.by_log_s2(r, *noise))
+    by_s2 = along(likelihood.by_log_s2(shares, noise.nu))
     by_nu = along(likelihood.by_log_nu(r, *noise)) if is_nu_free else torch.zeros_like(L)
     is_fine = (failed == 0) & z.isfinite().all(-1)
     return Evidences(torch.where(is_fine, L, -torch.inf), by_K, by_s2, by_nu, ((a + z) * mask).sum(-1), f)

@@ -68,7 +68,7 @@ class HeavyModel(NamedTuple):
         """The likelihood's parameters at x."""
         p = len(self.base.covariance.bounds)
         s2 = x[p].exp() if self.base.s2_known is None else self.base.s2_known
-        return Noise(s2, x[-2].exp() if self.dof is None else torch.from_numpy(np.asarray(self.dof)))
+        return Noise(s2, x[-2].exp() if self.dof is None else lapack.as_tensor(self.dof))
 
 
 class HeavyFit(NamedTuple):
@@ -109,7 +109,7 @@ def evaluate(
         mode = find_mode(K, y, noise, cold_starts(K, y, noise))
     else:
         mode = find_mode(K, y, noise, [latent - m], em_steps=em_steps, close=close)
-    found = approximate(K, base.y, m, noise, mode.a, is_clamped=True, signed=mode.signed)
+    found = approximate(K, base.y, m, noise, mode.a, is_clamped=True, at=mode.at, signed=mode.signed)
     F = found.L.item() + covariance.log_prior + sum(prior.log_density(at) for prior, at in _likelihood_priors(model, x))
     is_mode = mode.converged and found.signed.is_maximum
     return Value(F if is_mode and math.isfinite(F) else -math.inf, x, covariance, found)

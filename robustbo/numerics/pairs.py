@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from robustbo.numerics.kernels import SQRT5, KernelGradient
-from robustbo.numerics.lapack import Array
+from robustbo.numerics.lapack import Array, as_tensor
 
 
 class Pairs(NamedTuple):
@@ -87,9 +87,7 @@ def kernel(name: str, given: Pairs, l: Tensor, s2f: Tensor) -> PairedKernel:
     u2 = np.zeros(given.D.shape[1] + 1)
     np.dot(1 / np.square(l.numpy()), given.D, out=u2[:-1])
     each, slope = KERNELS[name](u2, s2f.item())
-    K = l.new_empty(given.pair.shape)
-    each.take(given.pair, out=K.numpy(), mode="clip")
-    return PairedKernel(K, each, slope)
+    return PairedKernel(torch.from_numpy(each.take(given.pair)), each, slope)
 
 
 def pullback(G: Tensor, given: Pairs, l: Tensor, found: PairedKernel) -> KernelGradient:
@@ -98,7 +96,7 @@ def pullback(G: Tensor, given: Pairs, l: Tensor, found: PairedKernel) -> KernelG
     both = above + below
     log_s2f = both @ found.each[:-1] + np.trace(G.numpy()) * found.each[-1]
     both *= found.slope[:-1]
-    return KernelGradient(torch.from_numpy(given.D @ both * (-2 / np.square(l.numpy()))), G.new_tensor(log_s2f))
+    return KernelGradient(torch.from_numpy(given.D @ both * (-2 / np.square(l.numpy()))), as_tensor(log_s2f))
 
 
 def tangents(w: Tensor, given: Pairs, l: Tensor, found: PairedKernel) -> Tensor:

@@ -79,10 +79,25 @@ def curvature(r: Numbers, s2: Numbers, nu: Numbers) -> Numbers:
     return (nu + 1) / (nu * s2) * (1 - x2) / (1 + x2) / (1 + x2)
 
 
-def curvature_slope(r: Numbers, s2: Numbers, nu: Numbers) -> Numbers:
+class Shares(NamedTuple):
+    """What the derivatives of W are made of: r / q, s2 / q and r^2 / q, and q."""
+
+    pull: Numbers
+    scale: Numbers
+    lean: Numbers
+    q: Numbers
+
+
+def shares(r: Numbers, s2: Numbers, nu: Numbers) -> Shares:
+    """Of residuals."""
+    r2 = _square(r)
+    q = nu * s2 + r2
+    return Shares(r / q, s2 / q, r2 / q, q)
+
+
+def curvature_slope(at: Shares, nu: Numbers) -> Numbers:
     """dW / df = 2 (nu + 1) r (3 nu s2 - r^2) / q^3."""
-    q = nu * s2 + _square(r)
-    return 2 * (nu + 1) * (r / q) * ((3 * nu * s2 - _square(r)) / q) / q
+    return 2 * (nu + 1) * at.pull * (3 * nu * at.scale - at.lean) / at.q
 
 
 def em_variance(r: Numbers, s2: Numbers, nu: Numbers) -> Numbers:
@@ -90,24 +105,19 @@ def em_variance(r: Numbers, s2: Numbers, nu: Numbers) -> Numbers:
     return (nu * s2 + _square(r)) / (nu + 1)
 
 
-def by_log_s2(r: Numbers, s2: Numbers, nu: Numbers) -> Slopes:
+def by_log_s2(at: Shares, nu: Numbers) -> Slopes:
     """Derivatives with respect to log s2."""
-    q = nu * s2 + _square(r)
-    share, lean = s2 / q, _square(r) / q
-    return Slopes(
-        0.5 * nu * (lean - share),
-        -nu * (nu + 1) * share * r / q,
-        nu * (nu + 1) * share * (3 * lean - nu * share) / q,
-    )
+    lean, share = at.lean, nu * at.scale
+    more = (nu + 1) * share
+    return Slopes(0.5 * (nu * lean - share), -more * at.pull, more * (3 * lean - share) / at.q)
 
 
 def by_log_nu(r: Tensor, s2: Tensor, nu: Tensor) -> Slopes:
     """Derivatives with respect to log nu."""
-    q = nu * s2 + _square(r)
-    share, lean = s2 / q, _square(r) / q
+    pull, share, lean, q = shares(r, s2, nu)
     tail = _log_normalizer_slope(nu) - 0.5 * log_tail(r, s2, nu) + 0.5 * (nu + 1) / nu * lean
     on_W = 2 * nu * share + share - lean - 2 * share * (nu + 1) * (nu * share - lean)
-    return Slopes(nu * tail, nu * (lean - share) * r / q, nu * on_W / q)
+    return Slopes(nu * tail, nu * (lean - share) * pull, nu * on_W / q)
 
 
 def _square(r: Numbers) -> Numbers:

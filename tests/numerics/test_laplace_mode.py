@@ -7,8 +7,8 @@ import torch
 from robustbo.numerics import laplace_mode
 from robustbo.numerics import student_t_likelihood as likelihood
 from robustbo.numerics.kernels import KERNELS, squared_differences
-from robustbo.numerics.laplace import Noise, approximate
-from robustbo.numerics.laplace_mode import climb, cold_starts, em, find_mode, given_by, place
+from robustbo.numerics.laplace import Noise, approximate, given_by, place
+from robustbo.numerics.laplace_mode import climb, cold_starts, em, find_mode
 from tests.numerics.laplace_cases import NAMES, load
 
 

@@ -14,6 +14,14 @@ def given(s2, nu):
     return torch.tensor(s2), torch.tensor(nu)
 
 
+def curvature_slope(r, s2, nu):
+    return likelihood.curvature_slope(likelihood.shares(r, s2, nu), nu)
+
+
+def by_log_s2(r, s2, nu):
+    return likelihood.by_log_s2(likelihood.shares(r, s2, nu), nu)
+
+
 @pytest.mark.parametrize(("s2", "nu"), PARAMETERS)
 def test_it_is_the_student_t_distribution(s2, nu):
     expected = torch.distributions.StudentT(nu, 0.0, math.sqrt(s2)).log_prob(R)
@@ -22,7 +30,7 @@ def test_it_is_the_student_t_distribution(s2, nu):
 
 @pytest.mark.parametrize(("s2", "nu"), PARAMETERS)
 def test_each_derivative_is_that_of_the_one_before(s2, nu):
-    chain = [*FUNCTIONS, likelihood.curvature_slope]
+    chain = [*FUNCTIONS, curvature_slope]
     for lower, higher, sign in zip(
         FUNCTIONS, chain[1:], (-1, 1, -1), strict=True
     ):  # f falls as r rises, and W has a minus
@@ -35,7 +43,7 @@ def test_each_derivative_is_that_of_the_one_before(s2, nu):
 @pytest.mark.parametrize("which", [0, 1])
 def test_the_slopes_are_the_derivatives_of_all_three(s2, nu, which):
     logs = [torch.tensor(x).log().expand_as(R).clone().requires_grad_() for x in (s2, nu)]
-    slopes = (likelihood.by_log_s2, likelihood.by_log_nu)[which](R, *given(s2, nu))
+    slopes = (by_log_s2, likelihood.by_log_nu)[which](R, *given(s2, nu))
     for function, slope in zip(FUNCTIONS, slopes, strict=True):
         (expected,) = torch.autograd.grad(function(R, *(x.exp() for x in logs)).sum(), logs[which])
         torch.testing.assert_close(slope, expected, rtol=1e-6, atol=1e-8)
@@ -59,9 +67,9 @@ def test_the_terms_are_the_same_at_once(s2, nu):
 
 @pytest.mark.parametrize(("s2", "nu"), PARAMETERS)
 def test_arrays_are_as_good_as_tensors(s2, nu):
-    for function in (likelihood.gradient, likelihood.curvature, likelihood.curvature_slope, likelihood.em_variance):
+    for function in (likelihood.gradient, likelihood.curvature, curvature_slope, likelihood.em_variance):
         assert function(R.numpy(), s2, nu).tolist() == pytest.approx(function(R, *given(s2, nu)).tolist())
-    ours, theirs = likelihood.by_log_s2(R.numpy(), s2, nu), likelihood.by_log_s2(R, *given(s2, nu))
+    ours, theirs = by_log_s2(R.numpy(), s2, nu), by_log_s2(R, *given(s2, nu))
     for mine, its in zip(ours, theirs, strict=True):
         assert mine.tolist() == pytest.approx(its.tolist())
     assert likelihood.log_normalizer_of(nu) == likelihood.log_normalizer(torch.tensor(nu)).item()
@@ -91,9 +99,9 @@ def test_the_curvature_turns_negative_beyond_root_nu_scales():
 
 @pytest.mark.parametrize("r", [1e100, -1e300, 0.0])
 def test_any_residual_has_finite_values_and_slopes(r):
-    for function in (*FUNCTIONS, likelihood.curvature_slope):
+    for function in (*FUNCTIONS, curvature_slope):
         assert function(torch.tensor(r), *given(1e-4, 4.0)).isfinite()
-    for slopes in (likelihood.by_log_s2, likelihood.by_log_nu):
+    for slopes in (by_log_s2, likelihood.by_log_nu):
         assert all(slope.isfinite() for slope in slopes(torch.tensor(r), *given(1e-4, 4.0)))
 
 
