@@ -164,7 +164,7 @@ def main() -> None:
     """Measure, print a row a data set, and write them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[50, 100, 200])
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--seeds", type=int, nargs="+", default=list(range(10)))
     parser.add_argument("--variational-up-to", type=int, default=100, help="sizes beyond get none")
     parser.add_argument("--out", type=Path, default=None, help="a folder")
     options = parser.parse_args()

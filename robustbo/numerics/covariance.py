@@ -106,9 +106,9 @@ def stationary(X: Tensor, kernel: str, l_prior: LogNormal, s2f_prior: LogNormal 
         found = way.kernel(kernel, given, l, s2f)
 
         def back(G: Tensor) -> Tensor:
-            slopes = theta.new_tensor([prior.slope(value) for prior, value in zip(priors, values, strict=True)])
             log_l, log_s2f = way.pullback(G, given, l, found)
-            return slopes + (log_l if s2f_prior is None else torch.cat([log_l, log_s2f.unsqueeze(0)]))
+            slopes = theta.new_tensor([prior.slope(value) for prior, value in zip(priors, values, strict=True)])
+            return slopes.add_(log_l if s2f_prior is None else torch.cat([log_l, log_s2f.unsqueeze(0)]))
 
         def along(w: Tensor) -> Tensor:
             log_l = way.tangents(w, given, l, found)

@@ -9,6 +9,7 @@ References:
     Bunch and Kaufman (1977), Some stable methods for calculating inertia and solving symmetric linear systems.
 """
 
+import math
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -62,7 +63,7 @@ class Indefinite(NamedTuple):
 def factor(B: Array) -> Indefinite:
     """The factors of B, which is overwritten. O(n^3)."""
     LD, pivots, failed = scipy_lapack.dsytrf(B.T, lower=1, lwork=PANEL * len(B), overwrite_a=1)
-    return Indefinite(LD, pivots, failed == 0 and bool(np.isfinite(LD[-1]).all()))  # where a NaN anywhere gets to
+    return Indefinite(LD, pivots, failed == 0 and math.isfinite(LD[-1].sum()))  # where a NaN anywhere gets to
 
 
 @lru_cache(maxsize=8)

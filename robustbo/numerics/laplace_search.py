@@ -67,7 +67,7 @@ class HeavyModel(NamedTuple):
     def noise(self, x: Tensor) -> Noise:
         """The likelihood's parameters at x."""
         p = len(self.base.covariance.bounds)
-        s2 = x[p].exp() if self.base.s2_known is None else self.base.s2_known
+        s2 = lapack.as_tensor(math.exp(x[p])) if self.base.s2_known is None else self.base.s2_known
         return Noise(s2, x[-2].exp() if self.dof is None else lapack.as_tensor(self.dof))
 
 
