@@ -11,6 +11,7 @@ References:
     equations.md section 0.
 """
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from robustbo.numerics.kernels import SQRT5, KernelGradient
+from robustbo.numerics.kernels import KernelGradient
 from robustbo.numerics.lapack import Array, as_tensor
 
 
@@ -40,11 +41,19 @@ class Pairs(NamedTuple):
 
 
 class PairedKernel(NamedTuple):
-    """A kernel matrix ``n x n``, and its ``M + 1`` different elements and derivatives: the last is the diagonal's."""
+    """A kernel at some length-scales.
+
+    Attributes:
+        K: ``n x n`` values.
+        each: ``M + 1`` different ones; the last is the diagonal's.
+        slope: ``M + 1`` derivatives of each with respect to u2, but for a factor.
+        scale: ``d`` values by which these are multiplied for -2 K_u2 / l^2.
+    """
 
     K: Tensor
     each: Array
     slope: Array
+    scale: Array
 
 
 def pairs(X: Tensor) -> Pairs:
@@ -57,37 +66,38 @@ def pairs(X: Tensor) -> Pairs:
     return Pairs(Z, D, np.concatenate([i * n + j, j * n + i]), pair)
 
 
-def matern52(u2: Array, s2f: float) -> tuple[Array, Array]:
-    """`kernels.matern52` of squared scaled distances, whose memory it takes."""
+def matern52(u2: Array, log_s2f: float) -> tuple[Array, Array]:
+    """`kernels.matern52` of squared scaled distances, whose memory it takes: K, and K_u2 times -6/5."""
+    u2 *= 5.0
     u = np.sqrt(u2, out=u2)
-    u *= SQRT5
-    decay = np.exp(-u)
-    decay *= s2f
-    slope = decay * u
-    slope += decay
-    K = np.multiply(u, u, out=u)
-    K *= 1 / 3
-    K *= decay
-    K += slope
-    slope *= -5 / 6
-    return K, slope
+    decay = np.subtract(log_s2f, u)
+    np.exp(decay, out=decay)
+    more = decay * u
+    decay += more
+    more *= u
+    more *= 1 / 3
+    more += decay
+    return more, decay
 
 
-def rbf(u2: Array, s2f: float) -> tuple[Array, Array]:
-    """`kernels.rbf` of squared scaled distances."""
-    K = s2f * np.exp(-0.5 * u2)
-    return K, -0.5 * K
+def rbf(u2: Array, log_s2f: float) -> tuple[Array, Array]:
+    """`kernels.rbf` of squared scaled distances, whose memory it takes: K, and K_u2 times -2."""
+    u2 *= -0.5
+    u2 += log_s2f
+    K = np.exp(u2, out=u2)
+    return K, K
 
 
 KERNELS: dict[str, Callable[[Array, float], tuple[Array, Array]]] = {"matern52": matern52, "rbf": rbf}
+SLOPES = {"matern52": 5 / 3, "rbf": 1.0}  # by which what they give is to be multiplied for -2 K_u2
 
 
 def kernel(name: str, given: Pairs, l: Tensor, s2f: Tensor) -> PairedKernel:
     """The kernel of that name."""
-    u2 = np.zeros(given.D.shape[1] + 1)
-    np.dot(1 / np.square(l.numpy()), given.D, out=u2[:-1])
-    each, slope = KERNELS[name](u2, s2f.item())
-    return PairedKernel(torch.from_numpy(each.take(given.pair)), each, slope)
+    u2, precision = np.zeros(given.D.shape[1] + 1), 1 / np.square(l.numpy())
+    np.dot(precision, given.D, out=u2[:-1])
+    each, slope = KERNELS[name](u2, math.log(s2f))
+    return PairedKernel(torch.from_numpy(each.take(given.pair)), each, slope, SLOPES[name] * precision)
 
 
 def pullback(G: Tensor, given: Pairs, l: Tensor, found: PairedKernel) -> KernelGradient:
@@ -96,7 +106,7 @@ def pullback(G: Tensor, given: Pairs, l: Tensor, found: PairedKernel) -> KernelG
     both = above + below
     log_s2f = both @ found.each[:-1] + np.trace(G.numpy()) * found.each[-1]
     both *= found.slope[:-1]
-    return KernelGradient(torch.from_numpy(given.D @ both * (-2 / np.square(l.numpy()))), as_tensor(log_s2f))
+    return KernelGradient(torch.from_numpy(given.D @ both * found.scale), as_tensor(log_s2f))
 
 
 def tangents(w: Tensor, given: Pairs, l: Tensor, found: PairedKernel) -> Tensor:
@@ -106,4 +116,4 @@ def tangents(w: Tensor, given: Pairs, l: Tensor, found: PairedKernel) -> Tensor:
     products = np.concatenate([v[None], Zw, Z * Zw]) @ found.slope.take(given.pair)
     first, second, third = products[0], products[1 : len(Z) + 1], products[len(Z) + 1 :]
     along = Z * (Z * first - 2 * second) + third
-    return torch.from_numpy(along * (-2 / np.square(l.numpy()))[:, None])
+    return torch.from_numpy(along * found.scale[:, None])
