@@ -5,6 +5,7 @@ in several places, goes by expectation maximization (which never falls) to where
 the highest. From the mode of a similar prior covariance Newton's method begins at once.
 
 Notation (no batch dimensions): that of `laplace`.
+
 References:
     equations.md section 2.1; Rasmussen and Williams (2006), algorithm 3.1, with one W throughout.
 """
@@ -144,8 +145,10 @@ def _again(given: Given, here: Place, factors: Posterior, close: float) -> Place
     """
     while here.residual > close:
         before, there = here, place(given, here.a + factors.solve(here.fall))
-        here = there if _is_better(before, there) else before
-        if there.residual > 0.1 * before.residual:
+        if not _is_better(before, there):
+            break
+        here = there
+        if here.residual > 0.1 * before.residual:
             break
     return here
 

@@ -1,6 +1,7 @@
 import math
 from itertools import pairwise
 
+import numpy as np
 import pytest
 import torch
 
@@ -130,3 +131,13 @@ def test_from_anywhere_else_expectation_maximization_begins(scale, monkeypatch):
     monkeypatch.setattr(laplace_mode, "em", lambda *given: begun.append(given) or em(*given))
     assert find_mode(K, y, noise, [start], em_steps=0).converged
     assert begun
+
+
+@pytest.mark.parametrize("there", [{"Psi": -1.0, "residual": 1e-9}, {"Psi": math.nan, "residual": math.nan}])
+def test_what_is_no_better_ends_the_steps_with_the_same_factors(there, monkeypatch):
+    K, y, noise = draw(torch.Generator().manual_seed(5))
+    given = given_by(K, y, noise)
+    here = place(given, y.numpy())._replace(Psi=0.0, residual=0.2)
+    factors = laplace_mode.posterior(given.K, np.ones(len(y)))
+    monkeypatch.setattr(laplace_mode, "place", lambda *_: here._replace(**there))
+    assert laplace_mode._again(given, here, factors, 1e-10) is here
