@@ -23,6 +23,9 @@ import torch
 from scipy.optimize import minimize
 from torch import Tensor
 
+from robustbo.numerics import lapack
+from robustbo.numerics.lapack import Array
+
 DAMPING = 1e-3  # added to the information, which may be singular
 LONGEST = 4.0  # logarithmic units that a coordinate moves at once
 ROUNDING = 1e-12  # of the information itself, so that it can be factored whatever its size
@@ -60,10 +63,11 @@ class Ascent(NamedTuple):
 class Secant(NamedTuple):
     """A step, and how much the gradient fell by it."""
 
-    s: Tensor
-    y: Tensor
+    s: Array
+    y: Array
 
 
+@np.errstate(all="ignore")  # what may not be visited may overflow
 def ascend(
     at: Callable[[Tensor], Point], x: Tensor, low: Tensor, high: Tensor, *, ftol: float = 1e-9, maxiter: int = 100
 ) -> Ascent:
@@ -77,34 +81,36 @@ def ascend(
         ftol: Relative gain, made or expected, below which the search ends.
         maxiter: Steps at most.
     """
-    x = x.clamp(low, high)
-    here, evaluations, secants = at(x), 1, list[Secant]()
+    within, tensor = (low.numpy(), high.numpy()), torch.from_numpy
+    z = np.clip(x.numpy(), *within)
+    here, evaluations, secants = at(tensor(z)), 1, list[Secant]()
     if not math.isfinite(here.F):
-        return Ascent(x, here, evaluations, False)
-    g, A = here.derivatives()
+        return Ascent(tensor(z), here, evaluations, False)
+    g, A = (found.numpy() for found in here.derivatives())
     for _ in range(maxiter):
         enough = ftol * max(1.0, abs(here.F))
-        step = _step(g, corrected(A, secants), x, low, high)
-        if not (rise := (g @ step).item()) > 0:  # bounds have bent it downhill, or there is no factor
-            step = _clipped(g / (A.diagonal() + DAMPING), x, low, high)
-            rise = (g @ step).item()
+        step = _step(g, corrected(A, secants), z, *within)
+        if not (rise := float(g @ step)) > 0:  # bounds have bent it downhill, or there is no factor
+            step = _clipped(g / (A.diagonal() + DAMPING), z, *within)
+            rise = float(g @ step)
         share, there = 1.0, here
         while share * rise > 2 * enough:  # half of it is expected
-            there, evaluations = at(_snapped(x + share * step, low, high)), evaluations + 1
+            there, evaluations = at(tensor(_snapped(z + share * step, *within))), evaluations + 1
             gained = there.F - here.F
             if gained > ARMIJO * share * rise:
                 break
             share *= max(0.1, min(0.5, 0.5 * share * rise / (share * rise - gained)))  # the parabola's summit
         else:
-            return Ascent(x, here, evaluations, math.isfinite(rise))
-        x, before = _snapped(x + share * step, low, high), g
+            return Ascent(tensor(z), here, evaluations, math.isfinite(rise))
+        z, before = _snapped(z + share * step, *within), g
         if gained < enough:
-            return Ascent(x, there, evaluations, True)
-        here, (g, A) = there, there.derivatives()
+            return Ascent(tensor(z), there, evaluations, True)
+        here, (g, A) = there, (found.numpy() for found in there.derivatives())
         secants = [*secants, Secant(share * step, before - g)][-MEMORY:]
-    return Ascent(x, here, evaluations, False)
+    return Ascent(tensor(z), here, evaluations, False)
 
 
+@np.errstate(all="ignore")
 def ascend_by_gradient(
     at: Callable[[Tensor], Point], x: Tensor, low: Tensor, high: Tensor, *, ftol: float = 1e-9, maxiter: int = 200
 ) -> Ascent:
@@ -129,33 +135,33 @@ def ascend_by_gradient(
     return Ascent(torch.from_numpy(found.x), last, found.nfev, bool(found.success))
 
 
-def corrected(A: Tensor, secants: Sequence[Secant]) -> Tensor:
+def corrected(A: Array, secants: Sequence[Secant]) -> Array:
     """The information, changed by BFGS updates until ``A s = y`` for the last secant (and nearly for the others)."""
     for s, y in secants:
         As = A @ s
-        old, new = (s @ As).item(), (s @ y).item()
+        old, new = float(s @ As), float(s @ y)
         if old > 0 and new > CURVED * old:
-            A = A + torch.outer(y, y) / new - torch.outer(As, As) / old
+            As, y = As / math.sqrt(old), y / math.sqrt(new)
+            A = A + y[:, None] * y - As[:, None] * As
     return A
 
 
-def _step(g: Tensor, A: Tensor, x: Tensor, low: Tensor, high: Tensor) -> Tensor:
-    """The Newton step of the coordinates that no bound holds back, within the bounds."""
-    free = (((x > low) | (g > 0)) & ((x < high) | (g < 0))).to(x.dtype)
-    held = A * torch.outer(free, free)
-    held.diagonal().add_(1 + DAMPING - free + ROUNDING * held.diagonal())
-    C, _ = torch.linalg.cholesky_ex(held)
-    move = torch.cholesky_solve((g * free).unsqueeze(-1), C).squeeze(-1)
-    return _clipped(move, x, low, high)
+def _step(g: Array, A: Array, x: Array, low: Array, high: Array) -> Array:
+    """The Newton step of the coordinates that no bound holds back, within the bounds; none where there is no factor."""
+    free = ((x > low) | (g > 0)) & ((x < high) | (g < 0))
+    held = A * (free[:, None] & free)
+    lapack.on_diagonal(held, 1 + DAMPING - free + ROUNDING * held.diagonal())
+    move, is_solved = lapack.solution(held, g * free)
+    return _clipped(move if is_solved else np.zeros_like(g), x, low, high)
 
 
-def _clipped(move: Tensor, x: Tensor, low: Tensor, high: Tensor) -> Tensor:
+def _clipped(move: Array, x: Array, low: Array, high: Array) -> Array:
     """A move, no longer than `LONGEST` and within the bounds."""
-    shorter = move * (LONGEST / move.abs().max().clamp_min(LONGEST))
-    return (x + shorter).clamp(low, high) - x
+    shorter = move * (LONGEST / max(LONGEST, np.abs(move).max(initial=0.0)))
+    return np.clip(x + shorter, low, high) - x
 
 
-def _snapped(x: Tensor, low: Tensor, high: Tensor) -> Tensor:
+def _snapped(x: Array, low: Array, high: Array) -> Array:
     """Coordinates a rounding error away from a bound are at it."""
-    x = torch.where(x - low < CLOSE, low, x)
-    return torch.where(high - x < CLOSE, high, x)
+    x = np.where(x - low < CLOSE, low, x)
+    return np.where(high - x < CLOSE, high, x)

@@ -9,21 +9,23 @@ Notation (no batch dimensions: a search is one search):
 """
 
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from robustbo.numerics import kernels, pairs, products
+from robustbo.numerics import pairs, products
 from robustbo.numerics.evidence import LOG_2PI
+from robustbo.numerics.lapack import Array, as_tensor
 
-FEW = 64  # points up to which a kernel's matrix is computed whole, by tensors: among tensors that is faster there
 MANY = 256  # points beyond which kernels come from products of inputs: faster there, exact to rounding of their squares
 FACTORS = (1.0, 2.0, 0.5)  # of the prior's mode: length-scales of the starts
 
 T = TypeVar("T", float, Tensor)
 
+ONE = as_tensor(1.0)
 LOG_L = (math.log(2.5e-2), math.log(1e3))  # the lower bound is BoTorch's
 LOG_S2F = (math.log(1e-3), math.log(1e6))
 
@@ -46,6 +48,23 @@ class LogNormal(NamedTuple):
     def slope(self, log_x: T) -> T:
         """Derivative of the log density with respect to log_x."""
         return -(log_x - self.loc) / self.scale**2 - 1
+
+
+class LogNormals:
+    """Log-normal priors of several parameters at once."""
+
+    def __init__(self, priors: Sequence[LogNormal]) -> None:
+        self.loc, self.scale = np.array([prior.loc for prior in priors]), np.array([prior.scale for prior in priors])
+        self._constant = float(np.log(self.scale).sum() + 0.5 * LOG_2PI * len(priors))
+
+    def log_density(self, log_x: Array) -> float:
+        """The sum of the log densities at exp(log_x)."""
+        z = (log_x - self.loc) / self.scale
+        return float(-0.5 * (z @ z) - log_x.sum()) - self._constant
+
+    def slopes(self, log_x: Array) -> Array:
+        """The derivatives of the log densities with respect to log_x."""
+        return (self.loc - log_x) / np.square(self.scale) - 1
 
 
 class Covariance(NamedTuple):
@@ -80,13 +99,6 @@ class CovarianceFunction(NamedTuple):
     prior_precision: Tensor | None = None
 
 
-def _way(X: Tensor) -> tuple[Any, Any]:
-    """A module with `kernel`, `pullback` and `tangents`, and the inputs as they take them."""
-    if len(X) > MANY:
-        return products, X
-    return (pairs, pairs.pairs(X)) if len(X) > FEW else (kernels, kernels.squared_differences(X, X))
-
-
 def stationary(X: Tensor, kernel: str, l_prior: LogNormal, s2f_prior: LogNormal | None) -> CovarianceFunction:
     """A stationary kernel with ARD: theta is log l, then log s2f unless ``s2f_prior`` is None, which fixes it at 1.
 
@@ -96,27 +108,31 @@ def stationary(X: Tensor, kernel: str, l_prior: LogNormal, s2f_prior: LogNormal 
         l_prior: Prior of each length-scale.
         s2f_prior: Prior of the signal variance.
     """
-    d, one = X.shape[-1], X.new_ones(())
-    way, given = _way(X)
-    priors = [l_prior] * d + ([] if s2f_prior is None else [s2f_prior])
+    d = X.shape[-1]
+    way, given = (products, X) if len(X) > MANY else (pairs, pairs.pairs(X))
+    priors = LogNormals([l_prior] * d + ([] if s2f_prior is None else [s2f_prior]))
 
     def at(theta: Tensor) -> Covariance:
-        x, values = theta.exp(), theta.tolist()
-        l, s2f = x[:d], one if s2f_prior is None else x[d]
+        log_x = theta.numpy()
+        x = as_tensor(np.exp(log_x))
+        l, s2f = x[:d], ONE if s2f_prior is None else x[d]
         found = way.kernel(kernel, given, l, s2f)
 
         def back(G: Tensor) -> Tensor:
             log_l, log_s2f = way.pullback(G, given, l, found)
-            slopes = theta.new_tensor([prior.slope(value) for prior, value in zip(priors, values, strict=True)])
-            return slopes.add_(log_l if s2f_prior is None else torch.cat([log_l, log_s2f.unsqueeze(0)]))
+            slopes = priors.slopes(log_x)
+            slopes[:d] += log_l.numpy()
+            slopes[d:] += log_s2f.item()
+            return as_tensor(slopes)
 
         def along(w: Tensor) -> Tensor:
             log_l = way.tangents(w, given, l, found)
             return log_l if s2f_prior is None else torch.cat([log_l, (found.K @ w).unsqueeze(0)])
 
-        log_prior = sum(prior.log_density(value) for prior, value in zip(priors, values, strict=True))
-        return Covariance(found.K, log_prior, back, along)
+        return Covariance(found.K, priors.log_density(log_x), back, along)
 
-    starts = tuple(X.new_tensor([l_prior.log_mode + math.log(f)] * d + [0.0] * (len(priors) - d)) for f in FACTORS)
-    precision = X.new_tensor([prior.scale**-2 for prior in priors])
-    return CovarianceFunction(at, starts, [LOG_L] * d + [LOG_S2F] * (len(priors) - d), precision)
+    starts = tuple(
+        X.new_tensor([l_prior.log_mode + math.log(f)] * d + [0.0] * (len(priors.scale) - d)) for f in FACTORS
+    )
+    precision = as_tensor(priors.scale**-2)
+    return CovarianceFunction(at, starts, [LOG_L] * d + [LOG_S2F] * (len(priors.scale) - d), precision)

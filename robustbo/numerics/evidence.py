@@ -15,8 +15,12 @@ References:
 import math
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
+
+from robustbo.numerics import lapack
+from robustbo.numerics.lapack import Array, as_tensor
 
 LOG_2PI = math.log(2 * math.pi)
 
@@ -35,7 +39,7 @@ class Evidence(NamedTuple):
     @property
     def G(self) -> Tensor:
         """``... x n x n`` gradient (al al' - P) / 2 with respect to Sg; the mean is at its best and needs no term."""
-        return 0.5 * (self.al.unsqueeze(-1) * self.al.unsqueeze(-2) - self.P)
+        return torch.addcmul(self.P, self.al.unsqueeze(-1), self.al.unsqueeze(-2), value=-1.0).mul_(-0.5)
 
 
 def evidence(Sg: Tensor, y: Tensor, m: Tensor | None = None) -> Evidence:
@@ -50,12 +54,25 @@ def evidence(Sg: Tensor, y: Tensor, m: Tensor | None = None) -> Evidence:
         ``...`` L = -(y - m)'P(y - m)/2 - log|Sg|/2 - n log(2 pi)/2, m, al, P, P1 = P 1 and log|Sg|;
         ``converged`` is False, and the rest meaningless, where Sg is not positive definite. O(n^3).
     """
-    C, info = torch.linalg.cholesky_ex(Sg)
-    P = torch.cholesky_inverse(C)
-    P1 = P.sum(-1)
-    m = (P1 * y).sum(-1) / P1.sum(-1) if m is None else m
-    r = y - m.unsqueeze(-1)
-    al = (P @ r.unsqueeze(-1)).squeeze(-1)
-    log_det = 2 * C.diagonal(dim1=-2, dim2=-1).log().sum(-1)
-    L = -0.5 * ((r * al).sum(-1) + log_det + y.shape[-1] * LOG_2PI)
-    return Evidence(L, m, al, P, P1, log_det, not bool(info.any()))
+    if Sg.dim() == 2:
+        return _of_one(Sg.numpy(), y.numpy(), None if m is None else m.item())
+    means = [None] * Sg.shape[:-2].numel() if m is None else m.flatten().tolist()
+    each = map(_of_one, Sg.numpy().reshape(-1, *Sg.shape[-2:]), y.numpy().reshape(-1, y.shape[-1]), means)
+    *parts, converged = zip(*each, strict=True)
+    L, mean, al, P, P1, log_det = (torch.stack(part).unflatten(0, Sg.shape[:-2]) for part in parts)
+    return Evidence(L, mean, al, P, P1, log_det, all(converged))
+
+
+def _of_one(Sg: Array, y: Array, m: float | None) -> Evidence:
+    """That of one matrix, by arrays: with few observations tensors would cost more than their arithmetic."""
+    with np.errstate(all="ignore"):
+        C, converged = lapack.factor(Sg.copy())
+        log_det = 2 * np.log(C.diagonal()).sum()
+        P = lapack.inverse(C)
+        P1 = P @ np.ones(len(y))
+        mean = P1 @ y / P1.sum() if m is None else m
+        r = y - mean
+        al = P @ r
+        L = -0.5 * (r @ al + log_det + len(y) * LOG_2PI)
+    numbers = as_tensor(L), as_tensor(mean), as_tensor(al), as_tensor(P), as_tensor(P1), as_tensor(log_det)
+    return Evidence(*numbers, converged)

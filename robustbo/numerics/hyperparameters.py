@@ -15,10 +15,12 @@ References:
 import math
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from robustbo.numerics.covariance import MANY, Covariance, CovarianceFunction, LogNormal
+from robustbo.numerics import lapack
+from robustbo.numerics.covariance import Covariance, CovarianceFunction, LogNormal
 from robustbo.numerics.evidence import Evidence, evidence
 
 LOG_S2 = (math.log(1e-4), math.log(1e4))  # the lower bound is BoTorch's, on standardized outcomes
@@ -87,9 +89,8 @@ def log_posterior(model: Model, theta: Tensor, rho: Tensor, m: Tensor | None = N
     s2, log_prior = noise(model, theta), covariance.log_prior
     if model.s2_known is None:
         log_prior += model.s2_prior.log_density(theta[p].item())
-    Sg = covariance.K.clone()
-    Sg.diagonal().add_(s2 + rho)
-    found = evidence(Sg, model.y, m)
+    Sg = lapack.on_diagonal(covariance.K.numpy().copy(), s2.numpy() + rho.numpy())
+    found = evidence(torch.from_numpy(Sg), model.y, m)
     F = found.L.item() + log_prior
     return Value(F if found.converged and math.isfinite(F) else -math.inf, theta, s2, covariance, found)
 
@@ -99,8 +100,8 @@ def gradient(model: Model, value: Value) -> tuple[Tensor, Tensor]:
     G = value.evidence.G
     slopes, F_rho = value.covariance.pullback(G), G.diagonal()
     if model.s2_known is None:
-        on_noise = F_rho @ value.s2 + model.s2_prior.slope(value.theta[-1])
-        slopes = torch.cat([slopes, on_noise.unsqueeze(0)])
+        on_noise = float(F_rho.numpy() @ value.s2.numpy()) + model.s2_prior.slope(value.theta[-1].item())
+        slopes = torch.from_numpy(np.append(slopes.numpy(), on_noise))
     return slopes, F_rho
 
 
@@ -122,22 +123,18 @@ def information(model: Model, value: Value, support: Tensor, slope: Tensor) -> T
     References:
         Gilmour, Thompson and Cullis (1995), Average information REML.
     """
-    al, P, P1 = value.evidence.al, value.evidence.P, value.evidence.P1
+    al, P, P1 = (part.numpy() for part in (value.evidence.al, value.evidence.P, value.evidence.P1))
     assert value.covariance.tangents is not None
-    rows = [value.covariance.tangents(al)]
+    rows, chosen = [value.covariance.tangents(value.evidence.al).numpy()], support.numpy()
     if model.s2_known is None:
-        rows.append((value.s2 * al).unsqueeze(0))
-    shared, own = torch.cat(rows), slope * al[support]  # V_a al: its numbers, or the only one that is not zero
-    if len(al) <= MANY:  # dense, as runs are recorded: another order of sums has other last bits
-        alone = al.new_zeros(len(support), len(al)).scatter_(1, support.unsqueeze(1), own.unsqueeze(1))
-        W = torch.cat([shared, alone])
-        A, on_mean = W @ P @ W.mT, W @ P1
-    else:
-        OP = own.unsqueeze(-1) * P[support]
-        among = torch.cat([shared @ P @ shared.mT, OP @ shared.mT])
-        A = torch.cat([among, torch.cat([among[len(shared) :].mT, OP[:, support] * own])], dim=1)
-        on_mean = torch.cat([shared @ P1, own * P1[support]])
-    return 0.5 * (A - torch.outer(on_mean, on_mean / P1.sum()))
+        rows.append((value.s2.numpy() * al)[None])
+    shared, own = np.concatenate(rows), slope.numpy() * al[chosen]  # V_a al: its numbers, or the only one not zero
+    p, m = len(shared), len(shared) + len(own)
+    SP, OP, A, on_mean = shared @ P, own[:, None] * P[chosen], np.empty((m, m)), np.empty(m)
+    A[:p, :p], A[p:, :p], A[p:, p:] = SP @ shared.T, OP @ shared.T, OP[:, chosen] * own
+    A[:p, p:] = A[p:, :p].T
+    on_mean[:p], on_mean[p:] = shared @ P1, own * P1[chosen]
+    return torch.from_numpy(0.5 * (A - on_mean[:, None] * on_mean / P1.sum()))
 
 
 def prior_covariance(model: Model, theta: Tensor) -> Tensor:

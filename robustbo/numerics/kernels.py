@@ -1,4 +1,4 @@
-"""Stationary kernels with ARD: value, pullback of a gradient with respect to K, and tangents of a product with K.
+"""Stationary kernels with ARD of the differences between any two sets of points.
 
 Notation (shapes after any leading batch dimensions):
     D      d x n x m   squared differences of the inputs, one slice a dimension (computed once for all evaluations)
@@ -7,9 +7,8 @@ Notation (shapes after any leading batch dimensions):
     u2     n x m       sum_j D_j / l_j^2, the squared scaled distance
     K      n x m       s2f times the correlation
     K_u2   n x m       dK / d(u2)
-    G      n x m       dL / dK of some scalar L
 
-Cost: O(d n m) for the value and the same for the pullback.
+Cost: O(d n m).
 
 References:
     equations.md section 0.
@@ -63,40 +62,3 @@ def rbf(D: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
 
 
 KERNELS: dict[str, Callable[[Tensor, Tensor, Tensor], Kernel]] = {"matern52": matern52, "rbf": rbf}
-
-
-def kernel(name: str, D: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
-    """The kernel of that name."""
-    return KERNELS[name](D, l, s2f)
-
-
-def pullback(G: Tensor, D: Tensor, l: Tensor, kernel: Kernel) -> KernelGradient:
-    """The gradient with respect to the logarithms of the hyperparameters, from that with respect to K.
-
-    Args:
-        G: ``... x n x m`` values of dL/dK.
-        D: ``... x d x n x m`` squared differences.
-        l: ``... x d`` length-scales.
-        kernel: The kernel at these.
-
-    References:
-        d K / d log l_j = -2 K_u2 D_j / l_j^2 and d K / d log s2f = K; equations.md section 0.
-    """
-    weight = (G * kernel.K_u2).flatten(-2).unsqueeze(-1)
-    return KernelGradient(-2 * (D.flatten(-2) @ weight).squeeze(-1) / l.square(), (G * kernel.K).sum((-2, -1)))
-
-
-def tangents(w: Tensor, D: Tensor, l: Tensor, kernel: Kernel) -> Tensor:
-    """The derivatives of K w with respect to log l.
-
-    Args:
-        w: ``... x m`` vector.
-        D: ``... x d x n x m`` squared differences.
-        l: ``... x d`` length-scales.
-        kernel: The kernel at these.
-
-    Returns:
-        ``... x d x n`` values of (d K / d log l_j) w. O(d n m).
-    """
-    moved = (D * kernel.K_u2.unsqueeze(-3)) @ w[..., None, :, None]
-    return -2 * moved.squeeze(-1) / l.square().unsqueeze(-1)

@@ -16,33 +16,35 @@ References:
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from robustbo.numerics import lapack
 from robustbo.numerics.ascent import Point, ascend, ascend_by_gradient
 from robustbo.numerics.hyperparameters import Model, Value, gradient, information, log_posterior
+from robustbo.numerics.lapack import Array
 
 
 class Parameterization(NamedTuple):
     """How a search sees an added variance, given its scale v: rho(z), its derivative, z(rho), and the bound of z."""
 
-    rho: Callable[[Tensor, Tensor], Tensor]
-    slope: Callable[[Tensor, Tensor], Tensor]
-    inverse: Callable[[Tensor, Tensor], Tensor]
+    rho: Callable[[Array, Array], Array]
+    slope: Callable[[Array, Array], Array]
+    inverse: Callable[[Array, Array], Array]
     high: float
 
 
 PARAMETERIZATIONS = {
     "log": Parameterization(
-        lambda z, v: v * torch.expm1(z), lambda z, v: v * z.exp(), lambda rho, v: torch.log1p(rho / v), 600.0
+        lambda z, v: v * np.expm1(z), lambda z, v: v * np.exp(z), lambda rho, v: np.log1p(rho / v), 600.0
     ),
     "convex": Parameterization(
-        lambda z, v: v * z / (1 - z), lambda z, v: v / (1 - z).square(), lambda rho, v: rho / (v + rho), 1 - 1e-12
+        lambda z, v: v * z / (1 - z), lambda z, v: v / np.square(1 - z), lambda rho, v: rho / (v + rho), 1 - 1e-12
     ),
-    "canonical": Parameterization(lambda z, v: z, lambda z, v: torch.ones_like(z), lambda rho, v: rho, math.inf),
+    "canonical": Parameterization(lambda z, v: z, lambda z, v: np.ones_like(z), lambda rho, v: rho, math.inf),
 }
 
 
@@ -67,6 +69,7 @@ def maximize(model: Model, theta: Tensor, rho: Tensor, support: Tensor, v: Tenso
     return climb(model, theta, rho, support, v, **options)[0]
 
 
+@np.errstate(all="ignore")  # a gross variance in units of a small one
 def climb(
     model: Model,
     theta: Tensor,
@@ -96,15 +99,15 @@ def climb(
     Returns:
         The maximum, and all that is known of the log posterior density there.
     """
-    objective = _Objective(model, support, v[support], PARAMETERIZATIONS[parameterization])
-    bounds = theta.new_tensor(model.bounds + [(0.0, objective.of.high)] * len(support))
-    begin = torch.cat([theta, objective.of.inverse(rho[support], v[support])]).clamp(bounds[:, 0], bounds[:, 1])
+    of, scale = PARAMETERIZATIONS[parameterization], v[support].numpy()
     precision = model.prior_precision if parameterization == "log" else None
+    begin = torch.cat([theta, torch.from_numpy(of.inverse(rho[support].numpy(), scale))])
+    bounds = theta.new_tensor(model.bounds + [(0.0, of.high)] * len(support))
+    point = _Objective(model, support, scale, of, precision).point
     way = ascend_by_gradient if precision is None else ascend
-    point = partial(objective.point, precision)
     x, last, evaluations, converged = way(point, begin, *bounds.T, ftol=ftol, maxiter=maxiter)
-    value: Value = last.value
-    return Fit(x[: len(theta)], objective.rho(x), value.F, value.evidence.L.item(), evaluations, converged), value
+    value, found = last.value
+    return Fit(x[: len(theta)], found, value.F, value.evidence.L.item(), evaluations, converged), value
 
 
 class _Objective(NamedTuple):
@@ -112,30 +115,23 @@ class _Objective(NamedTuple):
 
     model: Model
     support: Tensor
-    scale: Tensor
+    scale: Array
     of: Parameterization
+    precision: Tensor | None
 
-    def z(self, x: Tensor) -> Tensor:
-        return x[len(x) - len(self.support) :]
-
-    def rho(self, x: Tensor) -> Tensor:
-        return torch.zeros_like(self.model.y).index_put((self.support,), self.of.rho(self.z(x), self.scale))
-
-    def at(self, x: Tensor) -> Value:
-        return log_posterior(self.model, x[: len(x) - len(self.support)], self.rho(x))
-
-    def slopes(self, x: Tensor, value: Value) -> Tensor:
-        F_theta, F_rho = gradient(self.model, value)
-        return torch.cat([F_theta, F_rho[self.support] * self.of.slope(self.z(x), self.scale)])
-
-    def point(self, precision: Tensor | None, x: Tensor) -> Point:
-        value = self.at(x)
+    def point(self, x: Tensor) -> Point:
+        p, chosen = len(x) - len(self.support), self.support.numpy()
+        z, rho = x[p:].numpy(), np.zeros(len(self.model.y))
+        rho[chosen] = self.of.rho(z, self.scale)
+        value = log_posterior(self.model, x[:p], torch.from_numpy(rho))
 
         def derivatives() -> tuple[Tensor, Tensor]:
-            if precision is None:
-                return self.slopes(x, value), x[:0]
-            A = information(self.model, value, self.support, self.of.slope(self.z(x), self.scale))
-            A.diagonal()[: len(precision)].add_(precision)
-            return self.slopes(x, value), A
+            slope, (F_theta, F_rho) = self.of.slope(z, self.scale), gradient(self.model, value)
+            slopes = torch.from_numpy(np.concatenate([F_theta.numpy(), F_rho.numpy()[chosen] * slope]))
+            if self.precision is None:
+                return slopes, slopes[:0]
+            A = information(self.model, value, self.support, torch.from_numpy(slope))
+            lapack.on_diagonal(A.numpy()[:p, :p], self.precision.numpy())
+            return slopes, A
 
-        return Point(value.F, derivatives, value)
+        return Point(value.F, derivatives, (value, torch.from_numpy(rho)))

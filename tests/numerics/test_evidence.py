@@ -23,15 +23,9 @@ def test_it_is_the_density_at_the_best_mean():
 def test_the_gradient_is_autograds():
     Sg, y = problem()
     Sg.requires_grad_()
-    found = evidence(Sg, y)
-    found.L.backward()
+    found = evidence(Sg.detach(), y)
+    torch.distributions.MultivariateNormal(found.m.expand(5), Sg).log_prob(y).backward()
     torch.testing.assert_close(found.G, (Sg.grad + Sg.grad.mT) / 2)
-
-
-def test_gradcheck():
-    Sg, y = problem(3)
-    root = torch.linalg.cholesky(Sg).requires_grad_()
-    assert torch.autograd.gradcheck(lambda R, y: evidence(R @ R.mT, y)[:4], (root, y.requires_grad_()))
 
 
 def test_one_observation_is_its_own_mean():

@@ -3,7 +3,6 @@ import math
 import pytest
 import torch
 
-from robustbo.numerics import hyperparameters
 from robustbo.numerics.covariance import LogNormal, stationary
 from robustbo.numerics.hyperparameters import Model, gradient, information, log_posterior, prior_covariance
 
@@ -33,11 +32,9 @@ def test_the_gradient_agrees_with_differences(known):
             assert slopes[i] == pytest.approx((up - down) / (2 * step), rel=1e-5, abs=1e-6)
 
 
-@pytest.mark.parametrize("many", [0, 256], ids=["many", "few"])
 @pytest.mark.parametrize("known", [False, True])
-def test_the_information_is_the_mean_of_observed_and_expected(known, many, monkeypatch):
-    """By dense derivatives of the covariance, and the definition of Gilmour and others; of many values and of few."""
-    monkeypatch.setattr(hyperparameters, "MANY", many)
+def test_the_information_is_the_mean_of_observed_and_expected(known):
+    """By dense derivatives of the covariance, and the definition of Gilmour and others."""
     given, support = model(known=known), torch.tensor([3, 7])
     theta, rho, step = given.starts[0] + 0.2, torch.linspace(0, 2, 12), 1e-6
     slope = torch.tensor([1.0, 2.5])
@@ -51,16 +48,6 @@ def test_the_information_is_the_mean_of_observed_and_expected(known, many, monke
     Pm = P - P @ torch.outer(one, one) @ P / (one @ P @ one)
     dense = torch.tensor([[0.5 * (al @ a @ Pm @ b @ al).item() for b in V] for a in V])
     torch.testing.assert_close(information(given, value, support, slope), dense, rtol=1e-6, atol=1e-6)
-
-
-def test_the_information_of_few_values_has_the_bits_that_runs_are_recorded_with():
-    given, support, slope = model(), torch.tensor([3, 7]), torch.tensor([1.0, 2.5])
-    value = log_posterior(given, given.starts[0] + 0.2, torch.linspace(0, 2, 12))
-    al, P, P1 = value.evidence.al, value.evidence.P, value.evidence.P1
-    own = torch.zeros(2, 12).scatter_(1, support.unsqueeze(1), (slope * al[support]).unsqueeze(1))
-    W = torch.cat([value.covariance.tangents(al), (value.s2 * al).unsqueeze(0), own])
-    dense = 0.5 * (W @ P @ W.mT - torch.outer(W @ P1, (W @ P1) / P1.sum()))
-    assert torch.equal(information(given, value, support, slope), dense)
 
 
 def test_the_information_in_the_logarithm_of_a_lone_variance_is_exact():

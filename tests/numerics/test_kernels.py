@@ -2,7 +2,7 @@ import pytest
 import torch
 from gpytorch.kernels import MaternKernel, RBFKernel
 
-from robustbo.numerics.kernels import KERNELS, pullback, squared_differences, tangents
+from robustbo.numerics.kernels import KERNELS, squared_differences
 
 REFERENCE = {"matern52": MaternKernel(2.5, ard_num_dims=3), "rbf": RBFKernel(ard_num_dims=3)}
 
@@ -27,16 +27,6 @@ def test_the_value_is_gpytorchs(name):
     )
 
 
-def test_the_pullback_is_the_gradient(name):
-    X, Z, l, s2f = inputs()
-    D, G = squared_differences(X, Z), torch.randn(5, 4)
-    log_l, log_s2f = l.log().requires_grad_(), s2f.log().requires_grad_()
-    (KERNELS[name](D, log_l.exp(), log_s2f.exp()).K * G).sum().backward()
-    found = pullback(G, D, l, KERNELS[name](D, l, s2f))
-    torch.testing.assert_close(found.log_l, log_l.grad)
-    torch.testing.assert_close(found.log_s2f, log_s2f.grad)
-
-
 def test_gradients_in_the_hyperparameters(name):
     X, Z, l, s2f = inputs()
     D = squared_differences(X, Z)
@@ -52,30 +42,12 @@ def test_at_distance_zero_it_is_the_signal_variance_and_its_slope_is_finite(name
 @pytest.mark.parametrize("l", [1e-150, 1e150])
 def test_extreme_length_scales_are_finite(name, l):
     X, Z, _, s2f = inputs()
-    D, lengths = squared_differences(X, Z), torch.full((3,), l)
-    kernel = KERNELS[name](D, lengths, s2f)
-    found = pullback(torch.ones(5, 4), D, lengths, kernel)
-    assert kernel.K.isfinite().all()
-    assert found.log_l.isfinite().all()
-    assert tangents(torch.ones(4), D, lengths, kernel).isfinite().all()
+    assert KERNELS[name](squared_differences(X, Z), torch.full((3,), l), s2f).K.isfinite().all()
 
 
 def test_a_batch_is_a_loop(name):
     X, Z, l, s2f = inputs(batch=(2,))
-    D, G = squared_differences(X, Z), torch.randn(2, 5, 4)
+    D = squared_differences(X, Z)
     batched = KERNELS[name](D, l, s2f)
-    gradient = pullback(G, D, l, batched)
     for b in range(2):
-        single = KERNELS[name](D[b], l[b], s2f[b])
-        torch.testing.assert_close(batched.K[b], single.K)
-        torch.testing.assert_close(gradient.log_l[b], pullback(G[b], D[b], l[b], single).log_l)
-        torch.testing.assert_close(tangents(G[:, 0], D, l, batched)[b], tangents(G[b, 0], D[b], l[b], single))
-
-
-def test_tangents_and_pullback_are_the_same_derivative(name):
-    X, Z, l, s2f = inputs()
-    D, left, right = squared_differences(X, Z), torch.randn(5), torch.randn(4)
-    kernel = KERNELS[name](D, l, s2f)
-    torch.testing.assert_close(
-        tangents(right, D, l, kernel) @ left, pullback(torch.outer(left, right), D, l, kernel).log_l
-    )
+        torch.testing.assert_close(batched.K[b], KERNELS[name](D[b], l[b], s2f[b]).K)

@@ -5,10 +5,11 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from robustbo.numerics.kernels import pullback, squared_differences
+from robustbo.numerics.kernels import squared_differences
 from robustbo.numerics.laplace import CLAMP, Noise, approximate, gradient
 from robustbo.numerics.laplace_mode import cold_starts, find_mode
 from robustbo.numerics.signed_posterior import posterior
+from tests.numerics.dense import pullback
 from tests.numerics.laplace_cases import NAMES, load
 
 CONVENTIONS = {"signed_W": False, "clamped_W": True}

@@ -2,8 +2,9 @@ import pytest
 import torch
 
 from robustbo.numerics import products
-from robustbo.numerics.kernels import KERNELS, pullback, squared_differences, tangents
+from robustbo.numerics.kernels import KERNELS, squared_differences
 from robustbo.numerics.products import CORRELATIONS, Covariance, correlation
+from tests.numerics.dense import pullback, tangents
 
 
 def example(kernel, n=20, d=3):

@@ -1,6 +1,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -22,12 +23,10 @@ def model(n=12):
 
 @pytest.mark.parametrize("name", sorted(PARAMETERIZATIONS))
 def test_a_parameterization_has_an_inverse_and_a_slope(name):
-    of, v = PARAMETERIZATIONS[name], torch.tensor([0.1, 2.0])
-    z = torch.tensor([0.3, 0.7], requires_grad=True)
-    torch.testing.assert_close(of.inverse(of.rho(z, v), v), z)
-    of.rho(z, v).sum().backward()
-    torch.testing.assert_close(of.slope(z, v).detach(), z.grad)
-    assert torch.equal(of.rho(torch.zeros(2), v), torch.zeros(2))
+    of, v, z, step = PARAMETERIZATIONS[name], np.array([0.1, 2.0]), np.array([0.3, 0.7]), 1e-6
+    assert of.inverse(of.rho(z, v), v) == pytest.approx(z)
+    assert of.slope(z, v) == pytest.approx((of.rho(z + step, v) - of.rho(z - step, v)) / (2 * step))
+    assert not of.rho(np.zeros(2), v).any()
 
 
 @pytest.mark.parametrize("name", sorted(PARAMETERIZATIONS))
