@@ -3,6 +3,7 @@
 The best value so far is unknown where measurements are noisy or suspicious. So latent values are sampled at all points
 measured or asked (the baseline); given such a sample the improvement of a new point has a closed form, and the mean
 over the samples is taken. Monte Carlo qLogNEI of one point is the same expectation with the new point sampled too.
+Tensors come in and go out; what is computed at every step of a maximization is arrays between, as in `pairs`.
 
 Notation (shapes after any leading batch dimensions, which are those of the processes; points have none):
     Z      z x d   baseline
@@ -11,7 +12,10 @@ Notation (shapes after any leading batch dimensions, which are those of the proc
     a      z x S   K^-1 (f - m)
     best   S       the largest value of each sample
     k      b x z   prior covariance of b new points with the baseline
+    W      b x z   k K^-1
     M, V   b x S, b   mean and variance of a new point's value, given each sample
+    u      b x S   (M - best) / sqrt(V)
+    phi, Phi, h    density, distribution function and expected improvement at u, see `mills`: h' = Phi
 
 References:
     Letham, Karrer, Ottoni and Bakshy (2019), Constrained Bayesian optimization with noisy experiments, section 4.2;
@@ -20,17 +24,19 @@ References:
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from robustbo.numerics.cholesky import factor
 from robustbo.numerics.evidence import LOG_2PI
-from robustbo.numerics.kernels import KERNELS, squared_differences
+from robustbo.numerics.lapack import Array
+from robustbo.numerics.mills import scaled
+from robustbo.numerics.pairs import KERNELS, SLOPES
 
 JITTER = 1e-6  # of the signal variance: the baseline may hold the same point twice
-FAR = -1e4  # standard deviations below which 1 + u M(u) is taken from its asymptote, 1 / u^2
 
 
 class Latent(NamedTuple):
@@ -56,7 +62,7 @@ class Latent(NamedTuple):
 
     def covariance(self, X: Tensor, Z: Tensor) -> Tensor:
         """Prior covariance of latent values at ``n x d`` and ``m x d`` points."""
-        return KERNELS[self.kernel](squared_differences(X, Z), self.l, self.s2f).K
+        return torch.from_numpy(_kernel(self, X.numpy(), Z.numpy()).k)
 
 
 def stacked(latents: Sequence[Latent]) -> Latent:
@@ -91,30 +97,19 @@ def over(latent: Latent, Z: Tensor, normal: Tensor) -> Improvement:
         normal: ``S x z`` standard normal numbers.
     """
     prior, cross = latent.covariance(Z, Z), latent.covariance(Z, latent.X)
-    jitter = JITTER * latent.s2f[..., None, None] * torch.eye(len(Z), dtype=Z.dtype)
-    root = factor(prior - cross @ latent.P @ cross.mT + jitter).L
+    posterior = prior - cross @ latent.P @ cross.mT
+    for covariance in (prior, posterior):
+        covariance.diagonal(dim1=-2, dim2=-1).add_(JITTER * latent.s2f.unsqueeze(-1))
+    root = factor(posterior).L
     f = (cross @ latent.al.unsqueeze(-1)).mT + normal @ root.mT  # less the mean
-    K_inverse = torch.cholesky_inverse(factor(prior + jitter).L)
+    K_inverse = torch.cholesky_inverse(factor(prior).L)
     return Improvement(latent, Z, K_inverse, K_inverse @ f.mT, latent.m.unsqueeze(-1) + f.amax(-1))
 
 
 def log_improvement(to: Improvement, x: Tensor) -> tuple[Tensor, Tensor]:
     """The logarithm of noisy expected improvement at ``b x d`` points: ``... x b``; its gradient: ``... x b x d``."""
-    latent = to.latent
-    k = KERNELS[latent.kernel](squared_differences(x, to.Z), latent.l, latent.s2f)
-    M = latent.m[..., None, None] + k.K @ to.a
-    W = k.K @ to.K_inverse
-    s2f, best = latent.s2f.unsqueeze(-1), to.best.unsqueeze(-2)
-    unclamped = s2f - (W * k.K).sum(-1)
-    V = unclamped.maximum(JITTER * s2f)
-    sd = V.sqrt().unsqueeze(-1)
-    u = (M - best) / sd
-    log_h = log_ei(u)
-    value = log_h.logsumexp(-1) - math.log(best.shape[-1]) + sd.squeeze(-1).log()
-    by_M = log_h.softmax(-1) * (torch.special.log_ndtr(u) - log_h).exp() / sd  # h' = Phi
-    by_V = (1 - (by_M * (M - best)).sum(-1)) / (2 * V) * (unclamped == V)
-    G = (by_M @ to.a.mT - 2 * by_V.unsqueeze(-1) * W) * k.K_u2
-    return value, 2 * (x * G.sum(-1, keepdim=True) - G @ to.Z) / latent.l.square().unsqueeze(-2)
+    value, gradient = _log_improvement(to, x.detach().numpy())
+    return torch.from_numpy(value), torch.from_numpy(gradient)
 
 
 def log_mixed_improvement(to: Improvement, log_w: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -125,23 +120,81 @@ def log_mixed_improvement(to: Improvement, log_w: Tensor, x: Tensor) -> tuple[Te
         log_w: Logarithms of their ``k`` probabilities.
         x: ``b x d`` new points.
     """
-    values, gradients = log_improvement(to, x)
     if len(log_w) == 1:
-        return values, gradients
-    values = values + log_w.unsqueeze(-1)
-    return values.logsumexp(0), (values.softmax(0).unsqueeze(-1) * gradients).sum(0)
+        return log_improvement(to, x)
+    values, gradients = _log_improvement(to, x.detach().numpy())
+    values += log_w.numpy()[:, None]
+    largest = values.max(0)
+    parts = np.exp(values - largest)
+    total = parts.sum(0)
+    gradient = ((parts / total)[..., None] * gradients).sum(0)
+    return torch.from_numpy(largest + np.log(total)), torch.from_numpy(gradient)
+
+
+def _log_improvement(to: Improvement, x: Array) -> tuple[Array, Array]:
+    """`log_improvement` of arrays."""
+    k, slope, scale = _kernel(to.latent, x, to.Z.numpy())
+    a, s2f, m = to.a.numpy(), to.latent.s2f.numpy()[..., None], to.latent.m.numpy()[..., None]
+    W = k @ to.K_inverse.numpy()
+    unclamped = s2f - np.vecdot(W, k)
+    V = np.maximum(unclamped, JITTER * s2f)
+    sd = np.sqrt(V)
+    u = k @ a
+    u -= (to.best.numpy() - m)[..., None, :]
+    u /= sd[..., None]
+    c = np.minimum(u.max(-1), 0.0)
+    phi, Phi, h = scaled(u, c[..., None])
+    total = h.sum(-1)
+    value = np.log(total) + np.log(sd) - 0.5 * (c * c + LOG_2PI) - math.log(u.shape[-1])
+    by_M = Phi / (total * sd)[..., None]
+    by_V = phi.sum(-1) / (2 * total * V) * (unclamped == V)
+    G = by_M @ np.swapaxes(a, -1, -2)
+    G -= (2 * by_V)[..., None] * W
+    G *= slope
+    return value, scale * (G @ to.Z.numpy() - x * G.sum(-1, keepdims=True))
+
+
+class _Kernel(NamedTuple):
+    """Prior covariances of points with the baseline.
+
+    Attributes:
+        k: ``... x b x z`` values.
+        slope: ``... x b x z`` derivatives with respect to the squared scaled distance, but for a factor.
+        scale: ``... x 1 x d`` factors that also hold -2 / l^2, so that dk / dx_j is slope scale_j (Z_j - x_j).
+    """
+
+    k: Array
+    slope: Array
+    scale: Array
+
+
+def _kernel(latent: Latent, x: Array, Z: Array) -> _Kernel:
+    s2f, precision = latent.s2f.numpy()[..., None, None], 1 / np.square(latent.l.numpy())
+    D = np.ascontiguousarray(x.T)[:, :, None] - np.ascontiguousarray(Z.T)[:, None, :]
+    np.square(D, out=D)
+    u2 = (precision @ D.reshape(len(D), -1)).reshape(*precision.shape[:-1], len(x), len(Z))
+    correlation, slope = KERNELS[latent.kernel](u2, 0.0)
+    return _Kernel(s2f * correlation, slope, SLOPES[latent.kernel] * s2f * precision[..., None, :])
 
 
 def log_ei(u: Tensor) -> Tensor:
-    """log(phi(u) + u Phi(u)), the logarithm of standard normal expected improvement, for any u.
+    """log(phi(u) + u Phi(u)), the logarithm of standard normal expected improvement, for any u."""
+    return _LogEI.apply(u)
 
-    Below -1 it is log phi(u) + log(1 - |u| Phi(u) / phi(u)), the ratio by the scaled complementary error function.
-    """
-    is_near, is_far = u > -1, u < FAR
-    near = u.masked_fill(~is_near, 0.0)
-    middle = u.masked_fill(is_near | is_far, -1.0)
-    far = u.masked_fill(~is_far, FAR)
-    above = (torch.exp(-0.5 * (near.square() + LOG_2PI)) + near * torch.special.ndtr(near)).log()
-    ratio = math.sqrt(math.pi / 2) * torch.special.erfcx(-middle / math.sqrt(2))
-    tail = torch.where(is_far, -2 * (-far).log(), torch.log1p(middle * ratio))
-    return torch.where(is_near, above, -0.5 * (u.square() + LOG_2PI) + tail)
+
+class _LogEI(torch.autograd.Function):
+    """`log_ei` with its explicit gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, u: Tensor) -> Tensor:
+        flat = u.detach().double().flatten().numpy()
+        c = np.minimum(flat, 0.0)
+        found = scaled(flat, c)
+        value, slope = np.log(found.h) - 0.5 * (c * c + LOG_2PI), found.Phi / found.h
+        ctx.save_for_backward(torch.from_numpy(slope).to(u).view(u.shape))
+        return torch.from_numpy(value).to(u).view(u.shape)
+
+    @staticmethod
+    def backward(ctx: Any, by_value: Tensor) -> Tensor:
+        (slope,) = ctx.saved_tensors
+        return by_value * slope

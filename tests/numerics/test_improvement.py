@@ -33,6 +33,12 @@ def test_log_ei_has_gradients_everywhere():
     assert torch.autograd.gradcheck(log_ei, (torch.tensor([3.0, 0.0, -2.0, -50.0], requires_grad=True),))
 
 
+def test_log_ei_keeps_shape_and_type():
+    assert log_ei(torch.tensor(0.5, dtype=torch.float32)).dtype == torch.float32
+    assert log_ei(torch.tensor(0.5)).shape == ()
+    assert log_ei(torch.zeros(2, 0, 3)).shape == (2, 0, 3)
+
+
 def test_it_is_the_dense_mean_over_samples():
     """Each sample by itself: condition the process on the latent values, and take the closed form."""
     to, x = improvement(S=5), torch.tensor([[0.2, 0.9], [0.5, 0.5]])
@@ -55,6 +61,14 @@ def test_the_samples_have_the_posteriors_moments():
     torch.testing.assert_close(f.var(1), (K - K @ given.P @ K).diagonal(), atol=0.01, rtol=0)
 
 
+def test_the_covariance_is_the_kernels():
+    given = stacked([latent(), latent(l=(0.9, 0.3), s2f=0.5)])
+    X, Z = torch.rand(5, 2), torch.rand(3, 2)
+    torch.testing.assert_close(
+        given.covariance(X, Z), KERNELS["matern52"](squared_differences(X, Z), given.l, given.s2f).K
+    )
+
+
 @pytest.mark.parametrize("kernel", sorted(KERNELS))
 def test_the_gradient_agrees_with_differences(kernel):
     to, x, step = improvement(kernel=kernel), torch.tensor([[0.2, 0.9], [0.5, 0.5], [0.9, 0.1]]), 1e-6
@@ -63,6 +77,28 @@ def test_the_gradient_agrees_with_differences(kernel):
         move = step * torch.eye(2)[j]
         difference = (log_improvement(to, x + move)[0] - log_improvement(to, x - move)[0]) / (2 * step)
         torch.testing.assert_close(gradient[:, j], difference, rtol=1e-3, atol=1e-5)
+
+
+def test_the_gradient_far_below_the_best_agrees_with_differences():
+    """Where the logarithm is -1e12 and less: no difference of two such logarithms gives the slope."""
+    to, x, step = improvement(), torch.tensor([[0.2, 0.9], [0.45, 0.55]]), 1e-5
+    to = to._replace(best=to.best + 1e6)
+    _, gradient = log_improvement(to, x)
+    for j in range(2):
+        move = step * torch.eye(2)[j]
+        difference = (log_improvement(to, x + move)[0] - log_improvement(to, x - move)[0]) / (2 * step)
+        torch.testing.assert_close(gradient[:, j], difference, rtol=1e-5, atol=0)
+
+
+def test_the_gradient_is_that_of_the_formula_by_automatic_differentiation():
+    to, x = improvement(l=(0.2, 0.3)), torch.tensor([[0.2, 0.9], [0.45, 0.55]], requires_grad=True)
+    k = KERNELS["matern52"](squared_differences(x, to.Z), to.latent.l, to.latent.s2f).K
+    sd = (to.latent.s2f - (k @ to.K_inverse * k).sum(-1)).sqrt()
+    log_h = log_ei((to.latent.m + k @ to.a - to.best) / sd.unsqueeze(-1))
+    expected = log_h.logsumexp(-1) - math.log(64) + sd.log()
+    value, gradient = log_improvement(to, x)
+    torch.testing.assert_close(value, expected.detach(), rtol=1e-11, atol=0)
+    torch.testing.assert_close(gradient, torch.autograd.grad(expected.sum(), x)[0], rtol=1e-10, atol=0)
 
 
 def test_at_a_measured_point_and_far_away_all_is_finite():
