@@ -37,7 +37,7 @@ def isolated(seed: int) -> Iterator[None]:
     with torch.random.fork_rng(devices=[]), _libraries().limit(limits=1, user_api="blas"):
         try:
             torch.set_num_threads(1)
-            torch.manual_seed(seed)
+            torch.default_generator.manual_seed(seed)  # the CPU's, which `fork_rng` puts back; no device's
             random.seed(seed)
             np.random.seed(seed % 2**32)  # noqa: NPY002
             yield

@@ -21,6 +21,7 @@ import torch
 from torch import Tensor
 
 SQRT5 = 5**0.5
+TINY = 1e-30  # squared distance below which the root's slope, infinite at zero, is no more followed
 
 
 class Kernel(NamedTuple):
@@ -49,7 +50,7 @@ def _scaled(D: Tensor, l: Tensor) -> Tensor:
 
 def matern52(D: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
     """Matern-5/2: K = s2f (1 + sqrt5 u + 5 u^2 / 3) exp(-sqrt5 u), K_u2 = -s2f (5/6) (1 + sqrt5 u) exp(-sqrt5 u)."""
-    u = SQRT5 * _scaled(D, l).sqrt()
+    u = SQRT5 * _scaled(D, l).clamp_min(TINY).sqrt()
     decay = s2f[..., None, None] * torch.exp(-u)
     slope = torch.addcmul(decay, decay, u)
     return Kernel(torch.addcmul(slope, decay, u.square(), value=1 / 3), slope * (-5 / 6))

@@ -3,17 +3,16 @@
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from copy import deepcopy
 from typing import Any, NamedTuple
 
 import torch
 from gpytorch.distributions import MultivariateNormal
-from gpytorch.module import Module
 from linear_operator import to_linear_operator
 from torch import Tensor
 
-from robustbo.numerics.hyperparameters import Model, log_posterior, noise
+from robustbo.numerics.hyperparameters import Model, noise
 from robustbo.numerics.improvement import Latent
+from robustbo.numerics.kernels import KERNELS, squared_differences
 from robustbo.numerics.mixture import moments
 from robustbo.numerics.search import Fit
 from robustbo.surrogates.base import Diagnosis
@@ -25,25 +24,23 @@ class Member(NamedTuple):
     Attributes:
         weight: Its posterior probability.
         support: Indices of its outliers.
-        covar_module: The kernel with its hyperparameters.
         s2: Noise variance of a new measurement; NaN where the noise is known.
-        m: Constant mean.
-        P: ``n x n`` inverse covariance of the observations.
-        al: ``n`` values of P (y - m).
+        latent: The process given the observations.
     """
 
     weight: float
     support: tuple[int, ...]
-    covar_module: Module
     s2: float
-    m: Tensor
-    P: Tensor
-    al: Tensor
+    latent: Latent
 
-    def latent(self, X: Tensor, train_X: Tensor) -> tuple[Tensor, Tensor]:
+    def predict(self, X: Tensor) -> tuple[Tensor, Tensor]:
         """Posterior mean (``... x q``) and covariance (``... x q x q``) of the latent values at ``... x q x d``."""
-        k, prior = self.covar_module(X, train_X).to_dense(), self.covar_module(X).to_dense()
-        return self.m + k @ self.al, prior - k @ self.P @ k.mT
+        k, prior = self._prior(X, self.latent.X), self._prior(X, X)
+        return self.latent.m + k @ self.latent.al, prior - k @ self.latent.P @ k.mT
+
+    def _prior(self, X: Tensor, Z: Tensor) -> Tensor:
+        """Prior covariance, which autograd can follow."""
+        return KERNELS[self.latent.kernel](squared_differences(X, Z), self.latent.l, self.latent.s2f).K
 
 
 @contextmanager
@@ -83,13 +80,10 @@ class Averaged:
         plausible = [(weight, fit) for weight, fit in zip(weights, fits, strict=True) if weight > 0]
         if len(plausible) == 1:  # which is the model itself
             return
-        members, p = list[Member](), len(search.covariance.bounds)
+        members = list[Member]()
         for weight, fit in plausible:
-            covar_module = deepcopy(model.covar_module).requires_grad_(False)
-            model._set_kernel(covar_module, fit.theta[:p])
-            found = log_posterior(search, fit.theta, fit.rho).evidence
             s2 = math.nan if search.s2_known is not None else noise(search, fit.theta)[0].item()
-            members.append(Member(weight, fit.support, covar_module, s2, found.m, found.P, found.al))
+            members.append(Member(weight, fit.support, s2, model.process(search, fit.theta, fit.rho)))
         self._members, self._members_at = tuple(members), (model.parameters_now(), model.train_inputs[0])
 
     @property
@@ -104,8 +98,7 @@ class Averaged:
     def latents(self) -> list[tuple[float, Latent]]:
         """Weights and the fitted processes in numbers, for explicit formulas; the kernel must be a named one."""
         model: Any = self
-        found = [(m.weight, model._latent(m.m, m.P, m.al, m.covar_module)) for m in self.members]
-        return found or [(1.0, model.latent())]
+        return [(member.weight, member.latent) for member in self.members] or [(1.0, model.latent())]
 
     def diagnose(self) -> Diagnosis:
         """As by the one fit; an observation's weight is the probability of the fits in which it is no outlier."""
@@ -123,8 +116,8 @@ class Averaged:
         members = () if self.training else self.members  # type: ignore[attr-defined]
         if not members:
             return super().__call__(*args, **kwargs)  # type: ignore[misc]
-        (X,), train_X = args, self.train_inputs[0]  # type: ignore[attr-defined]
-        means, covariances = zip(*(member.latent(X, train_X) for member in members), strict=True)
+        (X,) = args
+        means, covariances = zip(*(member.predict(X) for member in members), strict=True)
         weights = X.new_tensor([member.weight for member in members])
         mean, covariance = moments(weights, torch.stack(means), torch.stack(covariances))
         return MultivariateNormal(mean, to_linear_operator(covariance))

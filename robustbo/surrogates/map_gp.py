@@ -166,15 +166,12 @@ class MapGP(TakesOptions, SingleTaskGP):
 
     def _set_theta(self, model: Model, theta: Tensor) -> None:
         p = len(model.covariance.bounds)
-        self._set_kernel(self.covar_module, theta[:p])
+        if self._named is not None:
+            base_gp.set_kernel(self.covar_module, theta[:p], self._named[1])
+        else:
+            autograd_covariance.set_kernel(self.covar_module, theta[:p])
         if model.s2_known is None:
             self.likelihood.noise = theta[p].exp().clamp_min(base_gp.MIN_S2)
-
-    def _set_kernel(self, covar_module: Module, theta: Tensor) -> None:
-        if self._named is not None:
-            base_gp.set_kernel(covar_module, theta, self._named[1])
-        else:
-            autograd_covariance.set_kernel(covar_module, theta)
 
     def _set_added_variances(self, rho: Tensor) -> None:
         self.likelihood.set_outlier_variances(self.train_inputs[0], rho)
@@ -226,19 +223,23 @@ class MapGP(TakesOptions, SingleTaskGP):
     def latent(self) -> Latent:
         """The fitted process in numbers, for explicit formulas; the kernel must be a named one."""
         model = self.search_model()
-        found = log_posterior(model, self._theta(model), self._rho).evidence
+        return self.process(model, self._theta(model), self._rho)
+
+    def process(self, model: Model, theta: Tensor, rho: Tensor) -> Latent:
+        """The process given the observations, at any hyperparameters and added variances."""
+        found = log_posterior(model, theta, rho).evidence
         assert found.converged
-        return self._latent(found.m, found.P, found.al)
+        return self._latent(found.m, found.P, found.al, theta)
 
-    def _latent(self, m: Tensor, P: Tensor, al: Tensor, covar_module: Module | None = None) -> Latent:
-        return Latent(*self._stationary(covar_module), m, self.train_inputs[0], P, al)
+    def _latent(self, m: Tensor, P: Tensor, al: Tensor, theta: Tensor | None = None) -> Latent:
+        return Latent(*self._stationary(theta), m, self.train_inputs[0], P, al)
 
-    def _stationary(self, covar_module: Module | None = None) -> tuple[str, Tensor, Tensor]:
+    def _stationary(self, theta: Tensor | None = None) -> tuple[str, Tensor, Tensor]:
         """A named kernel, its ``d`` length-scales and its signal variance: the model's own unless given."""
         assert self._named is not None
         (kernel, is_signal_free), d = self._named, self.train_inputs[0].shape[-1]
-        theta = base_gp.get_kernel(covar_module or self.covar_module, is_signal_free)
-        return kernel, theta[:d].exp(), theta[d].exp() if is_signal_free else torch.ones_like(theta[0])
+        x = (base_gp.get_kernel(self.covar_module, is_signal_free) if theta is None else theta).exp()
+        return kernel, x[:d], x[d] if is_signal_free else torch.ones_like(x[0])
 
     def diagnose(self) -> Diagnosis:
         """Leave-one-out expectations and evidence; the outliers are the support."""
