@@ -49,7 +49,9 @@ def alone(model: Any) -> Iterator[None]:
     if not isinstance(model, Averaged):
         yield
         return
-    members, model._members = model._members, ()
+    members = model._members
+    if model.members:
+        model._members = model._chosen
     try:
         yield
     finally:
@@ -65,6 +67,7 @@ class Averaged:
     """
 
     _members: tuple[Member, ...] = ()
+    _chosen: tuple[Member, ...] = ()
     _members_at: tuple[Tensor, Tensor] = (torch.empty(0), torch.empty(0))
 
     def average(self, search: Model, weights: Sequence[float], fits: Sequence[Fit]) -> None:
@@ -73,18 +76,19 @@ class Averaged:
         Args:
             search: The model as the search sees it.
             weights: Posterior probabilities.
-            fits: Hyperparameters and added variances.
+            fits: Hyperparameters and added variances, the model's own first.
         """
         model: Any = self
-        self._members = ()
-        plausible = [(weight, fit) for weight, fit in zip(weights, fits, strict=True) if weight > 0]
-        if len(plausible) == 1:  # which is the model itself
-            return
-        members = list[Member]()
-        for weight, fit in plausible:
+
+        def member(weight: float, fit: Fit) -> Member:
             s2 = math.nan if search.s2_known is not None else noise(search, fit.theta)[0].item()
-            members.append(Member(weight, fit.support, s2, model.process(search, fit.theta, fit.rho)))
-        self._members, self._members_at = tuple(members), (model.parameters_now(), model.train_inputs[0])
+            return Member(weight, fit.support, s2, model.process(search, fit.theta, fit.rho))
+
+        members = [member(weight, fit) for weight, fit in zip(weights, fits, strict=True) if weight > 0]
+        self._members = tuple(members) if len(members) > 1 else ()  # one is the model itself
+        if self._members:
+            self._chosen = (member(1.0, fits[0]),)
+        self._members_at = model.parameters_now(), model.train_inputs[0]
 
     @property
     def members(self) -> tuple[Member, ...]:
