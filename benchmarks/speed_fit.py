@@ -1,7 +1,7 @@
 """How long a relevance pursuit takes: ours against BoTorch's class, same data, same model, one thread, side by side.
 
 Both fit an RBF kernel of unit signal variance with BoTorch's priors to standardized Hartmann6 values, 10 % of them
-replaced by uniform ones, through the same ten levels, from a cold start; ours backward (three starts, two sweeps) and
+replaced by uniform ones, through the same ten levels, from a cold start; ours backward (three starts, three sweeps) and
 forward. Beside the times stands the log posterior density level by level, and the memory that a fit takes.
 
     python benchmarks/speed_fit.py --sizes 20 50 100 200 500 --out runs/speed-fit

@@ -58,7 +58,7 @@ def walk(starts: Sequence[Level], sizes: Sequence[int], refit: Refit) -> list[Le
     return best
 
 
-def sweep(levels: Sequence[Level], sizes: Sequence[int], refit: Refit, *, max_swaps: int = 1) -> list[Level]:
+def sweep(levels: Sequence[Level], sizes: Sequence[int], refit: Refit, *, max_swaps: int = 2) -> list[Level]:
     """Walk over levels again, the other way: each is replaced where the one before leads to a higher maximum.
 
     A support is chosen anew as long as its refit climbs: a wrong early choice is taken back, which the paper's greedy

@@ -89,7 +89,7 @@ class RelevancePursuitGP(Averaged, MapGP):
         selection: str = "corrected",
         outlier_rate: float | None = None,
         num_outliers: int | None = None,
-        sweeps: int = 2,
+        sweeps: int = 3,
         is_averaged: bool = True,
         kernel: str = "matern52",
         is_signal_free: bool = True,
