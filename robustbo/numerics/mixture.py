@@ -9,6 +9,7 @@ References:
     Hoeting, Madigan, Raftery and Volinsky (1999), Bayesian model averaging: a tutorial.
 """
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -16,6 +17,7 @@ from torch import Tensor
 
 TEMPERATURE = 3.0  # by which scores are divided: they are maxima, surer of themselves than integrals would be
 LEAST = 0.02  # probability of a model that is kept
+REACH = -TEMPERATURE * math.log(LEAST)  # nats below the best one's score at which a model's is less than that
 
 
 def probabilities(scores: Sequence[float]) -> list[float]:

@@ -7,12 +7,13 @@ from functools import partial
 from robustbo.numerics import pursuit, selection
 from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.levels import Level, Refit, empty, extended, refit, suspicious
+from robustbo.numerics.mixture import REACH
 from robustbo.numerics.search import PARAMETERIZATIONS
 from robustbo.numerics.selection import Price, Rule
 
 LEVELS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)  # of n; more than half cannot be outliers of the rest
 START_FTOL, WALK_FTOL, FINAL_FTOL = 1e-4, 1e-5, 1e-9  # relative tolerances of the beginning, the way and the end
-NEIGHBOURS = 1  # levels on either side of the last choice that a warm pursuit visits
+NEIGHBOURS = 1  # levels on either side of the last choice that a warm pursuit visits, plausible or not
 DIRECTIONS = ("backward", "forward")
 RULES = {"corrected": selection.corrected, "botorch": selection.botorch, "paper": selection.paper}
 
@@ -67,17 +68,27 @@ class PursuitOptions:
         return selection.botorch(n) if self.selection == "botorch" else selection.paper(n)
 
     def levels_after(self, model: Model, before: Sequence[Level], chosen: int) -> list[Level]:
-        """The levels next to those of an earlier pursuit of fewer observations, swept both ways, by rising size.
+        """The levels that an earlier pursuit of fewer observations makes worth a visit, swept both ways, by size.
 
-        Only those are visited whose size is among the nearest to the chosen one, or to the known one.
+        They are those that were plausible, since predictions are averaged over them, and those next to the chosen size,
+        or to the known one.
         """
         chosen = chosen if self.num_outliers is None else self.num_outliers
-        climb, sizes = self._refit(model, WALK_FTOL), self.sizes(len(model.y))
-        middle = min(range(len(sizes)), key=lambda i: abs(sizes[i] - chosen))
-        sizes = sizes[max(middle - NEIGHBOURS, 0) : middle + NEIGHBOURS + 1]
+        sizes = self._worth_a_visit(before, self.price(model), self.sizes(len(model.y)), chosen)
+        climb = self._refit(model, WALK_FTOL)
         levels = pursuit.resume([extended(model, level) for level in before], sizes, climb)
         levels = pursuit.sweep(levels[::-1], sizes[::-1], climb)[::-1]
         return pursuit.sweep(levels, sizes, climb)
+
+    @staticmethod
+    def _worth_a_visit(before: Sequence[Level], price: Price, sizes: Sequence[int], chosen: int) -> list[int]:
+        def nearest(count: int) -> int:
+            return min(range(len(sizes)), key=lambda i: abs(sizes[i] - count))
+
+        scores, middle = [pursuit.score(level, price) for level in before], nearest(chosen)
+        plausible = [level for level, score in zip(before, scores, strict=True) if score > max(scores) - REACH]
+        around = range(max(middle - NEIGHBOURS, 0), min(middle + NEIGHBOURS + 1, len(sizes)))
+        return [sizes[i] for i in sorted({nearest(len(level.support)) for level in plausible}.union(around))]
 
     def levels_of(self, model: Model) -> list[Level]:
         """The levels of the walk, by rising size."""

@@ -8,6 +8,7 @@ from botorch.models import SingleTaskGP
 from botorch.models.transforms.outcome import Standardize
 from gpytorch.kernels import MaternKernel, ScaleKernel
 
+from robustbo.numerics import pursuit
 from robustbo.surrogates.base import diagnose, fit
 from robustbo.surrogates.base_gp import kernel_module, likelihood_module
 from robustbo.surrogates.relevance_pursuit import RelevancePursuitGP
@@ -204,6 +205,27 @@ def test_on_gaussian_data_nothing_is_suspected_beyond_chance():
         Y = torch.sin(6 * X) + 0.2 * torch.randn(40, 1, generator=generator)
         flagged += len(fit(RelevancePursuitGP(X, Y)).support)
     assert flagged / 400 < 0.02
+
+
+def test_a_warm_fit_visits_the_plausible_levels_and_those_next_to_the_chosen_one(monkeypatch):
+    outliers, sizes = [4, 11, 15, 20], tuple(range(9))
+    X, Y, _ = data(outliers=outliers)
+    before = fit(RelevancePursuitGP(X[:-1], Y[:-1], levels=sizes))
+    assert before.support == outliers
+    none, *others = before.trace
+    implausible = [level._replace(fit=level.fit._replace(F=-1e3)) for level in others]
+    before.trace = [none._replace(fit=none.fit._replace(F=others[3].fit.F)), *implausible]
+    visited, resume = [], pursuit.resume
+
+    def spy(levels, sizes, refit):
+        visited.append(sizes)
+        return resume(levels, sizes, refit)
+
+    monkeypatch.setattr(pursuit, "resume", spy)
+    after = RelevancePursuitGP(X, Y, levels=sizes)
+    after.continue_from(before)
+    assert fit(after).support == outliers
+    assert visited == [[0, 3, 4, 5]]
 
 
 class TestAValueThatRecurs:
