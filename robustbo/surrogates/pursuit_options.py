@@ -13,7 +13,7 @@ from robustbo.numerics.selection import Price, Rule
 
 LEVELS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)  # of n; more than half cannot be outliers of the rest
 START_FTOL, WALK_FTOL, FINAL_FTOL = 1e-4, 1e-5, 1e-9  # relative tolerances of the beginning, the way and the end
-NEIGHBOURS = 1  # levels on either side of the last choice that a warm pursuit visits, plausible or not
+NEIGHBOURS = 1  # levels on either side of a plausible one that a warm pursuit visits
 DIRECTIONS = ("backward", "forward")
 RULES = {"corrected": selection.corrected, "botorch": selection.botorch, "paper": selection.paper}
 
@@ -70,8 +70,8 @@ class PursuitOptions:
     def levels_after(self, model: Model, before: Sequence[Level], chosen: int) -> list[Level]:
         """The levels that an earlier pursuit of fewer observations makes worth a visit, swept both ways, by size.
 
-        They are those that were plausible, since predictions are averaged over them, and those next to the chosen size,
-        or to the known one.
+        They are those that were plausible, since predictions are averaged over them, the chosen size or the known one,
+        and those next to these.
         """
         chosen = chosen if self.num_outliers is None else self.num_outliers
         sizes = self._worth_a_visit(before, self.price(model), self.sizes(len(model.y)), chosen)
@@ -85,10 +85,10 @@ class PursuitOptions:
         def nearest(count: int) -> int:
             return min(range(len(sizes)), key=lambda i: abs(sizes[i] - count))
 
-        scores, middle = [pursuit.score(level, price) for level in before], nearest(chosen)
+        scores = [pursuit.score(level, price) for level in before]
         plausible = [level for level, score in zip(before, scores, strict=True) if score > max(scores) - REACH]
-        around = range(max(middle - NEIGHBOURS, 0), min(middle + NEIGHBOURS + 1, len(sizes)))
-        return [sizes[i] for i in sorted({nearest(len(level.support)) for level in plausible}.union(around))]
+        middles = {nearest(count) for count in (chosen, *(len(level.support) for level in plausible))}
+        return [sizes[i] for i in range(len(sizes)) if any(abs(i - middle) <= NEIGHBOURS for middle in middles)]
 
     def levels_of(self, model: Model) -> list[Level]:
         """The levels of the walk, by rising size."""
