@@ -10,6 +10,7 @@ from botorch.models.model import Model
 from botorch.utils.sampling import draw_sobol_normal_samples
 from botorch.utils.transforms import t_batch_mode_transform
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from robustbo.numerics import student_t
 from robustbo.numerics.improvement import Improvement, log_mixed_improvement, over, stacked
@@ -58,6 +59,7 @@ class _LogImprovement(torch.autograd.Function):
         return value
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, by_value: Tensor) -> tuple[Tensor, None, None]:
         (gradient,) = ctx.saved_tensors
         return by_value.unsqueeze(-1) * gradient, None, None

@@ -60,6 +60,13 @@ def test_the_outside_is_as_it_was_after_an_error(two_threads):
     assert threads() == {2}
 
 
+def test_no_device_is_seeded(monkeypatch):
+    """Its state would not be put back; and asking each whether it is there takes longer than all the rest."""
+    monkeypatch.setattr(torch.cuda, "manual_seed_all", lambda seed: pytest.fail("a device was seeded"))
+    with isolated(0):
+        pass
+
+
 def test_blocks_nest():
     with isolated(1):
         expected = [draws(), draws()]

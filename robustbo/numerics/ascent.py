@@ -67,7 +67,7 @@ class Secant(NamedTuple):
     y: Array
 
 
-@np.errstate(all="ignore")  # what may not be visited may overflow
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")  # what may not be visited may overflow
 def ascend(
     at: Callable[[Tensor], Point], x: Tensor, low: Tensor, high: Tensor, *, ftol: float = 1e-9, maxiter: int = 100
 ) -> Ascent:
@@ -110,7 +110,7 @@ def ascend(
     return Ascent(tensor(z), here, evaluations, False)
 
 
-@np.errstate(all="ignore")
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")
 def ascend_by_gradient(
     at: Callable[[Tensor], Point], x: Tensor, low: Tensor, high: Tensor, *, ftol: float = 1e-9, maxiter: int = 200
 ) -> Ascent:

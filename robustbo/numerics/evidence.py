@@ -46,26 +46,31 @@ def evidence(Sg: Tensor, y: Tensor, m: Tensor | None = None) -> Evidence:
     """Log marginal likelihood of observations with the best constant mean, and what its derivatives need.
 
     Args:
-        Sg: ``... x n x n`` covariance of the observations.
+        Sg: ``... x n x n`` covariance of the observations; a single one must be the CPU's, in double precision.
         y: ``... x n`` observations.
         m: ``...`` constant mean; the best one unless given.
 
     Returns:
         ``...`` L = -(y - m)'P(y - m)/2 - log|Sg|/2 - n log(2 pi)/2, m, al, P, P1 = P 1 and log|Sg|;
-        ``converged`` is False, and the rest meaningless, where Sg is not positive definite. O(n^3).
+        ``converged`` is False, and the rest meaningless, where Sg is not positive definite. O(n^3). Autograd does not
+        follow a single one: `Evidence.G` is its gradient.
     """
     if Sg.dim() == 2:
         return _of_one(Sg.numpy(), y.numpy(), None if m is None else m.item())
-    means = [None] * Sg.shape[:-2].numel() if m is None else m.flatten().tolist()
-    each = map(_of_one, Sg.numpy().reshape(-1, *Sg.shape[-2:]), y.numpy().reshape(-1, y.shape[-1]), means)
-    *parts, converged = zip(*each, strict=True)
-    L, mean, al, P, P1, log_det = (torch.stack(part).unflatten(0, Sg.shape[:-2]) for part in parts)
-    return Evidence(L, mean, al, P, P1, log_det, all(converged))
+    C, info = torch.linalg.cholesky_ex(Sg)
+    P = torch.cholesky_inverse(C)
+    P1 = P.sum(-1)
+    m = (P1 * y).sum(-1) / P1.sum(-1) if m is None else m
+    r = y - m.unsqueeze(-1)
+    al = (P @ r.unsqueeze(-1)).squeeze(-1)
+    log_det = 2 * C.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+    L = -0.5 * ((r * al).sum(-1) + log_det + y.shape[-1] * LOG_2PI)
+    return Evidence(L, m, al, P, P1, log_det, not bool(info.any()))
 
 
 def _of_one(Sg: Array, y: Array, m: float | None) -> Evidence:
-    """That of one matrix, by arrays: with few observations tensors would cost more than their arithmetic."""
-    with np.errstate(all="ignore"):
+    """The same of one matrix, by arrays: with few observations tensors would cost more than their arithmetic."""
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         C, converged = lapack.factor(Sg.copy())
         log_det = 2 * np.log(C.diagonal()).sum()
         P = lapack.inverse(C)

@@ -29,11 +29,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from robustbo.numerics.cholesky import factor
 from robustbo.numerics.evidence import LOG_2PI
 from robustbo.numerics.lapack import Array
-from robustbo.numerics.mills import scaled
+from robustbo.numerics.mills import LIMIT, scaled
 from robustbo.numerics.pairs import KERNELS, SLOPES
 
 JITTER = 1e-6  # of the signal variance: the baseline may hold the same point twice
@@ -142,6 +143,7 @@ def _log_improvement(to: Improvement, x: Array) -> tuple[Array, Array]:
     u = k @ a
     u -= (to.best.numpy() - m)[..., None, :]
     u /= sd[..., None]
+    np.clip(u, -LIMIT, LIMIT, out=u)
     c = np.minimum(u.max(-1), 0.0)
     phi, Phi, h = scaled(u, c[..., None])
     total = h.sum(-1)
@@ -187,7 +189,7 @@ class _LogEI(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, u: Tensor) -> Tensor:
-        flat = u.detach().double().flatten().numpy()
+        flat = np.clip(u.detach().double().flatten().numpy(), -LIMIT, LIMIT)
         c = np.minimum(flat, 0.0)
         found = scaled(flat, c)
         value, slope = np.log(found.h) - 0.5 * (c * c + LOG_2PI), found.Phi / found.h
@@ -195,6 +197,7 @@ class _LogEI(torch.autograd.Function):
         return torch.from_numpy(value).to(u).view(u.shape)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, by_value: Tensor) -> Tensor:
         (slope,) = ctx.saved_tensors
         return by_value * slope

@@ -1,7 +1,7 @@
 """Stationary kernels with ARD of the differences between any two sets of points.
 
 Notation (shapes after any leading batch dimensions):
-    D      d x n x m   squared differences of the inputs, one slice a dimension (computed once for all evaluations)
+    D      d x n x m   squared differences of the inputs, one slice a dimension
     l      d           length-scales
     s2f                signal variance
     u2     n x m       sum_j D_j / l_j^2, the squared scaled distance

@@ -26,6 +26,7 @@ from robustbo.numerics.lapack import Array
 
 CAP = 9.0  # beyond which Phi is 1, and h is u, to rounding
 FAR = -20.0  # where phi + u Phi has lost three digits
+LIMIT = 1e150  # of u, either way: its square is a number
 LEVELS = 8  # of the continued fraction, by which beyond that it has all digits
 
 
@@ -41,7 +42,7 @@ def scaled(u: Array, c: Array) -> Scaled:
     """phi, Phi and h, times sqrt(2 pi) exp(c^2 / 2).
 
     Args:
-        u: ``...`` values, between -1e150 and 1e150.
+        u: ``...`` values, not beyond `LIMIT` either way.
         c: Shifts that broadcast with them. Of values far below its shift all may be 0; beside those at it, they are.
     """
     capped = np.minimum(u, CAP)
@@ -55,8 +56,8 @@ def scaled(u: Array, c: Array) -> Scaled:
     Phi *= phi
     h = u * Phi
     h += phi
-    if u.min(initial=0.0) < FAR:
-        is_far = u < FAR
+    is_far = u < FAR
+    if is_far.any():
         x = -u[is_far]
         q = tail_slope(x)
         h[is_far] = phi[is_far] / (1 + x * q)

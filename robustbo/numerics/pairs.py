@@ -58,11 +58,11 @@ class PairedKernel(NamedTuple):
 
 def pairs(X: Tensor) -> Pairs:
     """The pairs of ``n x d`` inputs."""
-    n, Z = len(X), (X - X.mean(0)).mT.contiguous().numpy()
+    n, at, Z = len(X), X.mT.contiguous().numpy(), (X - X.mean(0)).mT.contiguous().numpy()
     i, j = np.triu_indices(n, 1)
     pair = np.full((n, n), len(i))
     pair[i, j] = pair[j, i] = np.arange(len(i))
-    D = np.square(np.ascontiguousarray(Z[:, i]) - Z[:, j])
+    D = np.square(np.ascontiguousarray(at[:, i]) - at[:, j])  # of the inputs themselves: a far one would move the mean
     return Pairs(Z, D, np.concatenate([i * n + j, j * n + i]), pair)
 
 
@@ -101,7 +101,17 @@ def kernel(name: str, given: Pairs, l: Tensor, s2f: Tensor) -> PairedKernel:
 
 
 def pullback(G: Tensor, given: Pairs, l: Tensor, found: PairedKernel) -> KernelGradient:
-    """`kernels.pullback` of ``n x n`` values of dL/dK, symmetric or not."""
+    """The gradient with respect to the logarithms of the hyperparameters, from that with respect to K.
+
+    Args:
+        G: ``n x n`` values of dL/dK, symmetric or not.
+        given: The pairs.
+        l: ``d`` length-scales.
+        found: The kernel at these.
+
+    References:
+        d K / d log l_j = -2 K_u2 D_j / l_j^2 and d K / d log s2f = K; equations.md section 0.
+    """
     above, below = G.numpy().ravel().take(given.places).reshape(2, -1)
     both = above + below
     log_s2f = both @ found.each[:-1] + np.trace(G.numpy()) * found.each[-1]
@@ -110,7 +120,7 @@ def pullback(G: Tensor, given: Pairs, l: Tensor, found: PairedKernel) -> KernelG
 
 
 def tangents(w: Tensor, given: Pairs, l: Tensor, found: PairedKernel) -> Tensor:
-    """``d x n`` derivatives of K w with respect to log l, as `products.tangents`: three products a dimension."""
+    """``d x n`` derivatives of K w with respect to log l, as (d K / d log l_j) w: three products a dimension."""
     Z, v = given.Z, w.numpy()
     Zw = Z * v
     products = np.concatenate([v[None], Zw, Z * Zw]) @ found.slope.take(given.pair)

@@ -59,14 +59,14 @@ def kernel(name: str, X: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
 
 
 def pullback(G: Tensor, X: Tensor, l: Tensor, found: Kernel) -> KernelGradient:
-    """`kernels.pullback` from the inputs: a sum of w_ij (x_i - x_j)^2 is one of products with w = G K_u2."""
+    """`pairs.pullback`, of stacks too: from the inputs, a sum of w_ij (x_i - x_j)^2 is one of products, w = G K_u2."""
     w, X = G * found.K_u2, X - X.mean(-2, keepdim=True)
     ends = ((w.sum(-1) + w.sum(-2)).unsqueeze(-1) * X.square()).sum(-2)
     return KernelGradient(-2 * (ends - 2 * (X * (w @ X)).sum(-2)) / l.square(), (G * found.K).sum((-2, -1)))
 
 
 def tangents(w: Tensor, X: Tensor, l: Tensor, found: Kernel) -> Tensor:
-    """`kernels.tangents` of ``n x d`` inputs from the inputs: three products with K_u2 a dimension."""
+    """`pairs.tangents` of ``n x d`` inputs: three products with K_u2 a dimension."""
     X = (X - X.mean(-2, keepdim=True)).mT
     first, second, third = (found.K_u2 @ torch.stack([w.expand_as(X), X * w, X.square() * w]).mT).mT
     return -2 * (X.square() * first - 2 * X * second + third) / l.square().unsqueeze(-1)

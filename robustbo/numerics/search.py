@@ -69,7 +69,7 @@ def maximize(model: Model, theta: Tensor, rho: Tensor, support: Tensor, v: Tenso
     return climb(model, theta, rho, support, v, **options)[0]
 
 
-@np.errstate(all="ignore")  # a gross variance in units of a small one
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")  # a gross variance in units of a small one
 def climb(
     model: Model,
     theta: Tensor,

@@ -87,7 +87,8 @@ class Averaged:
         members = [member(weight, fit) for weight, fit in zip(weights, fits, strict=True) if weight > 0]
         self._members = tuple(members) if len(members) > 1 else ()  # one is the model itself
         if self._members:
-            self._chosen = (member(1.0, fits[0]),)
+            assert weights[0] > 0  # of the likeliest
+            self._chosen = (members[0]._replace(weight=1.0),)
         self._members_at = model.parameters_now(), model.train_inputs[0]
 
     @property

@@ -117,7 +117,8 @@ class RelevancePursuitGP(Averaged, MapGP):
     def continue_from(self, before: MapGP) -> None:
         """Begin the next pursuit at the levels of another model's, one fitted to all but the last observation.
 
-        It visits only those near the last choice, and sweeps them both ways whatever the direction and the sweeps.
+        It visits only those that were plausible, the last choice and those next to them, and sweeps them both ways
+        whatever the direction and the sweeps.
         """
         if isinstance(before, RelevancePursuitGP) and self._has_scale_of(before):
             self._before = (before.trace, len(before.support))

@@ -51,6 +51,12 @@ def test_a_step_that_bounds_bend_downhill_is_no_end():
     assert found.num_evaluations > 1
 
 
+def test_information_without_a_factor_is_no_end():
+    A, top = torch.tensor([[1.0, 0.5], [0.5, 1.0]]), torch.tensor([1.0, -2.0])
+    found = ascend(bowl(A, top, torch.tensor([[1.0, 3.0], [3.0, 1.0]])), torch.zeros(2), -WIDE, WIDE, ftol=1e-12)
+    torch.testing.assert_close(found.x, top, atol=1e-3, rtol=0)
+
+
 def test_information_of_any_size_can_be_factored():
     for size in (1e-200, 1e200):
         found = ascend(bowl(size * torch.ones(2, 2), torch.zeros(2)), torch.ones(2), -WIDE, WIDE)

@@ -55,6 +55,27 @@ def test_the_precision_is_the_curvature_of_the_prior():
         assert precision == pytest.approx((2 * here - up - down) / step**2, rel=1e-5)
 
 
+@pytest.mark.parametrize("kernel", ["matern52", "rbf"])
+def test_a_far_point_moves_no_other(kernel):
+    X = torch.rand(6, 2, generator=torch.Generator().manual_seed(0))
+    X[3, 0] = 1e14
+    others = [0, 1, 2, 4, 5]
+    far, near = (stationary(given, kernel, PRIOR, None) for given in (X, X[others]))
+    theta = far.starts[0]
+    torch.testing.assert_close(far.at(theta).K[others][:, others], near.at(theta).K, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("l", [1e-150, 1e150])
+@pytest.mark.parametrize("kernel", ["matern52", "rbf"])
+def test_extreme_length_scales_are_finite(kernel, l):
+    given, lengths = pairs.pairs(torch.rand(5, 3)), torch.full((3,), l)
+    with np.errstate(all="ignore"):
+        found = pairs.kernel(kernel, given, lengths, torch.tensor(1.0))
+        assert found.K.isfinite().all()
+        assert pairs.pullback(torch.ones(5, 5), given, lengths, found).log_l.isfinite().all()
+        assert pairs.tangents(torch.ones(5), given, lengths, found).isfinite().all()
+
+
 @pytest.mark.parametrize("n", [1, 2, 7])
 @pytest.mark.parametrize("kernel", ["matern52", "rbf"])
 def test_each_pair_once_is_the_matrix_as_a_whole(kernel, n):

@@ -1,3 +1,4 @@
+import pytest
 import torch
 
 from robustbo.numerics.evidence import evidence
@@ -37,11 +38,22 @@ def test_an_indefinite_matrix_is_said():
     assert not evidence(torch.diag(torch.tensor([1.0, -1.0])), torch.ones(2)).converged
 
 
-def test_a_batch_is_a_loop_and_order_does_not_matter():
+@pytest.mark.parametrize("m", [None, torch.tensor([0.5, -1.0, 3.0])])
+def test_a_batch_is_a_loop_and_order_does_not_matter(m):
     Sg, y = problem(batch=(3,))
-    batched, order = evidence(Sg, y), torch.tensor([4, 2, 0, 1, 3])
+    batched, order = evidence(Sg, y, m), torch.tensor([4, 2, 0, 1, 3])
     for b in range(3):
-        torch.testing.assert_close(batched.L[b], evidence(Sg[b][order][:, order], y[b, order]).L)
+        single = evidence(Sg[b][order][:, order], y[b, order], None if m is None else m[b])
+        torch.testing.assert_close(batched.L[b], single.L)
+        torch.testing.assert_close(batched.m[b], single.m)
+        torch.testing.assert_close(batched.G[b][order][:, order], single.G)
+
+
+def test_what_it_is_given_stays():
+    Sg, y = problem()
+    before = Sg.clone()
+    evidence(Sg, y)
+    assert torch.equal(Sg, before)
 
 
 def test_extreme_values_are_finite():

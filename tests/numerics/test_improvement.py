@@ -33,6 +33,14 @@ def test_log_ei_has_gradients_everywhere():
     assert torch.autograd.gradcheck(log_ei, (torch.tensor([3.0, 0.0, -2.0, -50.0], requires_grad=True),))
 
 
+def test_log_ei_refuses_second_derivatives_and_takes_infinities():
+    u = torch.tensor([0.5, -3.0], requires_grad=True)
+    (slope,) = torch.autograd.grad(log_ei(u).sum(), u, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        slope.sum().backward()
+    assert log_ei(torch.tensor([-math.inf, math.inf])).tolist() == pytest.approx([-5e299, math.log(1e150)])
+
+
 def test_log_ei_keeps_shape_and_type():
     assert log_ei(torch.tensor(0.5, dtype=torch.float32)).dtype == torch.float32
     assert log_ei(torch.tensor(0.5)).shape == ()

@@ -54,6 +54,12 @@ def test_at_the_ends_all_is_finite():
     assert scaled(u[2:], u[2:]).h[0] > 0
 
 
+def test_what_is_no_number_leaves_the_others_alone():
+    u = np.array([-1e8, np.nan, -1e12])
+    found = scaled(u, u)
+    assert (found.Phi / found.h)[[0, 2]] == pytest.approx([1e8, 1e12], rel=1e-14)
+
+
 def test_an_array_is_a_loop():
     u = np.concatenate([EVERYWHERE, TAIL]).reshape(3, 7)
     c = np.minimum(u.max(-1, keepdims=True), 0.0)

@@ -177,3 +177,14 @@ def test_no_fit_believes_a_recurring_value_at_some_points_only():
     assert model.support == bad
     assert any(0 < len(set(bad) & set(level.fit.support)) < len(bad) for level in model.trace)
     assert all(set(bad) <= set(member.support) or not set(bad) & set(member.support) for member in model.members)
+
+
+def test_alone_it_predicts_as_the_model_of_one_set():
+    X, Y = doubtful()
+    model, one = fit(RelevancePursuitGP(X, Y)), fit(RelevancePursuitGP(X, Y, is_averaged=False))
+    assert len(model.members) > 1
+    with alone(model):
+        found = model.posterior(Z, observation_noise=True)
+    expected = one.posterior(Z, observation_noise=True)
+    torch.testing.assert_close(found.mean, expected.mean, rtol=1e-6, atol=1e-6)
+    torch.testing.assert_close(found.variance, expected.variance, rtol=1e-6, atol=1e-6)
