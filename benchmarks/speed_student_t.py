@@ -29,7 +29,7 @@ from torch import Tensor
 from problems.hartmann6 import hartmann6
 from robustbo import seeds
 from robustbo.corruption import Uniform
-from robustbo.numerics.covariance import stationary
+from robustbo.numerics.covariance import Covariance, LogNormal, LogNormals, stationary
 from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.laplace_search import HeavyModel, evaluate, search, slopes
 from robustbo.surrogates.base import fit
@@ -85,8 +85,14 @@ class ZeroMean(HeavyModel):
 
 def without_priors(X: Tensor, Y: Tensor) -> ZeroMean:
     """What our search sees, with flat priors."""
-    flat: Any = Flat(0.0)
-    covariance = stationary(X, "matern52", flat, flat)
+    prior = LogNormal(1.0, 1.0)  # whose mode is 1, where the search begins, and which is taken out again
+    function, priors = stationary(X, "matern52", prior, prior), LogNormals([prior] * (X.shape[-1] + 1))
+
+    def at(theta: Tensor) -> Covariance:
+        found, slopes = function.at(theta), torch.from_numpy(priors.slopes(theta.numpy()))
+        return found._replace(log_prior=0.0, pullback=lambda G: found.pullback(G) - slopes)
+
+    covariance = function._replace(at=at, prior_precision=torch.zeros_like(function.starts[0]))
     return ZeroMean(Model(Y.squeeze(-1), covariance, Flat(math.log(0.05))), DOF)  # type: ignore[arg-type]
 
 
