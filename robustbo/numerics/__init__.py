@@ -1,1 +1,1 @@
-"""The mathematics of the papers: tensors in, tensors (or named tuples of them) out."""
+"""The mathematics of the papers: tensors in, tensors (or named tuples of them) out; arrays where a climb lives."""
