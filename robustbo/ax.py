@@ -52,6 +52,7 @@ NUM_INITIAL = 5  # Ax's
 # As many as Ax climbs at once. Its 20 of 1024 led higher by over 0.01 in one of 60 asks (Hartmann6, 7 to 90 values).
 CLIMBS = {"num_restarts": 5, "raw_samples": 512}
 DIGITS = 10
+DECIMALS = 10  # of a value in the JSON of an Ax client (pandas has so many)
 
 
 class LowerBound(VariationalELBO):
@@ -90,7 +91,8 @@ class RobustStandardizeY(StandardizeY):
 
 
 def _rounded(values: np.ndarray) -> np.ndarray:
-    return np.array([float(f"{value:.{DIGITS}g}") for value in values])
+    """To the decimals that Ax's JSON keeps, then to `DIGITS`: what was saved could else lie beyond a tie."""
+    return np.array([float(f"{float(f'{value:.{DECIMALS}f}'):.{DIGITS}g}") for value in values])
 
 
 class SeededAcquisition(Acquisition):

@@ -19,7 +19,7 @@ from ax.api.client import Client
 from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
 
 from problems.synthetic import branin
-from robustbo.ax import best, complete, generation_strategy, outliers
+from robustbo.ax import _rounded, best, complete, generation_strategy, outliers
 from robustbo.surrogates.registry import SURROGATES
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # what Ax and its libraries say to their own developers
@@ -109,6 +109,13 @@ def test_it_goes_on_alike_for_good(tmp_path, dtype):
         assert asked[0] == asked[1]
     finally:
         torch.set_default_dtype(before)
+
+
+def test_a_value_counts_alike_before_and_after_json():
+    value = 18.884271655037722  # 18.884271655 in JSON: a tie
+    for scale in (1e-3, 1.0, 1e3, -1.0):
+        x = scale * value
+        assert _rounded(np.array([x])) == _rounded(np.array([float(f"{x:.10f}")]))
 
 
 def test_the_seed_says_it_all():
