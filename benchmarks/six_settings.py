@@ -28,6 +28,7 @@ from robustbo.settings import DEFAULT_SURROGATE
 RUNS = Path(__file__).parents[1] / "runs"
 SETTINGS = {"constant": "a constant of 100", "uniform": "uniform in [-3, 3]", "random-point": "the value elsewhere"}
 UNSEEN = ("uniform", "random-point")
+COLUMNS = ("final", "average")
 RATES = {7: "10 %", 12: "20 %"}
 DRAWN = ("sobol", "standard", "winsorized", "power-transform", "trimmed", "student-t", "relevance-pursuit", "oracle")
 
@@ -103,9 +104,9 @@ def default(runs: dict[tuple[int, str], Loaded]) -> str:
     columns = [*(f"`{name}`" for name in names), "share at the end", "share of the average"]
     lines = ["| values replaced by | rate | " + " | ".join(columns) + " |", "| --- | --- |" + " --- |" * len(columns)]
     for (number, kind), run in runs.items():
-        final, average = (run.found.summary.set_index("method")[column] for column in ("final", "average"))
+        final, average = (common(by_replication(run.found.rows, c), DEFAULT_SURROGATE).mean() for c in COLUMNS)
         cells = [f"{final[name]:.2f}" for name in names]
-        cells += [f"{100 * way(column, DEFAULT_SURROGATE):.0f} %" for column in (final, average)]
+        cells += [f"{100 * way(means, DEFAULT_SURROGATE):.0f} %" for means in (final, average)]
         low, high = way_within(run.found.rows, DEFAULT_SURROGATE)
         cells[-1] += f" ({100 * low:.0f} to {100 * high:.0f})"
         lines.append(f"| {SETTINGS[kind]} | {RATES[number]} | " + " | ".join(cells) + " |")
@@ -122,7 +123,7 @@ def main() -> None:
     runs = recorded(options.runs, is_unseen=options.unseen)
     if options.out is not None:
         draw(runs, options.out)
-    print(default(runs), table(runs, "final"), table(runs, "average"), sep="\n\n")
+    print(default(runs), *(table(runs, column) for column in COLUMNS), sep="\n\n")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from robustbo.numerics import student_t
-from robustbo.numerics.improvement import Improvement, log_mixed_improvement, over, stacked
+from robustbo.numerics.improvement import Improvement, log_mixed_improvement, over
+from robustbo.numerics.latent import stacked
 from robustbo.surrogates.map_gp import MapGP
 
 NUM_SAMPLES = 128  # quasi-random posterior samples

@@ -67,7 +67,7 @@ class Secant(NamedTuple):
     y: Array
 
 
-@np.errstate(over="ignore", divide="ignore", invalid="ignore")  # what may not be visited may overflow
+@lapack.quiet()  # what may not be visited may overflow
 def ascend(
     at: Callable[[Tensor], Point], x: Tensor, low: Tensor, high: Tensor, *, ftol: float = 1e-9, maxiter: int = 100
 ) -> Ascent:
@@ -93,16 +93,17 @@ def ascend(
         if not (rise := float(g @ step)) > 0:  # bounds have bent it downhill, or there is no factor
             step = _clipped(g / (A.diagonal() + DAMPING), z, *within)
             rise = float(g @ step)
-        share, there = 1.0, here
+        share = 1.0
         while share * rise > 2 * enough:  # half of it is expected
-            there, evaluations = at(tensor(_snapped(z + share * step, *within))), evaluations + 1
+            tried = _snapped(z + share * step, *within)
+            there, evaluations = at(tensor(tried)), evaluations + 1
             gained = there.F - here.F
             if gained > ARMIJO * share * rise:
                 break
             share *= max(0.1, min(0.5, 0.5 * share * rise / (share * rise - gained)))  # the parabola's summit
         else:
             return Ascent(tensor(z), here, evaluations, math.isfinite(rise))
-        z, before = _snapped(z + share * step, *within), g
+        z, before = tried, g
         if gained < enough:
             return Ascent(tensor(z), there, evaluations, True)
         here, (g, A) = there, (found.numpy() for found in there.derivatives())
@@ -110,7 +111,7 @@ def ascend(
     return Ascent(tensor(z), here, evaluations, False)
 
 
-@np.errstate(over="ignore", divide="ignore", invalid="ignore")
+@lapack.quiet()
 def ascend_by_gradient(
     at: Callable[[Tensor], Point], x: Tensor, low: Tensor, high: Tensor, *, ftol: float = 1e-9, maxiter: int = 200
 ) -> Ascent:

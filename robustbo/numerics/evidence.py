@@ -70,7 +70,7 @@ def evidence(Sg: Tensor, y: Tensor, m: Tensor | None = None) -> Evidence:
 
 def _of_one(Sg: Array, y: Array, m: float | None) -> Evidence:
     """The same of one matrix, by arrays: with few observations tensors would cost more than their arithmetic."""
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+    with lapack.quiet():
         C, converged = lapack.factor(Sg.copy())
         log_det = 2 * np.log(C.diagonal()).sum()
         P = lapack.inverse(C)

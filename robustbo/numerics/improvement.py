@@ -23,7 +23,6 @@ References:
 """
 
 import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,49 +33,11 @@ from torch.autograd.function import once_differentiable
 from robustbo.numerics.cholesky import factor
 from robustbo.numerics.evidence import LOG_2PI
 from robustbo.numerics.lapack import Array
+from robustbo.numerics.latent import Latent
 from robustbo.numerics.mills import LIMIT, scaled
 from robustbo.numerics.pairs import KERNELS, SLOPES
 
 JITTER = 1e-6  # of the signal variance: the baseline may hold the same point twice
-
-
-class Latent(NamedTuple):
-    """A Gaussian process given data: kernel, constant mean, inputs, and what the data's covariance gives.
-
-    Attributes:
-        kernel: A name of `KERNELS`.
-        l: ``... x d`` length-scales.
-        s2f: ``...`` signal variances.
-        m: ``...`` constant means.
-        X: ``n x d`` inputs.
-        P: ``... x n x n`` inverse covariances of the observations.
-        al: ``... x n`` values of P (y - m).
-    """
-
-    kernel: str
-    l: Tensor
-    s2f: Tensor
-    m: Tensor
-    X: Tensor
-    P: Tensor
-    al: Tensor
-
-    def covariance(self, X: Tensor, Z: Tensor) -> Tensor:
-        """Prior covariance of latent values at ``n x d`` and ``m x d`` points."""
-        return torch.from_numpy(_kernel(self, X.numpy(), Z.numpy()).k)
-
-
-def stacked(latents: Sequence[Latent]) -> Latent:
-    """Processes of the same kernel and inputs as one, with a leading dimension; one process as it is.
-
-    Where one needs jitter to be factored, all get some: not more than 1e-4 of their variance.
-    """
-    if len(latents) == 1:
-        return latents[0]
-    l, s2f, m, P, al = (
-        torch.stack(parts) for parts in zip(*((p.l, p.s2f, p.m, p.P, p.al) for p in latents), strict=True)
-    )
-    return Latent(latents[0].kernel, l, s2f, m, latents[0].X, P, al)
 
 
 class Improvement(NamedTuple):
@@ -97,7 +58,7 @@ def over(latent: Latent, Z: Tensor, normal: Tensor) -> Improvement:
         Z: ``z x d`` baseline; must hold all inputs of the data.
         normal: ``S x z`` standard normal numbers.
     """
-    prior, cross = latent.covariance(Z, Z), latent.covariance(Z, latent.X)
+    prior, cross = (torch.from_numpy(_kernel(latent, Z.numpy(), X.numpy()).k) for X in (Z, latent.X))
     posterior = prior - cross @ latent.P @ cross.mT
     for covariance in (prior, posterior):
         covariance.diagonal(dim1=-2, dim2=-1).add_(JITTER * latent.s2f.unsqueeze(-1))

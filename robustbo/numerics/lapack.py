@@ -18,6 +18,11 @@ from torch import Tensor
 Array = NDArray[np.float64]
 
 
+def quiet() -> np.errstate:
+    """A context or decorator in which arrays overflow as tensors do, without a word."""
+    return np.errstate(over="ignore", divide="ignore", invalid="ignore")
+
+
 def factor(B: Array) -> tuple[Array, bool]:
     """C, and whether there is one; B is overwritten."""
     C, failed = lapack.dpotrf(B.T, lower=1, clean=0, overwrite_a=1)

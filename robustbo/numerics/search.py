@@ -69,7 +69,7 @@ def maximize(model: Model, theta: Tensor, rho: Tensor, support: Tensor, v: Tenso
     return climb(model, theta, rho, support, v, **options)[0]
 
 
-@np.errstate(over="ignore", divide="ignore", invalid="ignore")  # a gross variance in units of a small one
+@lapack.quiet()  # a gross variance in units of a small one
 def climb(
     model: Model,
     theta: Tensor,

@@ -11,8 +11,7 @@ from linear_operator import to_linear_operator
 from torch import Tensor
 
 from robustbo.numerics.hyperparameters import Model, noise
-from robustbo.numerics.improvement import Latent
-from robustbo.numerics.kernels import KERNELS, squared_differences
+from robustbo.numerics.latent import Latent
 from robustbo.numerics.mixture import moments
 from robustbo.numerics.search import Fit
 from robustbo.surrogates.base import Diagnosis
@@ -33,15 +32,6 @@ class Member(NamedTuple):
     s2: float
     latent: Latent
 
-    def predict(self, X: Tensor) -> tuple[Tensor, Tensor]:
-        """Posterior mean (``... x q``) and covariance (``... x q x q``) of the latent values at ``... x q x d``."""
-        k, prior = self._prior(X, self.latent.X), self._prior(X, X)
-        return self.latent.m + k @ self.latent.al, prior - k @ self.latent.P @ k.mT
-
-    def _prior(self, X: Tensor, Z: Tensor) -> Tensor:
-        """Prior covariance, which autograd can follow."""
-        return KERNELS[self.latent.kernel](squared_differences(X, Z), self.latent.l, self.latent.s2f).K
-
 
 @contextmanager
 def alone(model: Any) -> Iterator[None]:
@@ -51,7 +41,7 @@ def alone(model: Any) -> Iterator[None]:
         return
     members = model._members
     if model.members:
-        model._members = model._chosen
+        model._members = (members[0]._replace(weight=1.0),)
     try:
         yield
     finally:
@@ -67,7 +57,6 @@ class Averaged:
     """
 
     _members: tuple[Member, ...] = ()
-    _chosen: tuple[Member, ...] = ()
     _members_at: tuple[Tensor, Tensor] = (torch.empty(0), torch.empty(0))
 
     def average(self, search: Model, weights: Sequence[float], fits: Sequence[Fit]) -> None:
@@ -84,11 +73,9 @@ class Averaged:
             s2 = math.nan if search.s2_known is not None else noise(search, fit.theta)[0].item()
             return Member(weight, fit.support, s2, model.process(search, fit.theta, fit.rho))
 
+        assert weights[0] > 0  # it is the likeliest
         members = [member(weight, fit) for weight, fit in zip(weights, fits, strict=True) if weight > 0]
         self._members = tuple(members) if len(members) > 1 else ()  # one is the model itself
-        if self._members:
-            assert weights[0] > 0  # of the likeliest
-            self._chosen = (members[0]._replace(weight=1.0),)
         self._members_at = model.parameters_now(), model.train_inputs[0]
 
     @property
@@ -122,7 +109,7 @@ class Averaged:
         if not members:
             return super().__call__(*args, **kwargs)  # type: ignore[misc]
         (X,) = args
-        means, covariances = zip(*(member.predict(X) for member in members), strict=True)
+        means, covariances = zip(*(member.latent.posterior(X) for member in members), strict=True)
         weights = X.new_tensor([member.weight for member in members])
         mean, covariance = moments(weights, torch.stack(means), torch.stack(covariances))
         return MultivariateNormal(mean, to_linear_operator(covariance))

@@ -17,7 +17,7 @@ from robustbo.numerics.computation_aware import Plan, Seen
 from robustbo.numerics.conjugate import LeaveOneOut
 from robustbo.numerics.conjugate_search import ConjugateFit, Weights
 from robustbo.numerics.hyperparameters import Model, log_posterior
-from robustbo.numerics.improvement import Latent
+from robustbo.numerics.latent import Latent
 from robustbo.numerics.levels import empty
 from robustbo.numerics.policies import NAMES
 from robustbo.numerics.products import Covariance, centered

@@ -14,7 +14,7 @@ from robustbo.numerics import conjugate, conjugate_search
 from robustbo.numerics.conjugate import Conjugate, LeaveOneOut
 from robustbo.numerics.conjugate_search import ConjugateFit, Weights
 from robustbo.numerics.hyperparameters import Model
-from robustbo.numerics.improvement import Latent
+from robustbo.numerics.latent import Latent
 from robustbo.surrogates.map_gp import MapGP
 from robustbo.surrogates.weighed import Weighed, check_weights
 

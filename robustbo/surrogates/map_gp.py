@@ -17,16 +17,16 @@ from torch import Tensor
 
 from robustbo.errors import FitError
 from robustbo.numerics.hyperparameters import Model, log_posterior, prior_covariance
-from robustbo.numerics.improvement import Latent
 from robustbo.surrogates import autograd_covariance, base_gp
 from robustbo.surrogates.arcsinh import RobustArcsinh
 from robustbo.surrogates.base import Diagnosis, TakesOptions, diagnose_by_leave_one_out, in_squared_outcome_units
+from robustbo.surrogates.in_numbers import InNumbers
 from robustbo.surrogates.outlier_likelihood import OutlierFixedNoiseLikelihood, OutlierVariances
 
 ALL = slice(None)
 
 
-class MapGP(TakesOptions, SingleTaskGP):
+class MapGP(InNumbers, TakesOptions, SingleTaskGP):
     """An exact GP whose observations may have variances of their own; a subclass says how they are found.
 
     The base is Matern-5/2 with ARD, a free signal variance, BoTorch's dimension-scaled prior on the length-scales, a
@@ -215,31 +215,6 @@ class MapGP(TakesOptions, SingleTaskGP):
     def is_named(self) -> bool:
         """Whether the kernel is one of those with explicit gradients."""
         return self._named is not None
-
-    def latents(self) -> list[tuple[float, Latent]]:
-        """The fitted processes that it predicts by in numbers, with their weights: here one; see `latent`."""
-        return [(1.0, self.latent())]
-
-    def latent(self) -> Latent:
-        """The fitted process in numbers, for explicit formulas; the kernel must be a named one."""
-        model = self.search_model()
-        return self.process(model, self._theta(model), self._rho)
-
-    def process(self, model: Model, theta: Tensor, rho: Tensor) -> Latent:
-        """The process given the observations, at any hyperparameters and added variances."""
-        found = log_posterior(model, theta, rho).evidence
-        assert found.converged
-        return self._latent(found.m, found.P, found.al, theta)
-
-    def _latent(self, m: Tensor, P: Tensor, al: Tensor, theta: Tensor | None = None) -> Latent:
-        return Latent(*self._stationary(theta), m, self.train_inputs[0], P, al)
-
-    def _stationary(self, theta: Tensor | None = None) -> tuple[str, Tensor, Tensor]:
-        """A named kernel, its ``d`` length-scales and its signal variance: the model's own unless given."""
-        assert self._named is not None
-        (kernel, is_signal_free), d = self._named, self.train_inputs[0].shape[-1]
-        x = (base_gp.get_kernel(self.covar_module, is_signal_free) if theta is None else theta).exp()
-        return kernel, x[:d], x[d] if is_signal_free else torch.ones_like(x[0])
 
     def diagnose(self) -> Diagnosis:
         """Leave-one-out expectations and evidence; the outliers are the support."""

@@ -16,9 +16,9 @@ from robustbo.numerics import heavy_tail, laplace_search
 from robustbo.numerics import student_t_likelihood as likelihood
 from robustbo.numerics.gains import gain
 from robustbo.numerics.hyperparameters import Model
-from robustbo.numerics.improvement import Latent
 from robustbo.numerics.laplace import Laplace, Noise, unclamped
 from robustbo.numerics.laplace_search import HeavyFit, HeavyModel
+from robustbo.numerics.latent import Latent
 from robustbo.surrogates.base import Diagnosis, Tails, in_outcome_units
 from robustbo.surrogates.explicit_posterior import ExplicitPosterior
 from robustbo.surrogates.heavy_tailed_likelihood import DOF, heavy_tailed

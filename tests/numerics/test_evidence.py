@@ -29,6 +29,12 @@ def test_the_gradient_is_autograds():
     torch.testing.assert_close(found.G, (Sg.grad + Sg.grad.mT) / 2)
 
 
+def test_gradcheck_of_a_batch():
+    Sg, y = problem(3, batch=(2,))
+    root = torch.linalg.cholesky(Sg).requires_grad_()
+    assert torch.autograd.gradcheck(lambda R, y: evidence(R @ R.mT, y)[:4], (root, y.requires_grad_()))
+
+
 def test_one_observation_is_its_own_mean():
     found = evidence(torch.tensor([[4.0]]), torch.tensor([7.0]))
     assert (found.m.item(), found.al.item()) == (7.0, 0.0)

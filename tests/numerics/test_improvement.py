@@ -4,16 +4,10 @@ import pytest
 import torch
 from botorch.acquisition.analytic import _log_ei_helper
 
-from robustbo.numerics.improvement import Latent, log_ei, log_improvement, log_mixed_improvement, over, stacked
+from robustbo.numerics.improvement import log_ei, log_improvement, log_mixed_improvement, over
 from robustbo.numerics.kernels import KERNELS, squared_differences
-
-
-def latent(n=8, kernel="matern52", noise=0.01, l=(0.4, 0.7), s2f=2.0, m=0.3):
-    generator = torch.Generator().manual_seed(0)
-    X = torch.rand(n, 2, generator=generator)
-    y, l, s2f, m = torch.sin(5 * X[:, 0]), torch.tensor(l), torch.tensor(s2f), torch.tensor(m)
-    P = torch.linalg.inv(KERNELS[kernel](squared_differences(X, X), l, s2f).K + noise * torch.eye(n))
-    return Latent(kernel, l, s2f, m, X, P, P @ (y - m))
+from robustbo.numerics.latent import stacked
+from tests.numerics.test_latent import latent
 
 
 def improvement(S=64, **options):
@@ -67,14 +61,6 @@ def test_the_samples_have_the_posteriors_moments():
     K = given.covariance(given.X, given.X)
     torch.testing.assert_close(f.mean(1), given.m + K @ given.al, atol=0.02, rtol=0)
     torch.testing.assert_close(f.var(1), (K - K @ given.P @ K).diagonal(), atol=0.01, rtol=0)
-
-
-def test_the_covariance_is_the_kernels():
-    given = stacked([latent(), latent(l=(0.9, 0.3), s2f=0.5)])
-    X, Z = torch.rand(5, 2), torch.rand(3, 2)
-    torch.testing.assert_close(
-        given.covariance(X, Z), KERNELS["matern52"](squared_differences(X, Z), given.l, given.s2f).K
-    )
 
 
 @pytest.mark.parametrize("kernel", sorted(KERNELS))

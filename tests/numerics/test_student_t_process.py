@@ -6,6 +6,7 @@ import pytest
 import scipy.stats
 import torch
 from scipy.integrate import quad
+from torch.autograd import gradcheck
 
 from robustbo.numerics import gains
 from robustbo.numerics.evidence import evidence
@@ -138,6 +139,20 @@ def test_the_gradient_in_the_covariance_agrees_with_differences():
         way, step = way + way.mT, 1e-6
         up, down = (marginal(evidence(Kn + h * way, case.y), case.y, shah(nu)).L for h in (step, -step))
         close((wanted * way).sum(), (up - down) / (2 * step), 1e-5)
+
+
+def test_the_gradient_in_the_covariances_of_a_batch_is_autograds():
+    case, nu = Case(SHAH[0]), number(5.0)
+    Kn = (case.K(case.X, case.X) + case.noise * torch.eye(len(case.y))).unsqueeze(0)
+
+    def L(Kn):
+        return marginal(evidence(0.5 * (Kn + Kn.mT), case.y), case.y, shah(nu)).L
+
+    assert gradcheck(L, Kn.clone().requires_grad_(), atol=1e-5)
+    (found,) = torch.autograd.grad(L(leaf := Kn.clone().requires_grad_()).sum(), leaf)
+    given = evidence(Kn[0], case.y)
+    weight = marginal(given, case.y, shah(nu)).weight
+    close(found[0], 0.5 * (weight * torch.outer(given.al, given.al) - given.P), 1e-8)
 
 
 def test_many_degrees_of_freedom_give_the_gaussian_evidence():
