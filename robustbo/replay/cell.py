@@ -136,6 +136,8 @@ def run(cell: Cell, progress: Callable[[int, float | None], None]) -> None:
         value, is_corrupted = cell.spec.measure(corruption, trial.params, clean[-1], root=cell.root, number=number)
         if trial.state == "pending":
             opt.tell(trial, told_value(cell, clean[-1], value))
+        if is_corrupted and cell.how.sees == "errors" and opt.history[number].state == "told":
+            opt.exclude(trial)
         made = recommend(cell, opt.history, number)
         truth.append(truth_of(number, clean[-1], value, is_corrupted, made))
         progress(number + 1, None if made is None else clean[made])
@@ -170,15 +172,17 @@ def told_value(cell: Cell, clean: float, measured: float) -> float:
 
 
 def flags(cell: Cell, history: History) -> list[int]:
-    """The trials whose values the surrogate takes for outliers after a history."""
-    return sorted(o.trial.number for o in outliers(cell.settings, history) if o.flagged)
+    """The trials whose values the surrogate takes for outliers after a history, and those that were excluded."""
+    found = outliers(cell.settings, history) if history.having("told") else []
+    return sorted([*(o.trial.number for o in found if o.flagged), *(t.number for t in history.having("excluded"))])
 
 
 def recommend(cell: Cell, history: History, number: int) -> int | None:
-    """The trial whose point is recommended once trial ``number`` has been told; None within the initial phase."""
-    if number + 1 < min(cell.spec.num_initial, cell.spec.trials):
+    """The trial whose point is recommended after a trial; None within the initial phase, or where nothing is told."""
+    known = History(history.trials[: number + 1])
+    if number + 1 < min(cell.spec.num_initial, cell.spec.trials) or not known.having("told"):
         return None
-    return incumbent(cell.settings, History(history.trials[: number + 1])).trial.number
+    return incumbent(cell.settings, known).trial.number
 
 
 def _open(cell: Cell) -> tuple[Optimizer, Journal]:

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_serializer
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_serializer, model_validator
 
 from robustbo.settings import DEFAULT_MAX_REPEATS, DEFAULT_REMEASURE, DEFAULT_SURROGATE, Acquisition, Remeasure
 from robustbo.surrogates.registry import check_options, name_of
@@ -60,7 +60,8 @@ class Method(Chosen):
         remeasure: As for the optimizer; "never" is the papers' protocol.
         max_repeats: As for the optimizer.
         set_aside: As for the optimizer; false is the papers' protocol.
-        sees: "measured" values, or the "clean" ones that only an oracle sees.
+        sees: "measured" values, the "clean" ones that only an oracle sees, or "errors": the measured values and, as
+            each comes, whether it is wrong; a wrong one is excluded.
         engine: Who proposes: "robustbo", or Ax, with its own strategy ("ax-default") or the surrogate inside it ("ax").
     """
 
@@ -69,20 +70,28 @@ class Method(Chosen):
     remeasure: Remeasure = DEFAULT_REMEASURE
     max_repeats: int = Field(DEFAULT_MAX_REPEATS, ge=1)
     set_aside: bool = True
-    sees: Literal["measured", "clean"] = "measured"
+    sees: Literal["measured", "clean", "errors"] = "measured"
     engine: Literal["robustbo", "ax", "ax-default"] = "robustbo"
+
+    @model_validator(mode="after")
+    def _is_excluded_here(self) -> "Method":
+        if self.sees == "errors" and self.engine != "robustbo":
+            raise ValueError(f'sees = "errors" needs engine = "robustbo", got {self.engine!r}')
+        return self
 
 
 # What a method's name means where the spec says nothing more; any other name is a surrogate's.
 NAMED: dict[str, dict[str, Any]] = {
     "sobol": {"surrogate": "standard", "acquisition": "sobol"},
     "oracle": {"surrogate": "standard", "sees": "clean"},
+    "informed": {"surrogate": "standard", "sees": "errors"},
     "ax-default": {"surrogate": "standard", "engine": "ax-default"},
     "ax-relevance-pursuit": {"surrogate": "relevance-pursuit", "engine": "ax"},
 }
 NAMED_ABOUT = {
     "sobol": "The Sobol sequence alone.",
     "oracle": "The standard GP, told the clean values.",
+    "informed": "The standard GP, told which values are wrong.",
     "ax-default": "Ax as it comes.",
     "ax-relevance-pursuit": "Relevance pursuit inside Ax.",
 }

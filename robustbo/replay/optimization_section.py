@@ -51,18 +51,20 @@ def _curves(run: Loaded) -> str:
 def _results(run: Loaded, spec: RunSpec) -> str:
     found = run.found.summary
     maximizes = spec.load_problem().direction == "maximize"
-    ours = found[found["method"] != "oracle"]
+    knowing = {name for name, method in spec.methods.items() if method.sees != "measured"}
+    ours = found[~found["method"].isin(knowing)]
     best = ours.loc[(ours["final"] if maximizes else -ours["final"]).idxmax()] if len(ours) else None
     lines = []
     for row in found.itertuples():
         is_best = best is not None and row.method == best["method"]
         reaches = best is not None and (row.high >= best["low"] if maximizes else row.low <= best["high"])
         final = f"{row.final:.4g}"
-        final = f"<b>{final}</b>" if is_best else f"{final} ≈" if reaches and row.method != "oracle" else final
+        final = f"<b>{final}</b>" if is_best else f"{final} ≈" if reaches and row.method not in knowing else final
         cells = (f"{row.low:.4g} to {row.high:.4g}", f"{row.average:.4g}", f"{row.repeats:.1f}")
         lines.append([escape(row.method), final, *cells, share(row.precision), share(row.recall)])
     header = ["method", "at the end", "90 %", "average", "measured again", "precision", "recall"]
-    return table(header, lines, is_safe=True) + "<p>Bold: the best but for the oracle; ≈: within its interval.</p>"
+    about = "<p>Bold: the best of those that do not know the errors; ≈: within its interval.</p>"
+    return table(header, lines, is_safe=True) + about
 
 
 def _detection(run: Loaded) -> str:

@@ -35,7 +35,6 @@ def _cell_rows(cell: Cell) -> pd.DataFrame:
     if len(asks) < len(entries):
         raise JournalError(f"{cell.journal}: holds {len(asks)} asks, its truth {len(entries)} trials; events are lost")
     clean = [entry["clean"] for entry in entries]
-    sees_measured = cell.how.sees == "measured"
     maximizes = cell.spec.load_problem().direction == "maximize"
     return pd.DataFrame(
         {
@@ -46,7 +45,7 @@ def _cell_rows(cell: Cell) -> pd.DataFrame:
             "repeats": pd.array([ask.get("repeats") for ask in asks], dtype="Int64"),
             "clean": clean,
             "value": [told_value(cell, entry["clean"], entry["value"]) for entry in entries],
-            "corrupted": [entry["corrupted"] and sees_measured for entry in entries],
+            "corrupted": [entry["corrupted"] and cell.how.sees != "clean" for entry in entries],
             "flagged": pd.array([None if flagged is None else e["trial"] in flagged for e in entries], dtype="boolean"),
             "recommended": pd.array([entry["recommended"] for entry in entries], dtype="Int64"),
             "inference": [math.nan if e["recommended"] is None else clean[e["recommended"]] for e in entries],

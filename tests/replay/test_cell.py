@@ -5,16 +5,20 @@ import pytest
 
 from robustbo.corruption import Constant
 from robustbo.errors import ReplayMismatch, SpecError
+from robustbo.fitting import fit
+from robustbo.history import History
 from robustbo.journal import Journal, read
+from robustbo.optimizer import Optimizer
 from robustbo.replay.cell import Cell, recorded, run
 from robustbo.replay.engine import cells_in
+from robustbo.replay.score import rows, summary
 from robustbo.replay.spec import RunSpec
 from robustbo.replay.verify import verify
 
 GIVEN = {
     "problem": "hartmann6",
     "corruption": {"kind": "constant", "probability": 0.3, "value": 100.0},
-    "methods": ["sobol", "standard", "oracle"],
+    "methods": ["sobol", "standard", "informed", "oracle"],
     "trials": 9,
     "num_initial": 7,
     "seed": 3,
@@ -43,6 +47,13 @@ def whole(tmp_path_factory):
     return made
 
 
+@pytest.fixture(scope="module")
+def informed(tmp_path_factory):
+    made = cell(tmp_path_factory.mktemp("informed"), "informed")
+    run(made, quietly)
+    return made
+
+
 def test_truth_is_beside_the_run_and_not_in_it(whole):
     entries, flagged = recorded(whole)
     told = [event["value"] for event in values(whole.journal) if event["event"] == "tell"]
@@ -66,6 +77,51 @@ def test_all_methods_meet_the_same_corruption_and_the_oracle_is_told_the_truth(w
     told = [event["value"] for event in values(oracle.journal) if event["event"] == "tell"]
     assert told == [entry["clean"] for entry in theirs]
     assert [e["clean"] for e in theirs[:7]] == [e["clean"] for e in ours[:7]]
+
+
+class TestInformed:
+    """The plain GP that is told, as each comes, which values are wrong."""
+
+    def test_exactly_the_wrong_values_are_excluded(self, informed, whole):
+        entries, flagged = recorded(informed)
+        wrong = [entry["trial"] for entry in entries if entry["corrupted"]]
+        excluded = [event["trial"] for event in values(informed.journal) if event["event"] == "exclude"]
+        assert excluded == flagged == wrong == [e["trial"] for e in recorded(whole).entries if e["corrupted"]] != []
+        assert all(entry["recommended"] not in wrong for entry in entries)
+        (row,) = summary(rows([informed]), ["informed"]).to_dict("records")
+        assert (row["precision"], row["recall"]) == (1.0, 1.0)
+
+    def test_it_asks_as_if_the_wrong_values_had_not_been_measured(self, informed):
+        history = Optimizer.resume(informed.journal).history
+        (last,) = (t for t in history.trials[-1:])
+        fitted = fit(informed.settings, History(history.trials[: last.number]))
+        wrong = {entry["trial"] for entry in recorded(informed).entries if entry["corrupted"]}
+        assert set(fitted.observations.numbers) == set(range(last.number)) - wrong
+
+    def test_a_record_is_the_same_twice(self, informed):
+        assert verify(informed) == GIVEN["trials"]
+
+    @pytest.mark.parametrize("kept", range(1, 12))
+    def test_it_goes_on_from_anywhere(self, informed, tmp_path, kept):
+        again = cell(tmp_path, "informed")
+        again.journal.parent.mkdir()
+        again.truth.write_bytes(informed.truth.read_bytes().splitlines(keepends=True)[0])
+        again.journal.write_bytes(b"".join(informed.journal.read_bytes().splitlines(keepends=True)[:kept]))
+        run(again, quietly)
+        assert values(again.journal) == values(informed.journal)
+        assert values(again.truth) == values(informed.truth)
+
+    def test_nothing_is_recommended_while_everything_is_wrong(self, tmp_path):
+        always = {"kind": "constant", "probability": 1.0, "value": 100.0, "trials": list(range(8))}
+        made = cell(tmp_path, "informed", corruption=always)
+        run(made, quietly)
+        entries, flagged = recorded(made)
+        assert [entry["recommended"] for entry in entries] == [None] * 8 + [8]
+        assert flagged == list(range(8))
+
+    def test_ax_cannot_exclude(self, tmp_path):
+        with pytest.raises(ValueError, match='sees = "errors" needs engine = "robustbo", got \'ax\''):
+            cell(tmp_path, "a", methods={"a": {"surrogate": "standard", "sees": "errors", "engine": "ax"}})
 
 
 def test_sobol_never_leaves_the_sequence(tmp_path):
