@@ -232,7 +232,7 @@ class Optimizer:
         Raises:
             FitError: If the surrogate cannot be fitted.
         """
-        return outliers(self.settings, self.history) if self.history.having("told") else []
+        return outliers(self.settings, self.history)
 
     def frame(self) -> pd.DataFrame:
         """One row a trial."""

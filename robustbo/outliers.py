@@ -8,7 +8,7 @@ from robustbo.fitting import Fitted, fit
 from robustbo.history import History, Trial
 from robustbo.isolation import isolated
 from robustbo.settings import Settings
-from robustbo.surrogates.base import diagnose, quiet
+from robustbo.surrogates.base import diagnose, quiet, weights
 
 Row = tuple[float, float, float, bool]  # expected, sd, evidence, whether flagged
 
@@ -26,7 +26,7 @@ class Outlier:
         flagged: Whether it is treated as an outlier: by the surrogate, or by being left out (`robustbo.doubt`).
         remeasured: What another measurement at its point said of it: "confirmed", "refuted", or "not yet".
         weight: How much it counts in the fit, 1 being all, where the surrogate weighs values (0 where it is left out);
-            in relevance pursuit the probability that it is right, by all plausible sets of outliers.
+            in relevance pursuit the probability that it is right, over all sets of outliers.
     """
 
     trial: Trial
@@ -41,19 +41,22 @@ class Outlier:
 
 def outliers(settings: Settings, history: History) -> list[Outlier]:
     """Every told value, the most suspicious first: flagged before not, then by evidence."""
-    return reported(settings, history, fit(settings, history))
+    if not history.having("told"):
+        return []
+    return reported(settings, history, fit(settings, history), is_weighed=True)
 
 
-def reported(settings: Settings, history: History, fitted: Fitted) -> list[Outlier]:
-    """The same, by a surrogate that has been fitted to the history."""
+def reported(settings: Settings, history: History, fitted: Fitted, *, is_weighed: bool = False) -> list[Outlier]:
+    """The same, by a surrogate that has been fitted to the history; with weights only on demand, which take time."""
     with isolated(0), quiet():
-        diagnosis = diagnose(fitted.model)
+        diagnosis, weight_of = diagnose(fitted.model), weights(fitted.model) if is_weighed else None
     expected, sd = fitted.in_units(diagnosis.expected, diagnosis.sd)
     columns = (expected, sd, diagnosis.evidence.tolist(), diagnosis.is_outlier.tolist())
     found = dict(zip(fitted.observations.numbers, zip(*columns, strict=True), strict=True))
-    weights = dict.fromkeys(fitted.aside, 0.0)
-    if diagnosis.weight is not None:
-        weights |= zip(fitted.observations.numbers, diagnosis.weight.tolist(), strict=True)
+    weight = None
+    if weight_of is not None:
+        kept = zip(fitted.observations.numbers, weight_of.tolist(), strict=True)
+        weight = dict.fromkeys(fitted.aside, 0.0) | dict(kept)
     left_out = [history[number] for number in fitted.aside]
     for trial, said in zip(left_out, fitted.expect(settings.space, left_out), strict=True):
         found[trial.number] = (*said, surprise(trial.measured, *said), True)
@@ -63,8 +66,7 @@ def reported(settings: Settings, history: History, fitted: Fitted) -> list[Outli
         trial = history[number]
         copies = [t for t in at_points[trial.point] if t.state == "told" and t is not trial]
         remeasured = _remeasured(trial, copies, row, flagged, fitted.aside)
-        weight = None if diagnosis.weight is None else weights[number]
-        report.append(Outlier(trial, trial.measured, *row, remeasured, weight))
+        report.append(Outlier(trial, trial.measured, *row, remeasured, None if weight is None else weight[number]))
     return sorted(report, key=lambda o: (not o.flagged, -o.evidence, o.trial.number))
 
 

@@ -128,7 +128,7 @@ def test_verify_misses_no_missing_cell_row_or_event(cli, tmp_path):
     assert "differs from the rows" in cli("verify", "run", "--format", "json")[1]
     (folder / "results.csv").write_text(rows)
     journal.write_bytes(b"".join(whole.splitlines(keepends=True)[:-2]))
-    assert "number of measured trials: recorded 2, recomputed 3" in cli("verify", "run", "--format", "json")[1]
+    assert "number of told trials: recorded 2, recomputed 3" in cli("verify", "run", "--format", "json")[1]
     journal.unlink()
     code, out, _ = cli("verify", "run", "--format", "json")
     assert code == 1

@@ -6,7 +6,7 @@ import torch
 
 from robustbo import fitting
 from robustbo.history import History
-from robustbo.outliers import outliers
+from robustbo.outliers import outliers, reported
 from robustbo.overview import overview
 from robustbo.parameters import Float
 from robustbo.settings import Settings
@@ -140,7 +140,10 @@ def test_a_surrogate_that_weighs_values_says_how_much_each_counts():
         value = math.sin(3 * i / 15) + (5.0 if i == 10 else 0.0)
         told = {"event": "tell", "trial": i, "params": {"x": i / 15}, "value": value, "sd": None}
         history = history.apply(told)
-    weights = {o.trial.number: o.weight for o in outliers(Settings(SPACE, surrogate="student-t"), history)}
-    assert weights[10] < 0.2
-    assert all(weight > 0.5 for number, weight in weights.items() if number != 10)
+    for surrogate in ("student-t", "relevance-pursuit"):
+        settings = Settings(SPACE, surrogate=surrogate)
+        weights = {o.trial.number: o.weight for o in outliers(settings, history)}
+        assert weights[10] < 0.2
+        assert all(weight > 0.5 for number, weight in weights.items() if number != 10)
+        assert all(o.weight is None for o in reported(settings, history, fitting.fit(settings, history)))
     assert all(o.weight is None for o in outliers(Settings(SPACE, surrogate="standard"), history))

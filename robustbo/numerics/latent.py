@@ -1,6 +1,6 @@
 """Fitted Gaussian processes in numbers, for explicit formulas.
 
-Notation (shapes after any leading batch dimensions of the points; those of the processes come first):
+Notation (shapes after any leading batch dimensions: of the processes, or of one process's points):
     X, Z   q x d, m x d   points
     k      q x n          prior covariance of new points with the inputs of the data
 """
@@ -36,7 +36,12 @@ class Latent(NamedTuple):
     al: Tensor
 
     def covariance(self, X: Tensor, Z: Tensor) -> Tensor:
-        """Prior covariance of latent values at ``... x q x d`` and ``... x m x d`` points; autograd can follow it."""
+        """Prior covariance of latent values at points: autograd can follow it.
+
+        Args:
+            X: ``q x d`` points; of one process with any leading batch dimensions.
+            Z: ``m x d`` points; likewise.
+        """
         return KERNELS[self.kernel](squared_differences(X, Z), self.l, self.s2f).K
 
     def posterior(self, X: Tensor) -> tuple[Tensor, Tensor]:

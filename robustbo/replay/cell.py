@@ -1,8 +1,9 @@
 """One cell of a run: one replication of one method, recorded so that it can stop at any moment and go on.
 
-A cell has two journals. The optimizer's own holds what it was told. The truth beside it, which the optimizer never
-sees, holds for each trial the clean value, whether it was corrupted, and the recommendation after it. Both follow from
-the spec and the seed, so whatever a kill left out is computed again, to the same bits.
+A cell has two journals. The optimizer's own holds what it was told. The truth beside it, of which the optimizer sees
+nothing (but where its method knows the errors), holds for each trial the clean value, whether it was corrupted, and the
+recommendation after it. Both follow from the spec and the seed, so whatever a kill left out is computed again, to the
+same bits.
 """
 
 from collections.abc import Callable, Mapping
@@ -136,7 +137,7 @@ def run(cell: Cell, progress: Callable[[int, float | None], None]) -> None:
         value, is_corrupted = cell.spec.measure(corruption, trial.params, clean[-1], root=cell.root, number=number)
         if trial.state == "pending":
             opt.tell(trial, told_value(cell, clean[-1], value))
-        if is_corrupted and cell.how.sees == "errors" and opt.history[number].state == "told":
+        if excludes(cell, is_corrupted) and opt.history[number].state == "told":
             opt.exclude(trial)
         made = recommend(cell, opt.history, number)
         truth.append(truth_of(number, clean[-1], value, is_corrupted, made))
@@ -171,10 +172,14 @@ def told_value(cell: Cell, clean: float, measured: float) -> float:
     return clean if cell.how.sees == "clean" else measured
 
 
+def excludes(cell: Cell, is_corrupted: bool) -> bool:
+    """Whether a value is excluded as soon as it has been told: a wrong one, by a method that sees the errors."""
+    return is_corrupted and cell.how.sees == "errors"
+
+
 def flags(cell: Cell, history: History) -> list[int]:
-    """The trials whose values the surrogate takes for outliers after a history, and those that were excluded."""
-    found = outliers(cell.settings, history) if history.having("told") else []
-    return sorted([*(o.trial.number for o in found if o.flagged), *(t.number for t in history.having("excluded"))])
+    """The trials whose values the surrogate takes for outliers after a history."""
+    return sorted(o.trial.number for o in outliers(cell.settings, history) if o.flagged)
 
 
 def recommend(cell: Cell, history: History, number: int) -> int | None:

@@ -1,5 +1,6 @@
 """How the competitors of a run decide, and what their names mean."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_serializer, model_validator
@@ -60,8 +61,8 @@ class Method(Chosen):
         remeasure: As for the optimizer; "never" is the papers' protocol.
         max_repeats: As for the optimizer.
         set_aside: As for the optimizer; false is the papers' protocol.
-        sees: "measured" values, the "clean" ones that only an oracle sees, or "errors": the measured values and, as
-            each comes, whether it is wrong; a wrong one is excluded.
+        sees: "measured" values, the "clean" ones that only an oracle sees, or "errors": measured values, of which the
+            wrong ones are excluded as they come.
         engine: Who proposes: "robustbo", or Ax, with its own strategy ("ax-default") or the surrogate inside it ("ax").
     """
 
@@ -95,6 +96,11 @@ NAMED_ABOUT = {
     "ax-default": "Ax as it comes.",
     "ax-relevance-pursuit": "Relevance pursuit inside Ax.",
 }
+
+
+def sees(methods: Mapping[str, Method], name: str) -> str:
+    """What a method sees, or if it is not among these what its name means."""
+    return methods[name].sees if name in methods else NAMED.get(name, {}).get("sees", "measured")
 
 
 def by_name(given: Any) -> Any:

@@ -8,6 +8,7 @@ import pandas as pd
 from robustbo.replay import svg
 from robustbo.replay.html import share, switches, table
 from robustbo.replay.loaded import Loaded, again, opening
+from robustbo.replay.method import sees
 from robustbo.replay.score import curve
 from robustbo.replay.spec import RunSpec
 from robustbo.settings import DEFAULT_SURROGATE
@@ -51,7 +52,7 @@ def _curves(run: Loaded) -> str:
 def _results(run: Loaded, spec: RunSpec) -> str:
     found = run.found.summary
     maximizes = spec.load_problem().direction == "maximize"
-    knowing = {name for name, method in spec.methods.items() if method.sees != "measured"}
+    knowing = {name for name in run.methods if sees(spec.methods, name) != "measured"}
     ours = found[~found["method"].isin(knowing)]
     best = ours.loc[(ours["final"] if maximizes else -ours["final"]).idxmax()] if len(ours) else None
     lines = []

@@ -21,9 +21,9 @@ def rows(cells: Sequence[Cell]) -> pd.DataFrame:
     """One row per method, replication and trial.
 
     Columns: method, replication, trial, origin, repeats (the trial measured again, if it is one), clean (true value),
-    value (as told), corrupted (whether that was), flagged (after the last trial), recommended (a trial), inference
-    (true value at the recommended point), oracle (best true value measured so far), fit_s and acquisition_s (of the
-    ask).
+    value (as told), corrupted (whether that was), flagged (after the last trial; NA if errors are known), recommended
+    (a trial), inference (true value at the recommended point), oracle (best true value measured so far), fit_s and
+    acquisition_s (of the ask).
     """
     frames = [_cell_rows(cell) for cell in cells]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
@@ -35,6 +35,7 @@ def _cell_rows(cell: Cell) -> pd.DataFrame:
     if len(asks) < len(entries):
         raise JournalError(f"{cell.journal}: holds {len(asks)} asks, its truth {len(entries)} trials; events are lost")
     clean = [entry["clean"] for entry in entries]
+    flagged = None if cell.how.sees == "errors" else flagged
     maximizes = cell.spec.load_problem().direction == "maximize"
     return pd.DataFrame(
         {
@@ -105,7 +106,8 @@ def summary(table: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     measured again), flagged, precision and recall (of the values flagged after the last trial, all replications
     together; NaN where there is nothing to divide by), slowest_fit_s and slowest_acquisition_s.
     """
-    return pd.DataFrame([_summarize(method, table[table["method"] == method]) for method in methods])
+    found = pd.DataFrame([_summarize(method, table[table["method"] == method]) for method in methods])
+    return found.astype({"flagged": "Int64"})
 
 
 def _summarize(method: str, table: pd.DataFrame) -> dict[str, object]:

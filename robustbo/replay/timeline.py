@@ -20,11 +20,10 @@ NEEDED = "a picture needs matplotlib, which is not installed; install robustbo[r
 
 def fates(settings: Settings, history: History) -> dict[str, list[Trial]]:
     """The told trials by what has become of their values: "believed", "called wrong" or "cleared again"."""
-    told = history.having("told")
-    now = {o.trial.number for o in outliers(settings, history) if o.flagged} if told else set[int]()
+    now = {o.trial.number for o in outliers(settings, history) if o.flagged}
     once = {number for d in history.diagnoses if not d.void for number in d.outliers}
     found: dict[str, list[Trial]] = {"believed": [], "called wrong": [], "cleared again": []}
-    for trial in told:
+    for trial in history.having("told"):
         fate = "called wrong" if trial.number in now else "cleared again" if trial.number in once else "believed"
         found[fate].append(trial)
     return found

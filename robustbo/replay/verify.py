@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from robustbo.history import History
 from robustbo.journal import read
 from robustbo.record import changed_versions, fold
 from robustbo.replay import regression_cell
-from robustbo.replay.cell import Cell, flags, recommend, recorded, told_value
+from robustbo.replay.cell import Cell, excludes, flags, recommend, recorded, told_value
 from robustbo.replay.engine import AnyCell, cells, cells_in, trials_done
 from robustbo.replay.regression_cell import RegressionCell
 from robustbo.replay.report import recorded_rows, rows_of, rows_text, text_of
@@ -60,10 +61,11 @@ def _verify(cell: Cell) -> int:
     same = _Comparison(cell, changed_versions(contents))
     entries, flagged = recorded(cell)
     same("settings", settings.to_dict(), cell.settings.to_dict())
-    same("number of measured trials", len(whole.having("told")) + len(whole.having("excluded")), len(entries))
+    excluded = [trial.number for trial in whole.having("excluded")]
+    same("number of told trials", len(whole.having("told")) + len(excluded), len(entries))
+    same("excluded trials", excluded, [e["trial"] for e in entries if excludes(cell, e["corrupted"])])
     history, count, diagnosis = History(), 0, None
-    last = {event["trial"]: i for i, event in enumerate(contents.events)}
-    for i, event in enumerate(contents.events):
+    for event, following in zip_longest(contents.events, contents.events[1:]):
         number = event["trial"]
         if event["event"] == "diagnose":
             diagnosis = event
@@ -74,8 +76,9 @@ def _verify(cell: Cell) -> int:
             same(f"trial {number}: ask", *({k: e[k] for k in e if k not in UNREPEATABLE} for e in (event, ask)))
             history, diagnosis, count = history if diagnosis is None else history.apply(diagnosis), None, count + 1
         history = history.apply(event)
-        if i == last[number] and event["event"] != "ask":
-            _verify_trial(same, cell, history, entries[number])
+        if event["event"] == "tell":
+            is_excluded = following is not None and following["event"] == "exclude"  # at once, before it is recommended
+            _verify_trial(same, cell, history.apply(following) if is_excluded else history, entries[number])
     if flagged is not None and cell.is_ours:
         same("flags", flagged, flags(cell, history))
     return count
@@ -95,6 +98,7 @@ def _verify_trial(same: "_Comparison", cell: Cell, history: History, entry: dict
     same(f"trial {number}: measured value", entry["value"], value)
     same(f"trial {number}: corrupted", entry["corrupted"], is_corrupted)
     same(f"trial {number}: told value", trial.value, told_value(cell, clean, value))
+    same(f"trial {number}: excluded then", trial.state == "excluded", excludes(cell, is_corrupted))
     if cell.is_ours:
         same(f"trial {number}: recommended", entry["recommended"], recommend(cell, history, number))
 

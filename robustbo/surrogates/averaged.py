@@ -14,7 +14,6 @@ from robustbo.numerics.hyperparameters import Model, noise
 from robustbo.numerics.latent import Latent
 from robustbo.numerics.mixture import moments
 from robustbo.numerics.search import Fit
-from robustbo.surrogates.base import Diagnosis
 
 
 class Member(NamedTuple):
@@ -22,13 +21,13 @@ class Member(NamedTuple):
 
     Attributes:
         weight: Its posterior probability.
-        support: Indices of its outliers.
+        fit: Its hyperparameters and added variances.
         s2: Noise variance of a new measurement; NaN where the noise is known.
         latent: The process given the observations.
     """
 
     weight: float
-    support: tuple[int, ...]
+    fit: Fit
     s2: float
     latent: Latent
 
@@ -71,7 +70,7 @@ class Averaged:
 
         def member(weight: float, fit: Fit) -> Member:
             s2 = math.nan if search.s2_known is not None else noise(search, fit.theta)[0].item()
-            return Member(weight, fit.support, s2, model.process(search, fit.theta, fit.rho))
+            return Member(weight, fit, s2, model.process(search, fit.theta, fit.rho))
 
         assert weights[0] > 0  # it is the likeliest
         members = [member(weight, fit) for weight, fit in zip(weights, fits, strict=True) if weight > 0]
@@ -91,17 +90,6 @@ class Averaged:
         """Weights and the fitted processes in numbers, for explicit formulas; the kernel must be a named one."""
         model: Any = self
         return [(member.weight, member.latent) for member in self.members] or [(1.0, model.latent())]
-
-    def diagnose(self) -> Diagnosis:
-        """As by the one fit; an observation's weight is the probability of the fits in which it is no outlier."""
-        found: Diagnosis = super().diagnose()  # type: ignore[misc]
-        supports = [(member.weight, member.support) for member in self.members]
-        weight = torch.zeros_like(found.expected)
-        for share, support in supports or [(1.0, self.support)]:  # type: ignore[attr-defined]
-            is_right = torch.ones_like(weight)
-            is_right[list(support)] = 0
-            weight += share * is_right
-        return found._replace(weight=weight)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """In evaluation mode, the normal distribution with the mixture's mean and covariance."""

@@ -54,8 +54,7 @@ class Diagnosis(NamedTuple):
         sd: Standard deviation of that prediction, noise included.
         evidence: Nats by which the data are likelier if this observation has an error of its own.
         is_outlier: Whether the surrogate treats it as one.
-        weight: How much it counts in the fit, 1 being all, where the surrogate weighs observations (in relevance
-            pursuit the probability that it is right); else None.
+        weight: How much it counts in the fit, 1 being all, where the surrogate weighs observations; else None.
     """
 
     expected: Tensor
@@ -145,6 +144,14 @@ def diagnose(model: GPyTorchModel) -> Diagnosis:
         return model.diagnose()
     rho = torch.zeros_like(model.train_targets)
     return diagnose_by_leave_one_out(model, rho)
+
+
+def weights(model: GPyTorchModel) -> Tensor | None:
+    """How much each observation counts in a fitted surrogate: by a method ``probability_right``, or as it weighs them.
+
+    None where it does neither.
+    """
+    return model.probability_right() if hasattr(model, "probability_right") else diagnose(model).weight
 
 
 def tails(model: GPyTorchModel, *, leave_one_out: bool = True) -> Tails:

@@ -14,6 +14,7 @@ from robustbo.numerics.selection import Price, Rule
 LEVELS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)  # of n; more than half cannot be outliers of the rest
 START_FTOL, WALK_FTOL, FINAL_FTOL = 1e-4, 1e-5, 1e-9  # relative tolerances of the beginning, the way and the end
 NEIGHBOURS = 1  # levels on either side of a plausible one that a warm pursuit visits
+CERTAIN = 1e-6  # probability that is as good as zero
 DIRECTIONS = ("backward", "forward")
 RULES = {"corrected": selection.corrected, "botorch": selection.botorch, "paper": selection.paper}
 
@@ -51,6 +52,12 @@ class PursuitOptions:
         """The support sizes to visit, rising, each at most n."""
         counts = {min(level if isinstance(level, int) else int(level * n), n) for level in self.levels}
         return sorted(counts if self.num_outliers is None else counts | {self.num_outliers})
+
+    def rate(self, n: int) -> float | None:
+        """The rate of outliers among n observations, where it is said."""
+        if self.num_outliers is None:
+            return self.outlier_rate
+        return min(max(self.num_outliers / n, CERTAIN), 1 - CERTAIN)
 
     def price(self, model: Model) -> Price:
         """What a support must pay; by our own rule, a value that recurs pays in full but once."""

@@ -1,7 +1,8 @@
 """Relevance pursuit of our own: explicit gradients, closed-form gains, and no cap on an outlier's variance."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import torch
@@ -14,15 +15,18 @@ from gpytorch.module import Module
 from torch import Tensor
 
 from robustbo.numerics.copies import recurring
-from robustbo.numerics.hyperparameters import Model, log_posterior
+from robustbo.numerics.gibbs import log_cauchy, sample
+from robustbo.numerics.hyperparameters import Model, log_posterior, prior_covariance
 from robustbo.numerics.levels import Level, screen
 from robustbo.numerics.mixture import probabilities
 from robustbo.numerics.pursuit import one_a_support, support_posterior
-from robustbo.numerics.search import Fit
+from robustbo.numerics.search import Fit, maximize
 from robustbo.surrogates.averaged import Averaged
 from robustbo.surrogates.map_gp import ALL, MapGP
 from robustbo.surrogates.pursuit_options import LEVELS, PursuitOptions
 from robustbo.surrogates.rescaling import RESCALE, standardize_on
+
+TURNS, TURN_FTOL = 3, 1e-4  # of a chain over sets and hyperparameters; relative tolerance of its climbs
 
 
 class RelevancePursuitGP(Averaged, MapGP):
@@ -143,6 +147,35 @@ class RelevancePursuitGP(Averaged, MapGP):
             whole = [level.fit for level in self.trace if not price.splits(level.fit.support)]
             fits = one_a_support([found, *whole])
             self.average(model, probabilities([fit.F - price.total(fit.support) for fit in fits]), fits)
+
+    def probability_right(self) -> Tensor:
+        """``n`` probabilities that an observation is right: over all sets of outliers, and hyperparameters for them.
+
+        A chain from each plausible level samples sets, and climbs to hyperparameters for the last of them, in turn.
+
+        References:
+            `numerics.gibbs`.
+        """
+        self.eval()
+        with torch.no_grad():
+            model = self.search_model()
+            if not self.members:
+                return 1 - self._probability_wrong(model, self._theta(model), self.support)
+            wrong = [m.weight * self._probability_wrong(model, m.fit.theta, m.fit.support) for m in self.members]
+            return 1 - torch.stack(wrong).sum(0)
+
+    def _probability_wrong(self, model: Model, theta: Tensor, wrong: Collection[int]) -> Tensor:
+        n, total = len(model.y), torch.zeros_like(model.y)
+        given = partial(sample, log_wrong=log_cauchy(model.y), cleared=model.cleared, rate=self._options.rate(n))
+        for turn in range(TURNS):
+            part = super().search_model(torch.tensor([i for i in range(n) if i not in wrong]))
+            none = torch.zeros_like(part.y)
+            if turn > 0:
+                theta = maximize(part, theta, none, torch.tensor([], dtype=torch.long), none, ftol=TURN_FTOL).theta
+            r = model.y - log_posterior(part, theta, none).evidence.m
+            q, wrong = given(prior_covariance(model, theta), r, begin=wrong, seed=turn)
+            total += q
+        return total / TURNS
 
     def search_model(self, rows: Tensor | slice = ALL) -> Model:
         """The model as the search sees it: values that agree at a point clear each other, recurring ones are known."""

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import pandas as pd
 import pytest
 
@@ -30,3 +32,20 @@ def test_a_share_is_that_of_the_replications_in_common(load):
     values = six.by_replication(rows({"standard": [0.0, 9.0], "ours": [0.5], "oracle": [1.0, 9.5]}), "average")
     assert six.way(six.common(values, "ours").mean(), "ours") == pytest.approx(0.5)
     assert list(six.common(values, "standard").columns) == ["standard", "oracle"]
+
+
+def test_beside_the_default_stands_what_knowing_the_errors_gives(load):
+    six = load("six_settings")
+    averages = {"standard": [0.0, 0.2], "relevance-pursuit": [0.6, 0.8], "oracle": [1.0, 1.2]}
+    runs = [
+        SimpleNamespace(found=SimpleNamespace(rows=given(averages | more))) for more in ({}, {"informed": [0.9, 1.1]})
+    ]
+    without, beside = six.default(dict(zip([(7, "constant"), (7, "uniform")], runs, strict=True))).splitlines()[2:]
+    assert without.endswith("| 60 % (60 to 60) |  |")
+    assert beside.endswith("| 60 % (60 to 60) | 90 % |")
+
+
+def given(averages):
+    """The same with trial numbers."""
+    found = rows(averages)
+    return found.assign(trial=found.groupby(["method", "replication"]).cumcount())

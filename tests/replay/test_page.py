@@ -49,6 +49,17 @@ def run(tmp_path):
     return folder
 
 
+@pytest.mark.parametrize("known", ["oracle", "informed"])
+def test_who_knows_the_errors_is_not_the_best_in_the_spec_or_out_of_it(run, known):
+    rows = pd.read_csv(run / "results.csv").replace("oracle", known)
+    rows.to_csv(run / "results.csv", index=False)
+    for methods in (f'["standard", "relevance-pursuit", "{known}"]', '["standard", "relevance-pursuit"]'):
+        (run / "spec.toml").write_text(SPEC.replace('["standard", "relevance-pursuit", "oracle"]', methods))
+        text = page.page([load(run)])
+        assert "<b>2.05</b>" in text
+        assert "<b>1.05</b>" not in text
+
+
 def test_the_numbers_are_there_and_the_best_is_bold(run):
     text = page.page([load(run)])
     assert "50 %" in text  # of the way from plain to oracle

@@ -93,6 +93,7 @@ class TestSpec:
             ("tasks.neal=3", "tasks.neal: .*got 3"),
             ("methods.standard=3", "methods.standard: .*got 3"),
             ("methods.sobol={}", "'sobol' says how to optimize, and cannot be fitted"),
+            ("methods.informed={}", "'informed' says how to optimize, and cannot be fitted"),
             ("methods={'a/b' = {surrogate = 'standard'}}", "fit for a file's .*got 'a/b'"),
             ("published='nowhere.csv'", "published must be a CSV file beside the spec, got .*nowhere.csv"),
             ("kind='classification'", "kind: expected one of optimization, regression, got 'classification'"),

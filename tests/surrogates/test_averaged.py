@@ -86,15 +86,6 @@ def test_it_is_less_sure_where_the_fits_disagree(model):
     assert diagnose(model).is_outlier.nonzero().flatten().tolist() == [10]
 
 
-def test_a_weight_is_the_probability_that_a_value_is_right(model):
-    weight = diagnose(model).weight
-    assert weight[0] == pytest.approx(1.0)
-    assert weight[10] == pytest.approx(sum(m.weight for m in model.members if 10 not in m.support))
-    assert 0 < weight[10] < weight[3] < 1
-    single = diagnose(fit(RelevancePursuitGP(*doubtful(), is_averaged=False))).weight
-    assert single.tolist() == [float(i != 10) for i in range(16)]
-
-
 def test_the_block_without_the_others_ends(model):
     with pytest.raises(ZeroDivisionError), alone(model):
         1 / (1 - len(model.latents()))
@@ -176,7 +167,9 @@ def test_no_fit_believes_a_recurring_value_at_some_points_only():
     model = fit(RelevancePursuitGP(X, Y))
     assert model.support == bad
     assert any(0 < len(set(bad) & set(level.fit.support)) < len(bad) for level in model.trace)
-    assert all(set(bad) <= set(member.support) or not set(bad) & set(member.support) for member in model.members)
+    assert all(
+        set(bad) <= set(member.fit.support) or not set(bad) & set(member.fit.support) for member in model.members
+    )
 
 
 def test_alone_it_predicts_as_the_model_of_one_set():

@@ -284,3 +284,56 @@ class TestAValueThatRecurs:
         model = fit(RelevancePursuitGP(X, truth.clamp(max=truth.quantile(0.75).item())))
         assert len(model.search_model().alike) == 1
         assert model.support == []
+
+
+class TestProbabilityRight:
+    """Of each observation, over all sets of outliers."""
+
+    def given(self, off=()):
+        x = torch.arange(20) / 19
+        y = torch.sin(3 * x) + 0.1 * torch.sin(40 * x)
+        for i, by in off:
+            y[i] += by
+        return x.unsqueeze(-1), y.unsqueeze(-1)
+
+    def test_gross_values_are_wrong_doubtful_ones_may_be_and_the_others_are_right(self):
+        model = fit(RelevancePursuitGP(*self.given([(3, 1e6), (10, 0.4)])))
+        right = model.probability_right()
+        assert right[3] < 1e-6
+        assert 0.01 < right[10] < 0.95
+        assert right[[i for i in range(20) if i not in (3, 10)]].min() > max(0.7, right[10])
+
+    def test_it_is_the_same_whenever_it_is_asked_and_changes_nothing(self):
+        model = fit(RelevancePursuitGP(*self.given([(3, 5.0)])))
+        before = model.posterior(torch.rand(5, 1)).mean
+        first = model.probability_right()
+        assert torch.equal(first, model.probability_right())
+        assert before.shape == (5, 1)
+        assert first.shape == (20,)
+        assert ((first >= 0) & (first <= 1)).all()
+
+    def test_a_known_number_or_rate_counts(self):
+        X, Y = self.given([(10, 0.9)])
+        none, some, many = (
+            fit(RelevancePursuitGP(X, Y, **known)).probability_right()
+            for known in ({"num_outliers": 0}, {"outlier_rate": 0.05}, {"outlier_rate": 0.5})
+        )
+        assert none.min() > 0.99
+        assert many.mean() < some.mean() < none.mean()
+
+    @pytest.mark.parametrize("options", [{"is_averaged": False}, {"covar_module": ScaleKernel(MaternKernel(2.5))}])
+    def test_one_fit_and_kernels_of_ones_own_have_it_too(self, options):
+        right = fit(RelevancePursuitGP(*self.given([(3, 50.0)]), **options)).probability_right()
+        assert right[3] < 1e-6
+        assert right.median() > 0.8
+
+    def test_values_that_agree_at_a_point_are_right(self):
+        X, Y = self.given([(10, 2.0)])
+        right = fit(RelevancePursuitGP(torch.cat([X, X[10:11]]), torch.cat([Y, Y[10:11]]))).probability_right()
+        assert right[[10, 20]].tolist() == [1.0, 1.0]
+
+    @pytest.mark.parametrize("n", [1, 2, 3])
+    def test_few_observations_have_one(self, n):
+        X, Y = self.given()
+        right = fit(RelevancePursuitGP(X[:n], Y[:n])).probability_right()
+        assert ((right > 0.5) & (right <= 1)).all()

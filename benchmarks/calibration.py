@@ -1,0 +1,124 @@
+"""Of the values that are said to be wrong with some probability, how many are: are the reports' weights true?
+
+The default optimizes in the settings of some runs (what is done already is kept in --work), and says of each value
+after 20, 24, 28, 32, 38, 44 and 52 trials how probable it is that it is wrong: 1 - weight, over all sets of outliers
+(`robustbo.numerics.gibbs`). Beside it stands the share of the levels of the pursuit, by their posterior probabilities,
+that leave the value out. A wrong value within 0.2 of the truth is nobody's loss, and not counted at all.
+
+    python benchmarks/calibration.py --replications 12 --work results/calibration --out runs/calibration/results.csv
+"""
+
+import argparse
+import multiprocessing
+from itertools import pairwise, product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from robustbo.fitting import Fitted, fit
+from robustbo.history import History
+from robustbo.journal import read
+from robustbo.outliers import reported
+from robustbo.replay import cell as cells
+from robustbo.replay.cell import Cell, recorded
+from robustbo.replay.spec import RunSpec, load
+from robustbo.settings import DEFAULT_SURROGATE
+from robustbo.surrogates.averaged import Averaged
+from robustbo.tables import render
+
+RUNS = Path(__file__).parents[1] / "runs"
+SPECS = ("figure-12-uniform", "figure-7-uniform", "figure-12-random-point", "figure-7-random-point", "loop-clean")
+AFTER = (20, 24, 28, 32, 38, 44, 52)  # trials
+HARMLESS = 0.2  # distance of a wrong value from the truth; the values' range is 3.3
+EDGES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0)
+SMALLEST = 1e-3  # a probability below is taken for this, where its logarithm is
+
+
+def said(place: Path, replication: int, work: Path) -> pd.DataFrame:
+    """A row a value and report: whether it was wrong, and the two probabilities that it is."""
+    torch.set_num_threads(1)
+    given = load(place)
+    assert isinstance(given, RunSpec)
+    spec = given.model_copy(update={"trials": max(AFTER)})
+    made = Cell(spec, DEFAULT_SURROGATE, replication, work / place.stem)
+    cells.run(made, lambda *_: None)
+    truth = {entry["trial"]: entry for entry in recorded(made).entries}
+    rows = []
+    for n in AFTER:
+        history = _history(made, n)
+        fitted = fit(made.settings, history)
+        levels = dict(zip(fitted.observations.numbers, left_out_by_levels(fitted).tolist(), strict=True))
+        for o in reported(made.settings, history, fitted, is_weighed=True):
+            entry, number = truth[o.trial.number], o.trial.number
+            is_harmless = entry["corrupted"] and abs(entry["value"] - entry["clean"]) <= HARMLESS
+            if not is_harmless and o.weight is not None:
+                rows.append(
+                    (place.stem, replication, n, number, entry["corrupted"], levels.get(number, 1.0), 1 - o.weight)
+                )
+    return pd.DataFrame(rows, columns=["run", "replication", "after", "trial", "wrong", "levels", "sets"])
+
+
+def left_out_by_levels(fitted: Fitted) -> Tensor:
+    """The share of the plausible levels, by their probabilities, in which each value is an outlier."""
+    assert isinstance(fitted.model, Averaged)
+    supports = [(m.weight, m.fit.support) for m in fitted.model.members] or [(1.0, fitted.model.support)]
+    total = torch.zeros(len(fitted.X))
+    for weight, support in supports:
+        total[list(support)] += weight
+    return total
+
+
+def _history(made: Cell, n: int) -> History:
+    """The first trials of a recorded cell, as they were known after the last of them."""
+    history = History()
+    for event in read(made.journal).events:
+        if event["trial"] < n:
+            history = history.apply(event)
+    return history
+
+
+def reliability(found: pd.DataFrame) -> pd.DataFrame:
+    """A row a range of probabilities: how many values were said to be in it, by the mean, and how many were wrong."""
+    rows = []
+    for by, (low, high) in product(("levels", "sets"), pairwise(EDGES)):
+        p = found[by]
+        mine = found[(p >= low) & ((p < high) | (high == 1.0))]
+        shares = {"said": mine[by].mean(), "wrong": mine["wrong"].mean()}
+        rows.append(
+            {"by": by, "low": low, "high": high, "values": len(mine)} | {k: round(v, 3) for k, v in shares.items()}
+        )
+    return pd.DataFrame(rows)
+
+
+def log_loss(found: pd.DataFrame, by: str) -> float:
+    """Mean negative log probability of what was the case."""
+    p = found[by].clip(SMALLEST, 1 - SMALLEST)
+    return float(-np.log(np.where(found["wrong"], p, 1 - p)).mean())
+
+
+def main() -> None:
+    """Optimize, compare, print both tables and write the first."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--replications", type=int, default=12)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--work", type=Path, default=Path("results/calibration"))
+    parser.add_argument("--out", type=Path, default=None, help="a CSV file")
+    options = parser.parse_args()
+    todo = [(RUNS / f"{name}.toml", r, options.work) for r in range(options.replications) for name in SPECS]
+    with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
+        found = pd.concat(pool.starmap(said, todo, chunksize=1), ignore_index=True)
+    table = render(reliability(found).to_dict("records"), "csv")
+    print(table)
+    for name, mine in [*found.groupby("run", sort=False), ("all", found)]:
+        losses = ", ".join(f"{by} {log_loss(mine, by):.3f}" for by in ("levels", "sets"))
+        print(f"log loss, {name}: {losses}; {100 * mine['wrong'].mean():.0f} % wrong")
+    if options.out is not None:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(table, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
