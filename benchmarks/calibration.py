@@ -5,7 +5,7 @@ after 20, 24, 28, 32, 38, 44 and 52 trials how probable it is that it is wrong: 
 (`robustbo.numerics.gibbs`). Beside it stands the share of the levels of the pursuit, by their posterior probabilities,
 that leave the value out. A wrong value within 0.2 of the truth is nobody's loss, and not counted at all.
 
-    python benchmarks/calibration.py --replications 12 --work results/calibration --out runs/calibration/results.csv
+    python benchmarks/calibration.py --replications 12 --work results/calibration --out runs/calibration
 """
 
 import argparse
@@ -27,10 +27,11 @@ from robustbo.replay.cell import Cell, recorded
 from robustbo.replay.spec import RunSpec, load
 from robustbo.settings import DEFAULT_SURROGATE
 from robustbo.surrogates.averaged import Averaged
-from robustbo.tables import render
+from robustbo.tables import records, render
 
 RUNS = Path(__file__).parents[1] / "runs"
-SPECS = ("figure-12-uniform", "figure-7-uniform", "figure-12-random-point", "figure-7-random-point", "loop-clean")
+RATES, KINDS = (7, 12), ("uniform", "random-point", "constant")  # a tenth and a fifth of the values
+SPECS = (*(f"figure-{rate}-{kind}" for kind, rate in product(KINDS, RATES)), "loop-clean")
 AFTER = (20, 24, 28, 32, 38, 44, 52)  # trials
 HARMLESS = 0.2  # distance of a wrong value from the truth; the values' range is 3.3
 EDGES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0)
@@ -93,6 +94,15 @@ def reliability(found: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def losses(found: pd.DataFrame) -> pd.DataFrame:
+    """A row a run, and one of all: the share of wrong values, and the log losses."""
+    return pd.DataFrame(
+        {"run": name, "values": len(mine), "wrong": round(mine["wrong"].mean(), 3)}
+        | {by: round(log_loss(mine, by), 3) for by in ("levels", "sets")}
+        for name, mine in [*found.groupby("run", sort=False), ("all", found)]
+    )
+
+
 def log_loss(found: pd.DataFrame, by: str) -> float:
     """Mean negative log probability of what was the case."""
     p = found[by].clip(SMALLEST, 1 - SMALLEST)
@@ -100,24 +110,22 @@ def log_loss(found: pd.DataFrame, by: str) -> float:
 
 
 def main() -> None:
-    """Optimize, compare, print both tables and write the first."""
+    """Optimize, compare, print two tables and write them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replications", type=int, default=12)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--work", type=Path, default=Path("results/calibration"))
-    parser.add_argument("--out", type=Path, default=None, help="a CSV file")
+    parser.add_argument("--out", type=Path, default=None, help="a folder")
     options = parser.parse_args()
     todo = [(RUNS / f"{name}.toml", r, options.work) for r in range(options.replications) for name in SPECS]
     with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
         found = pd.concat(pool.starmap(said, todo, chunksize=1), ignore_index=True)
-    table = render(reliability(found).to_dict("records"), "csv")
-    print(table)
-    for name, mine in [*found.groupby("run", sort=False), ("all", found)]:
-        losses = ", ".join(f"{by} {log_loss(mine, by):.3f}" for by in ("levels", "sets"))
-        print(f"log loss, {name}: {losses}; {100 * mine['wrong'].mean():.0f} % wrong")
-    if options.out is not None:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(table, encoding="utf-8")
+    for name, table in (("reliability", reliability(found)), ("log-loss", losses(found))):
+        text = render(records(table), "csv")
+        print(text)
+        if options.out is not None:
+            options.out.mkdir(parents=True, exist_ok=True)
+            (options.out / f"{name}.csv").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -68,7 +68,7 @@ def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
         runs = runs_of(experiment, space, name)
         if not (history := history_of(runs)).having("told"):
             continue
-        for o in reported(_settings(client, space, "minimize"), history):
+        for o in reported(_settings(client, space, "minimize"), history, is_weighed=False):
             run = runs[o.trial.number]
             rows.append((run.trial_index, run.arm_name, name, o.value, o.expected, o.sd, o.evidence, o.flagged))
     columns = ["trial_index", "arm_name", "metric", "value", "expected", "sd", "evidence", "flagged"]

@@ -39,15 +39,15 @@ class Outlier:
     weight: float | None = None
 
 
-def outliers(settings: Settings, history: History) -> list[Outlier]:
-    """Every told value, the most suspicious first: flagged before not, then by evidence."""
+def outliers(settings: Settings, history: History, *, is_weighed: bool = True) -> list[Outlier]:
+    """Every told value, the most suspicious first: flagged before not, then by evidence; weights take time."""
     if not history.having("told"):
         return []
-    return reported(settings, history, fit(settings, history), is_weighed=True)
+    return reported(settings, history, fit(settings, history), is_weighed=is_weighed)
 
 
 def reported(settings: Settings, history: History, fitted: Fitted, *, is_weighed: bool = False) -> list[Outlier]:
-    """The same, by a surrogate that has been fitted to the history; with weights only on demand, which take time."""
+    """The same, by a surrogate that has been fitted to the history."""
     with isolated(0), quiet():
         diagnosis, weight_of = diagnose(fitted.model), weights(fitted.model) if is_weighed else None
     expected, sd = fitted.in_units(diagnosis.expected, diagnosis.sd)

@@ -16,7 +16,7 @@ def overview(settings: Settings, history: History) -> dict[str, Any]:
     """Progress, incumbent, best raw value, diagnoses, and the values flagged or with `MIN_EVIDENCE` against them."""
     counts = history.counts()
     told = counts["told"] > 0
-    suspects = [o for o in outliers(settings, history) if o.flagged or o.evidence >= MIN_EVIDENCE] if told else []
+    suspects = [o for o in outliers(settings, history) if o.flagged or o.evidence >= MIN_EVIDENCE]
     return {
         "direction": settings.direction,
         "surrogate": settings.of_size(counts["told"]).surrogate,

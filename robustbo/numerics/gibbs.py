@@ -1,10 +1,11 @@
 """How probable it is that each observation is wrong, by Gibbs sampling over all sets of outliers.
 
 An observation is right, and is the latent value with noise, or it is wrong, says nothing of the latent value, and has a
-Cauchy density. Any set of at most half of them may be wrong; one is with a probability whose prior is a beta density.
-Given the others, whether one is wrong has closed-form odds: what the right ones predict for it, against that density
-and how many are wrong. A sweep draws each in turn. What is averaged are its probabilities, not its draws (Rao and
-Blackwell's estimate).
+Cauchy density. Any set of at most half of them may be wrong, each with the same prior probability. Given the others,
+whether one is wrong has closed-form odds: what the right ones predict for it against that density. A sweep draws each
+in turn. What is averaged are its probabilities, not its draws (Rao and Blackwell's estimate).
+
+The rate is not learned: gross values would raise it, and then pass a share of the suspicion on to the right ones.
 
 Notation (no batch dimensions: a chain is one chain):
     Sg    n x n   covariance of the observations without added variances
@@ -29,15 +30,13 @@ from torch import Tensor
 from robustbo.numerics import lapack
 from robustbo.numerics.cholesky import factor
 
-SWEEPS, BURN_IN = 8, 2  # counted, and before them
-BETA = (1.0, 4.0)  # prior of the rate: weak, with a mean of one in five
+SWEEPS, BURN_IN = 16, 2  # counted, and before them
 LEAST = 1e-12  # of an observation's own variance: rounding leaves no less of a prediction's
 
 
-def log_cauchy(y: Tensor, scale: float = 1.0) -> Tensor:
+def log_cauchy(y: Tensor, scale: Tensor) -> Tensor:
     """Log density of wrong observations: as wide as the right ones, and with a tail for gross ones."""
-    z = y / scale
-    return -math.log(math.pi * scale) - 2 * torch.hypot(torch.ones_like(z), z).log()
+    return -(math.pi * scale).log() - 2 * torch.hypot(torch.ones_like(y), y / scale).log()
 
 
 class Sampled(NamedTuple):
@@ -53,9 +52,9 @@ def sample(
     r: Tensor,
     log_wrong: Tensor,
     *,
+    rate: float,
     begin: Collection[int] = (),
     cleared: Tensor | None = None,
-    rate: float | None = None,
     seed: int = 0,
 ) -> Sampled:
     """Sample sets of wrong observations at given hyperparameters; a pure function.
@@ -64,28 +63,27 @@ def sample(
         Sg: ``n x n`` covariance of the observations, noise included.
         r: ``n`` observations less the mean.
         log_wrong: ``n`` log densities of the observations, if they are wrong.
+        rate: Prior probability of being wrong, in (0, 1).
         begin: Those that are wrong to begin with; the gross ones should be, since single moves leave them for their
             neighbours slowly.
         cleared: ``n`` booleans: those that cannot be wrong.
-        rate: Of wrong observations, in (0, 1), where it is known; else it is learned.
         seed: Of the draws.
 
     Example:
         >>> y = torch.tensor([0.1, 0.0, 0.1, 5.0], dtype=torch.float64)
         >>> Sg = 1.0 + 0.01 * torch.eye(4, dtype=torch.float64)
-        >>> sample(Sg, y, log_cauchy(y), begin=[3]).q.round(decimals=1).tolist()
+        >>> sample(Sg, y, log_cauchy(y, torch.ones(4)), rate=0.1, begin=[3]).q.round(decimals=1).tolist()
         [0.0, 0.0, 0.0, 1.0]
     """
     n, rng = len(r), np.random.default_rng(seed)
     chain = _Chain(Sg.numpy(), r.numpy(), begin)
     free = np.arange(n) if cleared is None else np.flatnonzero(~cleared.numpy())
-    total, log_density = np.zeros(n), log_wrong.tolist()
+    total, log_wrongs = np.zeros(n), (log_wrong + math.log(rate / (1 - rate))).tolist()
     for sweep in range(BURN_IN + SWEEPS):
         for i, u in zip(rng.permutation(free).tolist(), rng.random(len(free)).tolist(), strict=True):
             e, v = chain.left_out(i)
             log_right = -0.5 * (math.log(2 * math.pi * v) + e * e / v)
-            others = chain.wrong_but(i)
-            q = _logistic(_log_odds(n, others, rate) + log_density[i] - log_right) if others < n // 2 else 0.0
+            q = _logistic(log_wrongs[i] - log_right) if chain.wrong_but(i) < n // 2 else 0.0
             if (u < q) != chain.is_wrong[i]:
                 chain.move(i)
             if sweep >= BURN_IN:
@@ -134,11 +132,6 @@ class _Chain:
         right = np.flatnonzero(np.logical_not(self.is_wrong))
         self._P, self._moves, inner = np.zeros_like(self._Sg), 0, np.ix_(right, right)
         self._P[inner] = torch.cholesky_inverse(factor(torch.from_numpy(self._Sg[inner])).L).numpy()
-
-
-def _log_odds(n: int, wrong: int, rate: float | None) -> float:
-    """Log prior odds that one of n is wrong, where so many of the others are."""
-    return math.log((BETA[0] + wrong) / (BETA[1] + n - 1 - wrong) if rate is None else rate / (1 - rate))
 
 
 def _logistic(x: float) -> float:

@@ -179,7 +179,7 @@ def excludes(cell: Cell, is_corrupted: bool) -> bool:
 
 def flags(cell: Cell, history: History) -> list[int]:
     """The trials whose values the surrogate takes for outliers after a history."""
-    return sorted(o.trial.number for o in outliers(cell.settings, history) if o.flagged)
+    return sorted(o.trial.number for o in outliers(cell.settings, history, is_weighed=False) if o.flagged)
 
 
 def recommend(cell: Cell, history: History, number: int) -> int | None:

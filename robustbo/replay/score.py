@@ -106,8 +106,7 @@ def summary(table: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     measured again), flagged, precision and recall (of the values flagged after the last trial, all replications
     together; NaN where there is nothing to divide by), slowest_fit_s and slowest_acquisition_s.
     """
-    found = pd.DataFrame([_summarize(method, table[table["method"] == method]) for method in methods])
-    return found.astype({"flagged": "Int64"})
+    return pd.DataFrame([_summarize(method, table[table["method"] == method]) for method in methods])
 
 
 def _summarize(method: str, table: pd.DataFrame) -> dict[str, object]:
@@ -123,7 +122,7 @@ def _summarize(method: str, table: pd.DataFrame) -> dict[str, object]:
         "high": float(high),
         "average": table["inference"].mean(),
         "repeats": table["repeats"].notna().sum() / len(last),
-        "flagged": None if flagged is None else int(flagged.sum()),
+        "flagged": pd.NA if flagged is None else int(flagged.sum()),
         "precision": math.nan if flagged is None else ratio(hits, int(flagged.sum())),
         "recall": math.nan if flagged is None else ratio(hits, int(table["corrupted"].sum())),
         "slowest_fit_s": table["fit_s"].max(),

@@ -20,7 +20,7 @@ NEEDED = "a picture needs matplotlib, which is not installed; install robustbo[r
 
 def fates(settings: Settings, history: History) -> dict[str, list[Trial]]:
     """The told trials by what has become of their values: "believed", "called wrong" or "cleared again"."""
-    now = {o.trial.number for o in outliers(settings, history) if o.flagged}
+    now = {o.trial.number for o in outliers(settings, history, is_weighed=False) if o.flagged}
     once = {number for d in history.diagnoses if not d.void for number in d.outliers}
     found: dict[str, list[Trial]] = {"believed": [], "called wrong": [], "cleared again": []}
     for trial in history.having("told"):

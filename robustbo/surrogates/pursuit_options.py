@@ -53,10 +53,10 @@ class PursuitOptions:
         counts = {min(level if isinstance(level, int) else int(level * n), n) for level in self.levels}
         return sorted(counts if self.num_outliers is None else counts | {self.num_outliers})
 
-    def rate(self, n: int) -> float | None:
-        """The rate of outliers among n observations, where it is said."""
+    def rate(self, n: int) -> float:
+        """The prior rate of outliers among n observations."""
         if self.num_outliers is None:
-            return self.outlier_rate
+            return selection.RATE if self.outlier_rate is None else self.outlier_rate
         return min(max(self.num_outliers / n, CERTAIN), 1 - CERTAIN)
 
     def price(self, model: Model) -> Price:

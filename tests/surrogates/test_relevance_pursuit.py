@@ -303,14 +303,27 @@ class TestProbabilityRight:
         assert 0.01 < right[10] < 0.95
         assert right[[i for i in range(20) if i not in (3, 10)]].min() > max(0.7, right[10])
 
-    def test_it_is_the_same_whenever_it_is_asked_and_changes_nothing(self):
-        model = fit(RelevancePursuitGP(*self.given([(3, 5.0)])))
-        before = model.posterior(torch.rand(5, 1)).mean
+    @pytest.mark.parametrize("options", [{}, {"covar_module": ScaleKernel(MaternKernel(2.5))}])
+    def test_it_is_the_same_whenever_it_is_asked_and_changes_nothing(self, options):
+        model = fit(RelevancePursuitGP(*self.given([(3, 5.0), (10, 0.4)]), **options))
+        Z = torch.rand(5, 1)
+        before = model.posterior(Z).mean
         first = model.probability_right()
         assert torch.equal(first, model.probability_right())
-        assert before.shape == (5, 1)
-        assert first.shape == (20,)
         assert ((first >= 0) & (first <= 1)).all()
+        torch.testing.assert_close(model.posterior(Z).mean, before, rtol=1e-12, atol=1e-12)
+
+    def test_a_value_that_is_told_to_be_imprecise_is_not_wrong_for_it(self):
+        X, Y = self.given()
+        known = torch.full_like(Y, 0.05**2)
+        known[7] = 5.0**2
+        assert fit(RelevancePursuitGP(X, Y, known)).probability_right()[7] > 0.8
+
+    def test_gross_values_cast_no_doubt_on_the_others(self):
+        X, Y = self.given([(i, 100.0) for i in (3, 9, 15)])
+        right = fit(RelevancePursuitGP(X, Y)).probability_right()
+        others = [i for i in range(20) if i not in (3, 9, 15)]
+        assert right[others].mean() > 0.9
 
     def test_a_known_number_or_rate_counts(self):
         X, Y = self.given([(10, 0.9)])
