@@ -22,6 +22,7 @@ from robustbo.fitting import Fitted, fit
 from robustbo.history import History
 from robustbo.journal import read
 from robustbo.outliers import reported
+from robustbo.record import fold
 from robustbo.replay import cell as cells
 from robustbo.replay.cell import Cell, recorded
 from robustbo.replay.spec import RunSpec, load
@@ -47,9 +48,10 @@ def said(place: Path, replication: int, work: Path) -> pd.DataFrame:
     made = Cell(spec, DEFAULT_SURROGATE, replication, work / place.stem)
     cells.run(made, lambda *_: None)
     truth = {entry["trial"]: entry for entry in recorded(made).entries}
+    _, whole = fold(made.journal, read(made.journal))
     rows = []
     for n in AFTER:
-        history = _history(made, n)
+        history = History(whole.trials[:n])
         fitted = fit(made.settings, history)
         levels = dict(zip(fitted.observations.numbers, left_out_by_levels(fitted).tolist(), strict=True))
         for o in reported(made.settings, history, fitted, is_weighed=True):
@@ -70,15 +72,6 @@ def left_out_by_levels(fitted: Fitted) -> Tensor:
     for weight, support in supports:
         total[list(support)] += weight
     return total
-
-
-def _history(made: Cell, n: int) -> History:
-    """The first trials of a recorded cell, as they were known after the last of them."""
-    history = History()
-    for event in read(made.journal).events:
-        if event["trial"] < n:
-            history = history.apply(event)
-    return history
 
 
 def reliability(found: pd.DataFrame) -> pd.DataFrame:

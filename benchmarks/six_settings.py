@@ -105,14 +105,14 @@ def default(runs: dict[tuple[int, str], Loaded]) -> str:
     columns = [*(f"`{name}`" for name in names), "share at the end", "share of the average", "`informed`"]
     lines = ["| values replaced by | rate | " + " | ".join(columns) + " |", "| --- | --- |" + " --- |" * len(columns)]
     for (number, kind), run in runs.items():
-        final, average = (common(by_replication(run.found.rows, c), DEFAULT_SURROGATE).mean() for c in COLUMNS)
+        values = [by_replication(run.found.rows, column) for column in COLUMNS]
+        final, average = (common(given, DEFAULT_SURROGATE).mean() for given in values)
         cells = [f"{final[name]:.2f}" for name in names]
         cells += [f"{100 * way(means, DEFAULT_SURROGATE):.0f} %" for means in (final, average)]
         low, high = way_within(run.found.rows, DEFAULT_SURROGATE)
         cells[-1] += f" ({100 * low:.0f} to {100 * high:.0f})"
-        known = by_replication(run.found.rows, "average")
-        is_known = "informed" in known
-        cells.append(f"{100 * way(common(known, 'informed').mean(), 'informed'):.0f} %" if is_known else "")
+        known = common(values[-1], "informed").mean() if "informed" in values[-1] else None
+        cells.append("" if known is None else f"{100 * way(known, 'informed'):.0f} %")
         lines.append(f"| {SETTINGS[kind]} | {RATES[number]} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

@@ -49,14 +49,14 @@ def outliers(settings: Settings, history: History, *, is_weighed: bool = True) -
 def reported(settings: Settings, history: History, fitted: Fitted, *, is_weighed: bool = False) -> list[Outlier]:
     """The same, by a surrogate that has been fitted to the history."""
     with isolated(0), quiet():
-        diagnosis, weight_of = diagnose(fitted.model), weights(fitted.model) if is_weighed else None
+        diagnosis = diagnose(fitted.model)
+        counts = weights(fitted.model, diagnosis) if is_weighed else None
     expected, sd = fitted.in_units(diagnosis.expected, diagnosis.sd)
     columns = (expected, sd, diagnosis.evidence.tolist(), diagnosis.is_outlier.tolist())
     found = dict(zip(fitted.observations.numbers, zip(*columns, strict=True), strict=True))
-    weight = None
-    if weight_of is not None:
-        kept = zip(fitted.observations.numbers, weight_of.tolist(), strict=True)
-        weight = dict.fromkeys(fitted.aside, 0.0) | dict(kept)
+    weight = dict[int, float]()
+    if counts is not None:
+        weight = dict.fromkeys(fitted.aside, 0.0) | dict(zip(fitted.observations.numbers, counts.tolist(), strict=True))
     left_out = [history[number] for number in fitted.aside]
     for trial, said in zip(left_out, fitted.expect(settings.space, left_out), strict=True):
         found[trial.number] = (*said, surprise(trial.measured, *said), True)
@@ -66,7 +66,7 @@ def reported(settings: Settings, history: History, fitted: Fitted, *, is_weighed
         trial = history[number]
         copies = [t for t in at_points[trial.point] if t.state == "told" and t is not trial]
         remeasured = _remeasured(trial, copies, row, flagged, fitted.aside)
-        report.append(Outlier(trial, trial.measured, *row, remeasured, None if weight is None else weight[number]))
+        report.append(Outlier(trial, trial.measured, *row, remeasured, weight.get(number)))
     return sorted(report, key=lambda o: (not o.flagged, -o.evidence, o.trial.number))
 
 

@@ -106,11 +106,10 @@ class _Chain:
     def left_out(self, i: int) -> tuple[float, float]:
         """Observation i less what the right ones but itself predict, and its variance."""
         if self.is_wrong[i]:
-            W = self._P @ self._Sg[i]
-            e, v = self._r[i] - W @ self._r, self._Sg[i, i] - W @ self._Sg[i]
-        else:
-            e, v = (self._P[i] @ self._r) / self._P[i, i], 1 / self._P[i, i]
-        return float(e), max(float(v), LEAST * float(self._Sg[i, i]))
+            W, v = self._predicted(i)
+            return float(self._r[i] - W @ self._r), float(v)
+        p = self._P[i, i]
+        return float(self._P[i] @ self._r / p), float(max(1 / p, LEAST * self._Sg[i, i]))
 
     def move(self, i: int) -> None:
         """From right to wrong, or back: by an update of rank one, and now and then anew, lest rounding add up."""
@@ -119,14 +118,18 @@ class _Chain:
         if self._moves > len(self._r):
             self._renew()
         elif was_wrong:
-            W = self._P @ self._Sg[i]
-            v = max(self._Sg[i, i] - W @ self._Sg[i], LEAST * self._Sg[i, i])
+            W, v = self._predicted(i)
             W[i] = -1.0
             self._P += np.outer(W, W / v)
         else:
             row = self._P[i].copy()
             self._P -= np.outer(row, row / row[i])
             self._P[i] = self._P[:, i] = 0.0
+
+    def _predicted(self, i: int) -> tuple[lapack.Array, np.float64]:
+        """By which weights the right ones predict a wrong one, and the variance of that."""
+        W = self._P @ self._Sg[i]
+        return W, max(self._Sg[i, i] - W @ self._Sg[i], LEAST * self._Sg[i, i])
 
     def _renew(self) -> None:
         right = np.flatnonzero(np.logical_not(self.is_wrong))

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from robustbo.numerics.gains import errors, errors_at, gain, optimal_variance
 from robustbo.numerics.hyperparameters import Model
-from robustbo.numerics.search import Fit, climb, maximize
+from robustbo.numerics.search import Fit, climb, maximize_alone
 
 SCREEN_SHARE = 100
 SUSPICION = 100.0  # added variance of everybody at the beginning, in units of the outcomes' variance
@@ -60,7 +60,7 @@ def refit(model: Model, level: Level, support: tuple[int, ...], **options: Any) 
 def empty(model: Model, *, start_ftol: float = 1e-4, **options: Any) -> Level:
     """The level without outliers, climbed to from the best of what every start of the model roughly leads to."""
     none = torch.zeros_like(model.y)
-    rough = [maximize(model, theta, none, _indices(()), none, ftol=start_ftol) for theta in model.starts]
+    rough = [maximize_alone(model, theta, ftol=start_ftol) for theta in model.starts]
     return _climbed(model, (), max(rough, key=lambda fit: fit.F).theta, none, none, **options)
 
 

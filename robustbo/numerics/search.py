@@ -69,6 +69,12 @@ def maximize(model: Model, theta: Tensor, rho: Tensor, support: Tensor, v: Tenso
     return climb(model, theta, rho, support, v, **options)[0]
 
 
+def maximize_alone(model: Model, theta: Tensor, **options: Any) -> Fit:
+    """The local maximum in theta where no observation has a variance of its own; options as for `climb`."""
+    none = torch.zeros_like(model.y)
+    return maximize(model, theta, none, torch.zeros(0, dtype=torch.long), none, **options)
+
+
 @lapack.quiet()  # a gross variance in units of a small one
 def climb(
     model: Model,

@@ -120,7 +120,8 @@ class RegressionSpec(Strict):
     def _methods_by_name(cls, given: Any) -> Any:
         found = by_name(given)
         for name in found if isinstance(found, dict) else ():
-            if not set(NAMED.get(name, {})) <= set(Fitted.model_fields) or NAMED.get(name, {}).get("sees") == "errors":
+            meant = NAMED.get(name, {})
+            if not set(meant) <= set(Fitted.model_fields) or meant.get("sees") == "errors":
                 raise ValueError(f"{name!r} says how to optimize, and cannot be fitted; leave it away")
         return found
 

@@ -146,12 +146,9 @@ def diagnose(model: GPyTorchModel) -> Diagnosis:
     return diagnose_by_leave_one_out(model, rho)
 
 
-def weights(model: GPyTorchModel) -> Tensor | None:
-    """How much each observation counts in a fitted surrogate: by a method ``probability_right``, or as it weighs them.
-
-    None where it does neither.
-    """
-    return model.probability_right() if hasattr(model, "probability_right") else diagnose(model).weight
+def weights(model: GPyTorchModel, diagnosis: Diagnosis) -> Tensor | None:
+    """How much each observation counts: by a method ``probability_right`` of the model, or else by its diagnosis."""
+    return model.probability_right() if hasattr(model, "probability_right") else diagnosis.weight
 
 
 def tails(model: GPyTorchModel, *, leave_one_out: bool = True) -> Tails:

@@ -20,7 +20,7 @@ from robustbo.numerics.hyperparameters import Model, log_posterior, prior_covari
 from robustbo.numerics.levels import Level, screen
 from robustbo.numerics.mixture import probabilities
 from robustbo.numerics.pursuit import one_a_support, support_posterior
-from robustbo.numerics.search import Fit, maximize
+from robustbo.numerics.search import Fit, maximize_alone
 from robustbo.surrogates.averaged import Averaged
 from robustbo.surrogates.map_gp import ALL, MapGP
 from robustbo.surrogates.pursuit_options import LEVELS, PursuitOptions
@@ -173,10 +173,9 @@ class RelevancePursuitGP(Averaged, MapGP):
         given = partial(sample, log_wrong=log_wrong, cleared=model.cleared, rate=self._options.rate(n))
         for turn in range(TURNS):
             part = super().search_model(torch.tensor([i for i in range(n) if i not in wrong]))
-            none = torch.zeros_like(part.y)
             if turn > 0 and self.is_named:  # a kernel of one's own is a module, which a climb would move
-                theta = maximize(part, theta, none, torch.tensor([], dtype=torch.long), none, ftol=TURN_FTOL).theta
-            r = model.y - log_posterior(part, theta, none).evidence.m
+                theta = maximize_alone(part, theta, ftol=TURN_FTOL).theta
+            r = model.y - log_posterior(part, theta, torch.zeros_like(part.y)).evidence.m
             q, wrong = given(prior_covariance(model, theta), r, begin=wrong, seed=turn)
             total += q
         return total / TURNS

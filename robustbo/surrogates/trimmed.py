@@ -16,7 +16,7 @@ from robustbo.arguments import real
 from robustbo.numerics.gains import errors
 from robustbo.numerics.hyperparameters import Model, log_posterior, noise
 from robustbo.numerics.levels import empty
-from robustbo.numerics.search import Fit, maximize
+from robustbo.numerics.search import Fit, maximize_alone
 from robustbo.numerics.trimming import kept_by_projection, removal
 from robustbo.surrogates.map_gp import MapGP
 
@@ -135,9 +135,7 @@ class TrimmedGP(MapGP):
         return best
 
     def _fitted(self, kept: Tensor, theta: Tensor) -> Fit:
-        model = self._of(kept.nonzero().squeeze(-1))
-        none = torch.zeros_like(model.y)
-        return maximize(model, theta, none, torch.zeros(0, dtype=torch.long), none, ftol=FTOL)
+        return maximize_alone(self._of(kept.nonzero().squeeze(-1)), theta, ftol=FTOL)
 
     def _of(self, rows: Tensor) -> Model:
         return super().search_model(rows)
