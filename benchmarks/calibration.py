@@ -19,16 +19,16 @@ import torch
 from torch import Tensor
 
 from robustbo.fitting import Fitted, fit
-from robustbo.history import History
-from robustbo.journal import read
 from robustbo.outliers import reported
-from robustbo.record import fold
 from robustbo.replay import cell as cells
 from robustbo.replay.cell import Cell, recorded
 from robustbo.replay.spec import RunSpec, load
-from robustbo.settings import DEFAULT_SURROGATE
 from robustbo.surrogates.averaged import Averaged
 from robustbo.tables import records, render
+from robustbo.trials.codec import fold
+from robustbo.trials.history import History
+from robustbo.trials.journal import read
+from robustbo.trials.settings import DEFAULT_SURROGATE
 
 RUNS = Path(__file__).parents[1] / "runs"
 RATES, KINDS = (7, 12), ("uniform", "random-point", "constant")  # a tenth and a fifth of the values

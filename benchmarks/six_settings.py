@@ -24,7 +24,7 @@ from robustbo.replay.figure import draw_curves, finish
 from robustbo.replay.loaded import Loaded, load
 from robustbo.replay.score import CONFIDENCE, RESAMPLES, way
 from robustbo.replay.spec import RunSpec
-from robustbo.settings import DEFAULT_SURROGATE
+from robustbo.trials.settings import DEFAULT_SURROGATE
 
 RUNS = Path(__file__).parents[1] / "runs"
 SETTINGS = {"constant": "a constant of 100", "uniform": "uniform in [-3, 3]", "random-point": "the value elsewhere"}

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
         SpaceError,
         SpecError,
     )
-    from robustbo.history import History, Trial
     from robustbo.optimizer import Optimizer
     from robustbo.outliers import Outlier
     from robustbo.space import Choice, Float, Int, Space
     from robustbo.suggest import Incumbent
+    from robustbo.trials.history import History, Trial
 
 __version__ = "0.1.0"
 
@@ -60,8 +60,8 @@ _HOME = dict.fromkeys(_ERRORS, "robustbo.errors") | {
     "Float": "robustbo.space",
     "Int": "robustbo.space",
     "Space": "robustbo.space",
-    "History": "robustbo.history",
-    "Trial": "robustbo.history",
+    "History": "robustbo.trials.history",
+    "Trial": "robustbo.trials.history",
     "Incumbent": "robustbo.suggest",
     "Optimizer": "robustbo.optimizer",
     "Outlier": "robustbo.outliers",

@@ -15,10 +15,10 @@ from robustbo.encoding import categories, encode
 from robustbo.fitting import Fitted
 from robustbo.isolation import isolated
 from robustbo.parameters import Choice
-from robustbo.settings import ACQUISITIONS
 from robustbo.space import Space
 from robustbo.surrogates.base import quiet
 from robustbo.surrogates.map_gp import MapGP
+from robustbo.trials.settings import ACQUISITIONS
 
 NUM_RESTARTS = 4
 RAW_SAMPLES = 256

@@ -40,11 +40,11 @@ from robustbo.arguments import whole
 from robustbo.ax_client import Best, best, complete, next_repeat, outliers
 from robustbo.isolation import isolated
 from robustbo.parameters import Choice, Float, Parameter
-from robustbo.settings import DEFAULT_SURROGATE
 from robustbo.space import Space
 from robustbo.surrogates.base import quiet
 from robustbo.surrogates.registry import SURROGATES, check_options, model_class
 from robustbo.surrogates.robust_standardize import RobustStandardize
+from robustbo.trials.settings import DEFAULT_SURROGATE
 
 __all__ = ["Best", "best", "client_for", "complete", "generation_strategy", "next_repeat", "outliers"]
 

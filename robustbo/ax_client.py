@@ -9,10 +9,10 @@ import pandas as pd
 from robustbo.arguments import real
 from robustbo.experiment import history_of, objective_of, runs_of, space_of
 from robustbo.outliers import outliers as reported
-from robustbo.settings import DEFAULT_MAX_REPEATS, DEFAULT_SURROGATE, Settings, default_num_initial, options_text
 from robustbo.space import Space
 from robustbo.suggest import incumbent, step
 from robustbo.surrogates.registry import SURROGATES
+from robustbo.trials.settings import DEFAULT_MAX_REPEATS, DEFAULT_SURROGATE, Settings, default_num_initial, options_text
 
 
 class Best(NamedTuple):

@@ -131,7 +131,7 @@ def show(
 ) -> None:
     """Show an optimization's progress, its incumbent, and the values that look wrong."""
     from robustbo.overview import lines, overview, verdict_row
-    from robustbo.record import opened
+    from robustbo.trials.codec import opened
 
     settings, history = opened(journal)
     if html or out is not None:
@@ -162,8 +162,8 @@ def report(
     out: Annotated[Path | None, typer.Option(help="The page; report.html, or a picture beside the journal.")] = None,
 ) -> None:
     """Write recorded runs as one page and pictures, or an optimization's journal as a timeline of its values."""
-    from robustbo.record import opened
     from robustbo.replay import page, timeline
+    from robustbo.trials.codec import opened
 
     if runs[0].suffix == ".jsonl":
         written = [out or runs[0].with_suffix(".png")]

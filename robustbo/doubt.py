@@ -16,8 +16,8 @@ from collections.abc import Sequence
 
 import torch
 
-from robustbo.history import History, Trial
 from robustbo.numerics.gains import gain
+from robustbo.trials.history import History, Trial
 
 ASIDE = 8.0  # nats of surprise at which a disappointing value is set aside
 CREDIBLE = 3.0  # nats of surprise up to which a value is taken as expected

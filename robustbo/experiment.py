@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from robustbo.errors import SpaceError
-from robustbo.history import History
 from robustbo.parameters import Choice, Float, Int, Parameter, Value
 from robustbo.space import Space
+from robustbo.trials.history import History
 
 DESIGNS = {"Sobol", "Uniform", "InSampleUniform", "Factorial", "CenterOfSearchSpace"}  # generators that need no data
 

@@ -27,13 +27,13 @@ from torch import Tensor
 from robustbo import doubt, seeds
 from robustbo.encoding import encode, one_hot_inputs
 from robustbo.errors import FitError, NumericsWarning
-from robustbo.history import History, Trial
 from robustbo.isolation import isolated
-from robustbo.settings import Settings
 from robustbo.space import Space
 from robustbo.surrogates import base
 from robustbo.surrogates.averaged import alone
 from robustbo.surrogates.registry import model_class
+from robustbo.trials.history import History, Trial
+from robustbo.trials.settings import Settings
 
 SPAN = 1000  # binary orders of magnitude that may lie between a typical and the largest distance
 COLD_EVERY = 10  # observations: a search begins from nothing then, and where the last one ended in between

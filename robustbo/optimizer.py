@@ -11,10 +11,12 @@ import pandas as pd
 from botorch.models.gpytorch import GPyTorchModel
 
 from robustbo.arguments import index, noise_sd, real, whole
-from robustbo.history import History, Trial
-from robustbo.ledger import Ledger
 from robustbo.outliers import Outlier, outliers
-from robustbo.settings import (
+from robustbo.space import Space
+from robustbo.suggest import Incumbent, incumbent, raw_incumbent, step
+from robustbo.surrogates.registry import check_options, name_of
+from robustbo.trials.history import History, Trial
+from robustbo.trials.settings import (
     COMMITTEE_FROM,
     DEFAULT_MAX_REPEATS,
     DEFAULT_REMEASURE,
@@ -23,9 +25,7 @@ from robustbo.settings import (
     default_num_initial,
     options_text,
 )
-from robustbo.space import Space
-from robustbo.suggest import Incumbent, incumbent, raw_incumbent, step
-from robustbo.surrogates.registry import check_options, name_of
+from robustbo.trials.store import Ledger
 
 log = logging.getLogger("robustbo")
 TrialLike = Trial | int

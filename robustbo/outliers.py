@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from robustbo.doubt import surprise
 from robustbo.fitting import Fitted, fit
-from robustbo.history import History, Trial
 from robustbo.isolation import isolated
-from robustbo.settings import Settings
 from robustbo.surrogates.base import diagnose, quiet, weights
+from robustbo.trials.history import History, Trial
+from robustbo.trials.settings import Settings
 
 Row = tuple[float, float, float, bool]  # expected, sd, evidence, whether flagged
 

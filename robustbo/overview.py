@@ -4,10 +4,10 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-from robustbo.history import History
 from robustbo.outliers import outliers
-from robustbo.settings import Settings
 from robustbo.suggest import Incumbent, incumbent, raw_incumbent
+from robustbo.trials.history import History
+from robustbo.trials.settings import Settings
 
 MIN_EVIDENCE = 3.0  # nats; an unflagged value of less is not worth a line
 

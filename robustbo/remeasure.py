@@ -18,12 +18,12 @@ from torch import Tensor
 from robustbo import doubt
 from robustbo.encoding import encode
 from robustbo.fitting import Fitted, is_robust
-from robustbo.history import History, Trial
 from robustbo.numerics.box_plot import whiskers
 from robustbo.numerics.copies import recurring
 from robustbo.numerics.repeating import chance_of_error, expected_improvement, value_of_repeating
 from robustbo.outliers import Outlier, reported
-from robustbo.settings import Settings
+from robustbo.trials.history import History, Trial
+from robustbo.trials.settings import Settings
 
 Means = dict[tuple[float, ...], float]  # posterior means at the points measured (larger is better), by unit-cube row
 

@@ -9,12 +9,12 @@ from robustbo import seeds
 from robustbo.acquisition import next_point
 from robustbo.encoding import decode
 from robustbo.fitting import Fitted, fit, is_robust
-from robustbo.history import REMEASURE, Diagnosis, History, Trial
 from robustbo.outliers import reported
 from robustbo.parameters import Value
 from robustbo.remeasure import repeat
-from robustbo.settings import Settings
 from robustbo.surrogates.filtered import Verdict
+from robustbo.trials.history import REMEASURE, Diagnosis, History, Trial
+from robustbo.trials.settings import Settings
 
 NOTHING_TOLD = "the best needs at least one told value, got none; tell one first"
 

@@ -6,13 +6,13 @@ from botorch.models import SingleTaskGP
 
 from robustbo.acquisition import LogNEI, build, maximize, next_point
 from robustbo.fitting import fit as fit_history
-from robustbo.history import History
 from robustbo.parameters import Choice, Float, Int
-from robustbo.settings import Settings
 from robustbo.space import Space
 from robustbo.surrogates.base import fit, quiet
 from robustbo.surrogates.registry import SURROGATES
 from robustbo.surrogates.standard import StandardGP
+from robustbo.trials.history import History
+from robustbo.trials.settings import Settings
 
 X = torch.rand(8, 2, generator=torch.Generator().manual_seed(0))
 

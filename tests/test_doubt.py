@@ -3,7 +3,7 @@ import math
 import pytest
 
 from robustbo.doubt import ASIDE, aside, is_open, surprise
-from robustbo.history import History
+from robustbo.trials.history import History
 
 GOOD, BAD = 1.0, -9.0  # the first is what was expected, the second is not
 

@@ -4,14 +4,14 @@ from botorch.models import SingleTaskGP
 
 from robustbo import fitting
 from robustbo.fitting import COLD_EVERY, fit
-from robustbo.history import History
 from robustbo.numerics import levels
 from robustbo.numerics.search import climb
 from robustbo.outliers import outliers
 from robustbo.parameters import Float
-from robustbo.settings import Settings
 from robustbo.space import Space
 from robustbo.suggest import incumbent, step
+from robustbo.trials.history import History
+from robustbo.trials.settings import Settings
 
 SPACE = Space(x=Float(0.0, 1.0), y=Float(0.0, 1.0))
 

@@ -10,10 +10,10 @@ from botorch.models import SingleTaskGP
 import robustbo as rb
 from robustbo import fitting
 from robustbo.corruption import build
-from robustbo.journal import read
 from robustbo.problem import Problem
-from robustbo.settings import Settings
 from robustbo.suggest import step
+from robustbo.trials.journal import read
+from robustbo.trials.settings import Settings
 
 SPACE = rb.Space(x=rb.Float(-5.0, 10.0), y=rb.Float(0.0, 15.0))
 MIXED = rb.Space(lr=rb.Float(1e-4, 1e-1, log=True), layers=rb.Int(1, 8), act=rb.Choice("relu", "tanh", True))
@@ -480,7 +480,7 @@ class TestJournal:
 
     def test_other_library_versions_are_told_of(self, tmp_path, monkeypatch):
         optimizer(journal=tmp_path / "j")
-        monkeypatch.setattr("robustbo.record.versions", lambda: dict.fromkeys(("torch", "numpy"), "0"))
+        monkeypatch.setattr("robustbo.trials.codec.versions", lambda: dict.fromkeys(("torch", "numpy"), "0"))
         with pytest.warns(rb.JournalWarning, match=r"torch .* -> 0, numpy .* -> 0"):
             rb.Optimizer.resume(tmp_path / "j")
 

@@ -5,12 +5,12 @@ import pytest
 import torch
 
 from robustbo import fitting
-from robustbo.history import History
 from robustbo.outliers import outliers, reported
 from robustbo.overview import overview
 from robustbo.parameters import Float
-from robustbo.settings import Settings
 from robustbo.space import Space
+from robustbo.trials.history import History
+from robustbo.trials.settings import Settings
 
 SPACE = Space(x=Float(0.0, 1.0))
 

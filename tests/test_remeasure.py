@@ -5,12 +5,12 @@ import pytest
 import torch
 
 from robustbo.fitting import fit
-from robustbo.history import History, Trial
 from robustbo.parameters import Float
 from robustbo.remeasure import IN_A_ROW, repeat
-from robustbo.settings import Settings
 from robustbo.space import Space
 from robustbo.suggest import step
+from robustbo.trials.history import History, Trial
+from robustbo.trials.settings import Settings
 
 SPACE = Space(x=Float(0.0, 1.0))
 POOR = {"x": 0.0}  # a new point that promises nothing

@@ -7,12 +7,12 @@ import torch
 from robustbo import fitting
 from robustbo.encoding import decode, encode
 from robustbo.fitting import fit, observations
-from robustbo.history import History
 from robustbo.outliers import outliers
 from robustbo.parameters import Choice, Float, Int
-from robustbo.settings import Settings
 from robustbo.space import Space
 from robustbo.suggest import incumbent, step
+from robustbo.trials.history import History
+from robustbo.trials.settings import Settings
 
 SPACE = Space(x=Float(0.0, 1.0), k=Int(1, 5), c=Choice("a", "b", "c"))
 

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from robustbo.ax import best, client_for, complete, generation_strategy, outliers
-from robustbo.journal import Journal
-from robustbo.record import header
 from robustbo.replay.cell import Cell, begin_truth, flagged_of, is_done, told_value, truth_of
+from robustbo.trials.codec import header
+from robustbo.trials.journal import Journal
 
 METRIC = "value"
 

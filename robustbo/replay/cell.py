@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 
 from robustbo import seeds
 from robustbo.errors import SpecError
-from robustbo.history import History
-from robustbo.journal import Journal, read
 from robustbo.optimizer import Optimizer
 from robustbo.outliers import outliers
 from robustbo.replay.digest import check, digest
 from robustbo.replay.method import Method
 from robustbo.replay.spec import RunSpec
-from robustbo.settings import Settings, options_text
 from robustbo.suggest import incumbent
+from robustbo.trials.history import History
+from robustbo.trials.journal import Journal, read
+from robustbo.trials.settings import Settings, options_text
 
 CELLS, TRUTH = "cells", ".truth.jsonl"
 

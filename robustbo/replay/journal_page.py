@@ -8,14 +8,14 @@ import numpy as np
 
 from robustbo.encoding import encode
 from robustbo.fitting import Fitted, fit
-from robustbo.history import History
 from robustbo.overview import how, how_far, overview, verdict_row, with_sd
 from robustbo.parameters import Choice, Parameter
 from robustbo.replay import svg
 from robustbo.replay.html import document, table
 from robustbo.replay.looks import COLORS
 from robustbo.replay.timeline import fates
-from robustbo.settings import Settings
+from robustbo.trials.history import History
+from robustbo.trials.settings import Settings
 
 POINTS = 61  # of a slice
 TICKS = 5

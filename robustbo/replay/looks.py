@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
 
-from robustbo.settings import DEFAULT_SURROGATE
+from robustbo.trials.settings import DEFAULT_SURROGATE
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 FIXED = {"oracle": "#000000", "sobol": "#999999", "standard": "#0072B2", DEFAULT_SURROGATE: "#D55E00"}

@@ -5,8 +5,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_serializer, model_validator
 
-from robustbo.settings import DEFAULT_MAX_REPEATS, DEFAULT_REMEASURE, DEFAULT_SURROGATE, Acquisition, Remeasure
 from robustbo.surrogates.registry import check_options, name_of
+from robustbo.trials.settings import DEFAULT_MAX_REPEATS, DEFAULT_REMEASURE, DEFAULT_SURROGATE, Acquisition, Remeasure
 
 
 class Frozen(BaseModel):

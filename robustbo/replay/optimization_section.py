@@ -11,7 +11,7 @@ from robustbo.replay.loaded import Loaded, again, opening
 from robustbo.replay.method import sees
 from robustbo.replay.score import curve
 from robustbo.replay.spec import RunSpec
-from robustbo.settings import DEFAULT_SURROGATE
+from robustbo.trials.settings import DEFAULT_SURROGATE
 
 
 def section(run: Loaded, spec: RunSpec) -> str:

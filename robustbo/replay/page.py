@@ -14,7 +14,7 @@ from robustbo.replay.loaded import Loaded, load
 from robustbo.replay.report import draw
 from robustbo.replay.score import way
 from robustbo.replay.spec import RunSpec
-from robustbo.settings import DEFAULT_SURROGATE
+from robustbo.trials.settings import DEFAULT_SURROGATE
 
 
 def write(runs: Sequence[Path], path: Path) -> list[Path]:

@@ -19,7 +19,6 @@ import torch
 from robustbo import regression, seeds
 from robustbo.errors import FitError, ReplayMismatch, RobustBOError, SpecError
 from robustbo.isolation import isolated
-from robustbo.journal import Journal, read
 from robustbo.replay.cell import CELLS
 from robustbo.replay.digest import check, digest
 from robustbo.replay.regression_spec import Fitted, RegressionSpec, Scenario
@@ -27,6 +26,7 @@ from robustbo.surrogates.arcsinh import RobustArcsinh
 from robustbo.surrogates.base import diagnose, fit
 from robustbo.surrogates.registry import model_class
 from robustbo.surrogates.scoring import scores
+from robustbo.trials.journal import Journal, read
 
 SUFFIX = ".scores.jsonl"
 UNREPEATABLE = "fit_s"

@@ -10,8 +10,8 @@ import pandas as pd
 from scipy.stats import DegenerateDataWarning, bootstrap
 
 from robustbo.errors import JournalError
-from robustbo.journal import read
 from robustbo.replay.cell import Cell, recorded, told_value
+from robustbo.trials.journal import read
 
 CONFIDENCE = 0.9
 RESAMPLES = 9999

@@ -15,7 +15,7 @@ from robustbo.problem import load as load_problem
 from robustbo.problem import names as problem_names
 from robustbo.replay.method import Frozen, Method, Strict, as_table, by_name
 from robustbo.replay.regression_spec import FOLDER, Fitted, RegressionSpec
-from robustbo.settings import default_num_initial
+from robustbo.trials.settings import default_num_initial
 
 SPEC_FILE = "spec.toml"
 KINDS = ("optimization", "regression")

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 
 from robustbo.errors import RobustBOError
-from robustbo.history import History, Trial
 from robustbo.outliers import outliers
 from robustbo.replay.figure import finish, plt
 from robustbo.replay.looks import COLORS
-from robustbo.settings import Settings
+from robustbo.trials.history import History, Trial
+from robustbo.trials.settings import Settings
 
 (BLUE, RED, GREEN), GRAY = COLORS[:3], "#bbbbbb"
 FARTHEST = 1e6  # median deviations from the median: a value beyond is drawn there

@@ -7,9 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from robustbo.errors import ReplayMismatch, RobustBOError
-from robustbo.history import History
-from robustbo.journal import read
-from robustbo.record import changed_versions, fold
 from robustbo.replay import regression_cell
 from robustbo.replay.cell import Cell, excludes, flags, recommend, recorded, told_value
 from robustbo.replay.engine import AnyCell, cells, cells_in, trials_done
@@ -17,6 +14,9 @@ from robustbo.replay.regression_cell import RegressionCell
 from robustbo.replay.report import recorded_rows, rows_of, rows_text, text_of
 from robustbo.replay.spec import SPEC_FILE, load
 from robustbo.suggest import step
+from robustbo.trials.codec import changed_versions, fold
+from robustbo.trials.history import History
+from robustbo.trials.journal import read
 
 THE_SAME = "the same, bit for bit"
 UNREPEATABLE = ("event", "trial", "fit_s", "acquisition_s")  # of an ask: all that is no decision

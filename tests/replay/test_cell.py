@@ -7,12 +7,12 @@ import pytest
 
 from robustbo.corruption import Constant
 from robustbo.errors import ReplayMismatch, SpecError
-from robustbo.journal import Journal, read
 from robustbo.replay.cell import Cell, recorded, run
 from robustbo.replay.engine import cells_in
 from robustbo.replay.score import rows, summary
 from robustbo.replay.spec import RunSpec
 from robustbo.replay.verify import verify
+from robustbo.trials.journal import Journal, read
 
 GIVEN = {
     "problem": "hartmann6",

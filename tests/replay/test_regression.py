@@ -7,7 +7,6 @@ import torch
 
 from problems.regression import task
 from robustbo.errors import FitError, ReplayMismatch, SpecError
-from robustbo.journal import Journal, read
 from robustbo.replay import engine, pool, regression_score, report
 from robustbo.replay.loaded import load as load_recorded
 from robustbo.replay.page import page, write
@@ -18,6 +17,7 @@ from robustbo.replay.spec import load
 from robustbo.replay.verify import verify_folder
 from robustbo.surrogates import StandardGP
 from robustbo.surrogates.base import fit
+from robustbo.trials.journal import Journal, read
 
 SPEC = """
 kind = "regression"

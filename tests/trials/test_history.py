@@ -3,7 +3,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from robustbo.history import ALLOWED_STATES, History, Trial
+from robustbo.trials.history import ALLOWED_STATES, History, Trial
 
 TELL = {"event": "tell", "trial": 0, "value": 1.5, "sd": 0.1}
 FAIL = {"event": "fail", "trial": 0, "reason": "broke"}

@@ -1,9 +1,9 @@
 import pytest
 from filelock import FileLock, Timeout
 
-from robustbo import journal
 from robustbo.errors import JournalError, JournalWarning
-from robustbo.journal import Journal
+from robustbo.trials import journal
+from robustbo.trials.journal import Journal
 
 HEADER = {"seed": 7, "name": "größe\n"}
 EVENTS = [

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from robustbo.errors import JournalError
-from robustbo.history import History
-from robustbo.journal import Contents, read, warn_of_torn
-from robustbo.settings import Settings
 from robustbo.surrogates.registry import name_of
+from robustbo.trials.history import History
+from robustbo.trials.journal import Contents, read, warn_of_torn
+from robustbo.trials.settings import Settings
 
 LIBRARIES = ("robustbo", "torch", "gpytorch", "botorch", "linear_operator", "numpy", "scipy")
 

@@ -6,10 +6,10 @@ from os import PathLike
 from pathlib import Path
 
 from robustbo.errors import JournalWarning
-from robustbo.history import Event, History, Trial
-from robustbo.journal import Journal
-from robustbo.record import changed_versions, fold, header
-from robustbo.settings import Settings
+from robustbo.trials.codec import changed_versions, fold, header
+from robustbo.trials.history import Event, History, Trial
+from robustbo.trials.journal import Journal
+from robustbo.trials.settings import Settings
 
 
 class Ledger:
