@@ -27,7 +27,7 @@ from robustbo.surrogates.averaged import Averaged
 from robustbo.tables import records, render
 from robustbo.trials.codec import fold
 from robustbo.trials.history import History
-from robustbo.trials.journal import read
+from robustbo.trials.reading import read
 from robustbo.trials.settings import DEFAULT_SURROGATE
 
 RUNS = Path(__file__).parents[1] / "runs"

@@ -14,19 +14,25 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from robustbo.errors import (
         DataError,
+        ExhaustedWarning,
         FitError,
         JournalError,
+        JournalExists,
         JournalWarning,
+        JournalWriteError,
+        LockTimeout,
         NumericsWarning,
         ProblemError,
         ReplayMismatch,
         RobustBOError,
         SpaceError,
+        SpaceExhausted,
         SpecError,
     )
     from robustbo.optimizer import Optimizer
     from robustbo.outliers import Outlier
     from robustbo.space import Choice, Float, Int, Space
+    from robustbo.study import Prediction, Study
     from robustbo.suggest import Incumbent
     from robustbo.trials.history import History, Trial
 
@@ -35,26 +41,35 @@ __version__ = "0.1.0"
 __all__ = [
     "Choice",
     "DataError",
+    "ExhaustedWarning",
     "FitError",
     "Float",
     "History",
     "Incumbent",
     "Int",
     "JournalError",
+    "JournalExists",
     "JournalWarning",
+    "JournalWriteError",
+    "LockTimeout",
     "NumericsWarning",
     "Optimizer",
     "Outlier",
+    "Prediction",
     "ProblemError",
     "ReplayMismatch",
     "RobustBOError",
     "Space",
     "SpaceError",
+    "SpaceExhausted",
     "SpecError",
+    "Study",
     "Trial",
 ]
 
-_ERRORS = [name for name in __all__ if name.endswith(("Error", "Warning", "Mismatch"))]
+_ERRORS = [
+    name for name in __all__ if name.endswith(("Error", "Warning", "Mismatch", "Exists", "Exhausted", "Timeout"))
+]
 _HOME = dict.fromkeys(_ERRORS, "robustbo.errors") | {
     "Choice": "robustbo.space",
     "Float": "robustbo.space",
@@ -65,6 +80,8 @@ _HOME = dict.fromkeys(_ERRORS, "robustbo.errors") | {
     "Incumbent": "robustbo.suggest",
     "Optimizer": "robustbo.optimizer",
     "Outlier": "robustbo.outliers",
+    "Prediction": "robustbo.study",
+    "Study": "robustbo.study",
 }
 
 

@@ -22,6 +22,7 @@ from robustbo.trials.settings import ACQUISITIONS
 
 NUM_RESTARTS = 4
 RAW_SAMPLES = 256
+CHUNK = 256  # points whose acquisition is computed at once
 NEARBY = {"sample_around_best": True}  # as many again, near the best posterior means: a narrow maximum lies there
 
 
@@ -103,7 +104,20 @@ def next_point(name: str, fitted: Fitted, space: Space, pending: list[list[float
         pending: Unit-cube rows of the points asked and not told.
         seed: Of everything random in here.
     """
-    X_pending = encode(space, pending) if pending else None
     with isolated(seed), quiet():
-        function = build(name, fitted.model, fitted.X, X_pending, seeds.derive(seed, 0, "samples") % 2**31)
-        return maximize(function, space)
+        return maximize(_function(name, fitted, space, pending, seed), space)
+
+
+def best_of(
+    name: str, fitted: Fitted, space: Space, pending: list[list[float]], seed: int, rows: list[list[float]]
+) -> int:
+    """Which of ``m`` unit-cube rows to measure next, where not every point will do; see `next_point`."""
+    with isolated(seed), quiet(), torch.no_grad():
+        function = _function(name, fitted, space, pending, seed)
+        parts = encode(space, rows).unsqueeze(-2).split(CHUNK)
+        return int(torch.cat([function(part) for part in parts]).argmax())
+
+
+def _function(name: str, fitted: Fitted, space: Space, pending: list[list[float]], seed: int) -> AcquisitionFunction:
+    X_pending = encode(space, pending) if pending else None
+    return build(name, fitted.model, fitted.X, X_pending, seeds.derive(seed, 0, "samples") % 2**31)

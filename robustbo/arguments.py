@@ -1,13 +1,48 @@
 """Checks of the arguments that people pass: what must hold, what came."""
 
+import difflib
 import math
 import operator
+from collections.abc import Iterable
 from typing import Any
 
 
 def plain_scalar(value: Any) -> Any:
-    """A scalar of NumPy or torch as Python's own, all else as it is."""
-    return value.item() if getattr(value, "ndim", None) == 0 else value
+    """A scalar of NumPy or torch, or an array (a pandas Series, a tensor) of one, as Python's own; else as it is."""
+    if getattr(value, "ndim", None) == 0 or (hasattr(value, "ndim") and getattr(value, "size", 0) == 1):
+        return value.item()
+    return value.item() if callable(getattr(value, "numel", None)) and value.numel() == 1 else value
+
+
+def one_of(name: str, value: Any, known: Iterable[str]) -> str:
+    """A word out of those that are known.
+
+    Raises:
+        ValueError: If it is none of them; the message has the nearest.
+
+    Example:
+        >>> one_of("direction", "maximise", ["minimize", "maximize"])
+        Traceback (most recent call last):
+        ValueError: direction must be one of ['minimize', 'maximize'], got 'maximise'; did you mean 'maximize'?
+    """
+    words = list(known)
+    if isinstance(value, str) and value in words:
+        return value
+    near = difflib.get_close_matches(value.lower(), words, n=1, cutoff=0.5) if isinstance(value, str) else []
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise ValueError(f"{name} must be one of {words}, got {value!r}{hint}")
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False.
+
+    Raises:
+        ValueError: If it is neither.
+    """
+    plain = plain_scalar(value)
+    if not isinstance(plain, bool):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+    return plain
 
 
 def real(name: str, value: Any) -> float:

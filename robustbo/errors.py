@@ -13,6 +13,22 @@ class JournalError(RobustBOError):
     """A journal cannot be read, or cannot be written without losing something."""
 
 
+class JournalExists(JournalError):
+    """A journal was to be begun where there is one."""
+
+
+class JournalWriteError(JournalError, OSError):
+    """An event could not be written, and was not recorded: a full disk, a missing right, a journal that is gone."""
+
+
+class LockTimeout(JournalError, TimeoutError):
+    """Somebody else has a journal locked; nothing was recorded."""
+
+
+class SpaceExhausted(RobustBOError):
+    """Every point of a finite space is being measured: there is none left to ask for."""
+
+
 class FitError(RobustBOError):
     """A surrogate could not be fitted to the observations."""
 
@@ -39,3 +55,7 @@ class NumericsWarning(UserWarning):
 
 class JournalWarning(UserWarning):
     """A journal was readable, but not whole."""
+
+
+class ExhaustedWarning(UserWarning):
+    """Every point of a finite space has been asked for: what is asked from here on has been measured before."""

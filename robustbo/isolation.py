@@ -6,6 +6,7 @@ Bit for bit replay needs both pinned while a decision is made, and a user's own 
 """
 
 import random
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -15,12 +16,14 @@ import scipy.linalg  # noqa: F401 - so that its library is loaded, and found bel
 import torch
 from threadpoolctl import ThreadpoolController
 
+ONE_AT_A_TIME = threading.RLock()
+
 
 @contextmanager
 def isolated(seed: int) -> Iterator[None]:
     """Run the block on one thread with all global generators seeded, then restore everything.
 
-    Blocks nest; those of several threads must not overlap, since all that is pinned here is the whole process's.
+    Blocks nest; those of several threads wait for each other, since all that is pinned here is the whole process's.
 
     Args:
         seed: In [0, 2^63).
@@ -31,10 +34,10 @@ def isolated(seed: int) -> Iterator[None]:
         >>> with isolated(0):
         ...     assert torch.rand(1) == a
     """
-    threads = torch.get_num_threads()
-    python_state = random.getstate()
-    numpy_state = np.random.get_state()  # noqa: NPY002
-    with torch.random.fork_rng(devices=[]), _libraries().limit(limits=1, user_api="blas"):
+    with ONE_AT_A_TIME, torch.random.fork_rng(devices=[]), _libraries().limit(limits=1, user_api="blas"):
+        threads = torch.get_num_threads()
+        python_state = random.getstate()
+        numpy_state = np.random.get_state()  # noqa: NPY002
         try:
             torch.set_num_threads(1)
             torch.default_generator.manual_seed(seed)  # the CPU's, which `fork_rng` puts back; no device's

@@ -1,38 +1,50 @@
 """Ask and tell: arguments into events; what is kept of them, and the mathematics, is elsewhere."""
 
 import logging
-import math
 import secrets
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from os import PathLike
-from typing import Any, overload
+from typing import Any, Literal, overload
 
-import pandas as pd
 from botorch.models.gpytorch import GPyTorchModel
 
-from robustbo.arguments import index, noise_sd, real, whole
-from robustbo.outliers import Outlier, outliers
+from robustbo.arguments import one_of, whole
+from robustbo.distinct import NOTHING_NEW
+from robustbo.errors import ExhaustedWarning, JournalError, JournalExists
+from robustbo.handing import as_of_now, given_out, line_of
+from robustbo.recording import Recording, own
 from robustbo.space import Space
-from robustbo.suggest import Incumbent, incumbent, raw_incumbent, step
+from robustbo.surrogates.names import SurrogateName
 from robustbo.surrogates.registry import check_options, name_of
-from robustbo.trials.history import History, Trial
+from robustbo.trials import worker
+from robustbo.trials.history import Trial
+from robustbo.trials.log import Event
 from robustbo.trials.settings import (
     COMMITTEE_FROM,
     DEFAULT_MAX_REPEATS,
     DEFAULT_REMEASURE,
     DEFAULT_SURROGATE,
+    Acquisition,
+    Direction,
+    Remeasure,
     Settings,
     default_num_initial,
+    differences,
     options_text,
 )
-from robustbo.trials.store import Ledger
+from robustbo.trials.store import Store
 
 log = logging.getLogger("robustbo")
-TrialLike = Trial | int
 
 
-class Optimizer:
+class Optimizer(Recording):
     """Bayesian optimization by ask and tell that keeps working when some of the values are wrong.
+
+    It may be used from any number of threads, and any number of processes may work on one journal: each sees what the
+    others have told, and no two are given the same trial. It can be pickled; a copy goes on with the same journal.
 
     Args:
         space: The search space.
@@ -41,7 +53,7 @@ class Optimizer:
             committee), or a BoTorch model class with the signature of `SingleTaskGP`.
         surrogate_options: Keyword options of the surrogate; JSON values.
         acquisition: "auto" (noisy expected improvement in closed form, else qLogNEI; Student-t LogEI for Student-t
-            posteriors), "qLogNEI", "qLogEI" or "LogEI".
+            posteriors), "qLogNEI", "qLogEI" or "LogEI"; "sobol" asks for space-filling points for ever.
         num_initial: How many Sobol points come first; 2 (d + 1), at least 5, unless said.
         remeasure: Which values may be measured again, where knowing is worth more than a new point promises:
             "promising" (those that a robust surrogate flags, and the best of the initial ones where any value has
@@ -50,11 +62,14 @@ class Optimizer:
         set_aside: Whether a robust surrogate leaves out, for now, a value that disappoints beyond belief.
         committee_from: How many told values make "auto" a committee, which takes none of the `surrogate_options`.
         seed: Root of all randomness; drawn, logged and kept in the journal unless said.
-        journal: A file that does not exist yet; each event is on the disk there before the call that caused it returns.
+        journal: A file, or the address of a database (``postgresql+psycopg://...#name``, ``sqlite:///lab.db#name``);
+            each event is kept there before the call that caused it returns.
+        if_exists: What to do where there is such a journal: "error", or "resume" it, if it was begun with the same
+            settings (one that was not given here, a seed say, is taken from it).
 
     Raises:
         ValueError, TypeError: If an argument breaks its rule; the message says which.
-        JournalError: If the journal exists.
+        JournalError: If the journal exists and is not to be resumed, or was begun with other settings.
 
     Example:
         >>> import robustbo as rb
@@ -69,23 +84,22 @@ class Optimizer:
         self,
         space: Space,
         *,
-        direction: str = "minimize",
-        surrogate: str | type[GPyTorchModel] = "auto",
+        direction: Direction = "minimize",
+        surrogate: SurrogateName | type[GPyTorchModel] = "auto",
         surrogate_options: Mapping[str, Any] | None = None,
-        acquisition: str = "auto",
+        acquisition: Acquisition = "auto",
         num_initial: int | None = None,
-        remeasure: str = DEFAULT_REMEASURE,
+        remeasure: Remeasure = DEFAULT_REMEASURE,
         max_repeats: int = DEFAULT_MAX_REPEATS,
         set_aside: bool = True,
         committee_from: int = COMMITTEE_FROM,
         seed: int | None = None,
         journal: str | PathLike[str] | None = None,
+        if_exists: Literal["error", "resume"] = "error",
     ) -> None:
+        one_of("if_exists", if_exists, ("error", "resume"))
         if not isinstance(space, Space):
             raise TypeError(f"space must be a robustbo.Space, got {space!r}")
-        if seed is None:
-            seed = secrets.randbits(31)
-            log.warning("seed %d was drawn; give seed=%d to repeat this run", seed, seed)
         name = name_of(DEFAULT_SURROGATE if surrogate == "auto" else surrogate)
         check_options(name, surrogate_options or {})
         settings = Settings(
@@ -98,16 +112,33 @@ class Optimizer:
             remeasure=remeasure,
             max_repeats=max_repeats,
             set_aside=set_aside,
-            seed=seed,
+            seed=secrets.randbits(31) if seed is None else seed,
             committee_from=committee_from if surrogate == "auto" else None,
         )
-        self._ledger = Ledger.create(settings, journal)
+        try:
+            self._store = Store.create(settings, journal)
+        except JournalExists:
+            if if_exists == "error" or journal is None:
+                raise
+            self._store = Store.resume(journal)
+            self._check_settings(settings, is_seed_given=seed is not None)
+        else:
+            if seed is None:
+                log.warning("seed %d was drawn; give seed=%d to repeat this run", settings.seed, settings.seed)
+
+    def _check_settings(self, given: Settings, *, is_seed_given: bool) -> None:
+        """Raise a JournalError that names each setting that differs from the recorded one."""
+        given = given if is_seed_given else replace(given, seed=self.seed)
+        if found := differences(given, self.settings):
+            raise JournalError(
+                "the settings must be those that the journal was begun with; they differ: " + "; ".join(found)
+            )
 
     @classmethod
     def begin(cls, settings: Settings, journal: str | PathLike[str]) -> "Optimizer":
         """An optimization of given settings, with a new journal."""
         optimizer = cls.__new__(cls)
-        optimizer._ledger = Ledger.create(settings, journal)
+        optimizer._store = Store.create(settings, journal)
         return optimizer
 
     @classmethod
@@ -118,29 +149,8 @@ class Optimizer:
             JournalError: If the journal cannot be read; the message has the line.
         """
         optimizer = cls.__new__(cls)
-        optimizer._ledger = Ledger.resume(journal)
+        optimizer._store = Store.resume(journal)
         return optimizer
-
-    def __repr__(self) -> str:
-        states = self.history.counts()
-        s = self.settings.of_size(states["told"])
-        counts = ", ".join(f"{count} {state}" for state, count in states.items() if count)
-        return f"Optimizer({s.direction}, {s.surrogate}, seed={s.seed}: {counts or 'no trials yet'})"
-
-    @property
-    def settings(self) -> Settings:
-        """What the optimization was told at its beginning."""
-        return self._ledger.settings
-
-    @property
-    def seed(self) -> int:
-        """The root seed, given or drawn."""
-        return self.settings.seed
-
-    @property
-    def history(self) -> History:
-        """Everything so far; frozen."""
-        return self._ledger.history
 
     @overload
     def ask(self) -> Trial: ...
@@ -149,98 +159,37 @@ class Optimizer:
     def ask(self, n: int) -> list[Trial]: ...
 
     def ask(self, n: int | None = None) -> Trial | list[Trial]:
-        """The next point to measure, or a list of the next ``n``; pending ones are accounted for.
+        """The next point to measure, or a list of the next ``n``; no two open ones are the same.
 
-        A trial with `Trial.repeats` is at the point of an earlier one whose value is in doubt: measure it again. If you
-        give a trial up, `fail` it: while a repeat is pending there is no other.
+        What waits (`enqueue`, `requeue`) comes first. A trial with `Trial.repeats` is at the point of an earlier one
+        whose value is in doubt: measure it again. If you give a trial up, `fail` it: while a repeat is pending there
+        is no other. Once every point of a finite space has been asked for, trials have the reason "nothing new left",
+        and a warning says so.
 
         Raises:
             FitError: If the surrogate cannot be fitted to the values so far.
+            SpaceExhausted: If every point of the space is being measured.
         """
-        history, events = self.history, []
-        for _ in range(1 if n is None else whole("n", n, 1)):
-            for event in step(self.settings, history, len(history)).events(len(history)):
-                events.append(event)
-                history = history.apply(event)
-        for event in events:
-            self._ledger.record(event)
-        asked = [self._ledger.trial(event["trial"]) for event in events if event["event"] == "ask"]
+        return self.ask_as(worker.name(), n)
+
+    def ask_as(self, by: str, n: int | None = None) -> Trial | list[Trial]:
+        """`ask` for somebody else, whose name `Trial.asked_by` keeps."""
+        count = 1 if n is None else whole("n", n, 1)
+        events: Sequence[Event] | None = None
+        with self._store.deciding():
+            while events is None:
+                before = self._store.now()
+                decided = given_out(self.settings, before.history, count, by)
+                events = self._store.commit(partial(as_of_now, decided, before))
+        history = self._store.seen.history
+        asked = [own(history[event["trial"]]) for event in events if event["event"] in ("ask", "assign")]
+        for trial in asked:
+            log.info("asked: %s", line_of(trial))
+            if trial.reason == NOTHING_NEW:
+                warnings.warn(
+                    f"trial {trial.number} is at a point that has been asked for before: {NOTHING_NEW}, all "
+                    f"{self.settings.space.size} points of the space have been",
+                    ExhaustedWarning,
+                    stacklevel=3,
+                )
         return asked[0] if n is None else asked
-
-    def tell(self, trial: TrialLike | Mapping[str, Any], value: float, *, sd: float | None = None) -> Trial:
-        """Record a measured value; it is on the disk when this returns.
-
-        Args:
-            trial: A trial or its number, or the parameters of a measurement that was made elsewhere.
-            value: What was measured. One that is not finite is recorded as a failed trial and never modelled.
-            sd: Standard deviation of the value's noise, where known.
-
-        Returns:
-            The trial as it is now.
-
-        Raises:
-            ValueError: If the trial is not pending, there is none, or sd is negative.
-            SpaceError: If the parameters are no point of the space.
-        """
-        number, sd = real("value", value), noise_sd(sd)
-        new: dict[str, Any] = {}
-        if isinstance(trial, Mapping):
-            new = {"params": self.settings.space.validate(trial)}
-            trial = len(self.history)
-        if math.isfinite(number):
-            return self._end("tell", trial, value=number, sd=sd, **new)
-        return self._end("fail", trial, reason=f"the value told was not finite: {number}", **new)
-
-    def fail(self, trial: TrialLike, reason: str = "failed") -> Trial:
-        """Record that a trial gave no value; it is never modelled."""
-        return self._end("fail", trial, reason=str(reason))
-
-    def exclude(self, trial: TrialLike) -> Trial:
-        """Record your own verdict that a told value is wrong: it is kept, but no longer modelled."""
-        return self._end("exclude", trial)
-
-    def include(self, trial: TrialLike) -> Trial:
-        """Take an exclusion back: the value has your word, and what was expected of it counts no more.
-
-        It may be measured again all the same.
-        """
-        return self._end("include", trial)
-
-    def amend(self, trial: TrialLike, value: float, *, sd: float | None = None) -> Trial:
-        """Record a corrected value of a told, excluded or failed trial; the old one stays in the journal.
-
-        Raises:
-            ValueError: If the value is not finite (exclude the trial instead), or the trial is pending.
-        """
-        number, sd = real("value", value), noise_sd(sd)
-        if not math.isfinite(number):
-            raise ValueError(f"value must be finite to amend a trial, got {number}; use exclude to leave it out")
-        return self._end("amend", trial, value=number, sd=sd)
-
-    def best(self, *, raw: bool = False) -> Incumbent:
-        """The measured point of best posterior mean; with ``raw``, the trial of best measured value.
-
-        Raises:
-            ValueError: If no value has been told.
-            FitError: If the surrogate cannot be fitted.
-        """
-        return (raw_incumbent if raw else incumbent)(self.settings, self.history)
-
-    def outliers(self) -> list[Outlier]:
-        """Every told value with its evidence, the most suspicious first; see `Outlier.flagged`.
-
-        Raises:
-            FitError: If the surrogate cannot be fitted.
-        """
-        return outliers(self.settings, self.history)
-
-    def frame(self) -> pd.DataFrame:
-        """One row a trial."""
-        return self.history.to_frame()
-
-    def _end(self, kind: str, trial: TrialLike, **content: Any) -> Trial:
-        number = trial.number if isinstance(trial, Trial) else index(trial)
-        if isinstance(trial, Trial) and trial.params != self.history[number].params:
-            raise ValueError(f"trial {number} must be one of this optimization, got one elsewhere: {trial.params}")
-        self._ledger.record({"event": kind, "trial": number, **content})
-        return self._ledger.trial(number)

@@ -41,9 +41,10 @@ class Float:
     def __post_init__(self) -> None:
         for bound in ("low", "high"):
             object.__setattr__(self, bound, plain_scalar(getattr(self, bound)))
+        self.check("Float")
 
     def check(self, name: str) -> None:
-        """Raise a `SpaceError` that names the parameter if the definition breaks a rule."""
+        """Raise a `SpaceError` that begins with a name if the definition breaks a rule; made ones never do."""
         low, high = _number(f"{name}.low", self.low), _number(f"{name}.high", self.high)
         if not low < high:
             raise SpaceError(f"{name}: low must be below high, got low={low!r}, high={high!r}")
@@ -87,6 +88,15 @@ class Float:
         """A real parameter takes no countable set of unit coordinates."""
         return None
 
+    @property
+    def count(self) -> None:
+        """Infinitely many values."""
+        return None
+
+    def nth(self, index: int) -> float:
+        """There is none: a real parameter cannot be counted."""
+        raise ValueError(f"a Float has no value number {index}")
+
 
 @dataclass(frozen=True)
 class Int:
@@ -100,9 +110,10 @@ class Int:
     def __post_init__(self) -> None:
         for bound in ("low", "high"):
             object.__setattr__(self, bound, plain_scalar(getattr(self, bound)))
+        self.check("Int")
 
     def check(self, name: str) -> None:
-        """Raise a `SpaceError` that names the parameter if the definition breaks a rule."""
+        """Raise a `SpaceError` that begins with a name if the definition breaks a rule; made ones never do."""
         low, high = self._integer(f"{name}.low", self.low), self._integer(f"{name}.high", self.high)
         if not low < high:
             raise SpaceError(f"{name}: low must be below high, got low={low}, high={high}")
@@ -148,6 +159,15 @@ class Int:
             return None
         return [self.to_unit(value) for value in range(int(self.low), int(self.high) + 1)]
 
+    @property
+    def count(self) -> int:
+        """How many values there are."""
+        return int(self.high) - int(self.low) + 1
+
+    def nth(self, index: int) -> int:
+        """Value number ``index``, the lowest being 0."""
+        return int(self.low) + index
+
 
 @dataclass(frozen=True, init=False)
 class Choice:
@@ -158,12 +178,13 @@ class Choice:
 
     def __init__(self, *values: Value) -> None:
         object.__setattr__(self, "values", tuple(map(plain_scalar, values)))
+        self.check("Choice")
 
     def __repr__(self) -> str:
         return f"Choice({', '.join(map(repr, self.values))})"
 
     def check(self, name: str) -> None:
-        """Raise a `SpaceError` that names the parameter if the definition breaks a rule."""
+        """Raise a `SpaceError` that begins with a name if the definition breaks a rule; made ones never do."""
         if len(self.values) < 2:
             raise SpaceError(f"{name}: a choice needs at least two values, got {list(self.values)!r}")
         for value in self.values:
@@ -200,6 +221,15 @@ class Choice:
     def levels(self) -> list[float]:
         """The unit coordinate of every value."""
         return [self.to_unit(value) for value in self.values]
+
+    @property
+    def count(self) -> int:
+        """How many values there are."""
+        return len(self.values)
+
+    def nth(self, index: int) -> Value:
+        """Value number ``index``, in the order given."""
+        return self.values[index]
 
 
 Parameter = Float | Int | Choice

@@ -59,7 +59,7 @@ def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> 
     for trials in history.at_points().values():
         known = [t for t in trials if t.state != "told" or t.value not in failures]
         told = [t for t in known if t.state == "told"]
-        if not told or len(trials) > settings.max_repeats or any(t.state == "pending" for t in trials):
+        if not told or len(trials) > settings.max_repeats or any(t.is_open for t in trials):
             continue
         first = reports[told[0].number]
         if doubt.is_open(doubt.judged(known), settings.sign):
@@ -149,5 +149,5 @@ def _chance_of_error(report: Outlier) -> float:
 
 def _is_busy(history: History) -> bool:
     last = history.trials[-IN_A_ROW:]
-    is_pending = any(t.state == "pending" and t.repeats is not None for t in history)
+    is_pending = any(t.is_open and t.repeats is not None for t in history)
     return is_pending or (len(last) == IN_A_ROW and all(t.repeats is not None for t in last))

@@ -1,5 +1,7 @@
 """The search space: named parameters, their point in the unit cube, and scrambled Sobol points."""
 
+import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +12,7 @@ from robustbo.errors import SpaceError
 from robustbo.parameters import Choice, Float, Int, Parameter, Value
 
 KINDS: dict[str, type[Float] | type[Int]] = {"float": Float, "int": Int}
+KIND_NAMES = {kind.kind: kind.__name__ for kind in (Float, Int, Choice)}
 
 
 @dataclass(frozen=True, init=False)
@@ -33,7 +36,6 @@ class Space:
         for name, parameter in parameters.items():
             if not isinstance(parameter, Float | Int | Choice):
                 raise SpaceError(f"{name}: must be a Float, Int or Choice, got {parameter!r}")
-            parameter.check(name)
         object.__setattr__(self, "parameters", tuple(parameters.items()))
 
     def __len__(self) -> int:
@@ -83,10 +85,36 @@ class Space:
 
     def sobol(self, seed: int, index: int) -> dict[str, Value]:
         """Point number ``index`` of the scrambled Sobol sequence that ``seed`` scrambles."""
+        return self.sobol_points(seed, index, 1)[0]
+
+    def sobol_points(self, seed: int, index: int, count: int) -> list[dict[str, Value]]:
+        """The ``count`` points from number ``index`` on."""
         sequence = qmc.Sobol(len(self), scramble=True, rng=seed)
         if index > 0:  # SciPy cannot skip no point
             sequence.fast_forward(index)
-        return self.from_unit(sequence.random(1)[0])
+        with warnings.catch_warnings():  # of a count that is no power of two, whose balance is not needed here
+            warnings.simplefilter("ignore", UserWarning)
+            return [self.from_unit(row) for row in sequence.random(count)]
+
+    @property
+    def size(self) -> int | None:
+        """How many points there are; None where a `Float` makes them infinitely many."""
+        counts = [parameter.count for _, parameter in self.parameters]
+        return None if None in counts else math.prod(count for count in counts if count is not None)
+
+    def point(self, index: int) -> dict[str, Value]:
+        """Point number ``index`` of a finite space, in the order of counting.
+
+        Raises:
+            ValueError: If the space is not finite, or has not so many points.
+        """
+        if self.size is None or not 0 <= index < self.size:
+            raise ValueError(f"index must lie below the {self.size} points of the space, got {index}")
+        found: dict[str, Value] = {}
+        for name, parameter in reversed(self.parameters):
+            index, digit = divmod(index, parameter.count or 1)
+            found[name] = parameter.nth(digit)
+        return {name: found[name] for name in self.names}
 
 
 def _parameter(name: str, given: Parameter | Mapping[str, Any]) -> Parameter:
@@ -100,3 +128,5 @@ def _parameter(name: str, given: Parameter | Mapping[str, Any]) -> Parameter:
     except (KeyError, TypeError):
         example = {"kind": "float", "low": 0, "high": 1}
         raise SpaceError(f"{name}: must be like {example}, got {dict(given)!r}") from None
+    except SpaceError as error:  # which names the class
+        raise SpaceError(f"{name}{str(error).removeprefix(KIND_NAMES[given['kind']])}") from None

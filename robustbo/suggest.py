@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from robustbo import seeds
-from robustbo.acquisition import next_point
+from robustbo.acquisition import best_of, next_point
+from robustbo.distinct import NOTHING_NEW, first_point, free_points, is_exhausted, is_taken
 from robustbo.encoding import decode
 from robustbo.fitting import Fitted, fit, is_robust
 from robustbo.outliers import reported
@@ -28,6 +29,7 @@ class Suggestion:
         origin: "sobol" or "model".
         expected: What a robust model expects to be told there, and the standard deviation of that, noise included.
         repeats: The trial that it measures again, if it does.
+        reason: "nothing new left" where every point of a finite space has been asked for.
         diagnosis: What a surrogate that judges on a schedule has found since the last one in the history.
         fit_s: Seconds that the fit took.
         acquisition_s: Seconds that the rest took.
@@ -37,6 +39,7 @@ class Suggestion:
     origin: str
     expected: tuple[float, float] | None = None
     repeats: int | None = None
+    reason: str | None = None
     diagnosis: Diagnosis | None = None
     fit_s: float = 0.0
     acquisition_s: float = 0.0
@@ -47,7 +50,9 @@ class Suggestion:
         made: dict[str, Any] = {"params": self.params, "origin": self.origin}
         if self.expected is not None:
             made |= dict(zip(("expected", "expected_sd"), self.expected, strict=True))
-        return made if self.repeats is None else made | {"repeats": self.repeats, "reason": REMEASURE}
+        if self.repeats is not None:
+            return made | {"repeats": self.repeats, "reason": REMEASURE}
+        return made if self.reason is None else made | {"reason": self.reason}
 
     def events(self, trial: int) -> list[dict[str, Any]]:
         """What a journal keeps of it: the diagnosis, if there is one, then the decision and how long it took."""
@@ -70,6 +75,11 @@ class Incumbent:
     mean: float
     sd: float
 
+    @property
+    def params(self) -> dict[str, Value]:
+        """The point."""
+        return self.trial.params
+
 
 def step(settings: Settings, history: History, trial: int) -> Suggestion:
     """The point of trial number ``trial``: same arguments, same point, bit for bit.
@@ -79,27 +89,40 @@ def step(settings: Settings, history: History, trial: int) -> Suggestion:
 
     Args:
         settings: What the run was told at its beginning.
-        history: All that happened before; its pending trials are accounted for.
+        history: All that happened before; its open trials are accounted for, and not asked for again.
         trial: The trial's number.
 
     Raises:
         FitError: If the surrogate cannot be fitted.
+        SpaceExhausted: If every point of the space is being measured.
     """
-    told, pending = history.having("told"), history.having("pending")
-    count = len(told) + len(pending) + len(history.having("excluded"))
+    told, waiting = history.having("told"), history.open_trials
+    count = len(told) + len(waiting) + len(history.having("excluded"))
+    reason = NOTHING_NEW if is_exhausted(settings.space, history) else None
     if settings.acquisition == "sobol" or not told or count < settings.num_initial:
-        return Suggestion(settings.space.sobol(seeds.derive(settings.seed, 0, "sobol"), trial), "sobol")
+        return Suggestion(first_point(settings.space, history, settings.seed, trial), "sobol", reason=reason)
     fitted = fit(settings, history)
     started = time.perf_counter()
-    waiting = [*pending, *(history[number] for number in fitted.aside)]  # values that the model does not know
-    rows = [settings.space.to_unit(t.params) for t in waiting]
-    seed = seeds.derive(settings.seed, trial, "acquisition")
-    x = next_point(settings.acquisition, fitted, settings.space, rows, seed)
-    made = Suggestion(settings.space.from_unit(decode(settings.space, x.unsqueeze(0))[0]), "model")
+    made = Suggestion(_next_point(settings, history, fitted, trial), "model", reason=reason)
     if is_robust(settings) or settings.remeasure == "suspicious":
-        made = _doubting(settings, history, fitted, Trial(trial, made.params))
+        made = _doubting(settings, history, fitted, Trial(trial, made.params, reason=reason))
     seconds = time.perf_counter() - started
     return replace(made, diagnosis=_new_diagnosis(history, fitted, trial), fit_s=fitted.seconds, acquisition_s=seconds)
+
+
+def _next_point(settings: Settings, history: History, fitted: Fitted, trial: int) -> dict[str, Value]:
+    """What maximizes the acquisition function; the best of some others, where that is being measured."""
+    space, waiting = settings.space, history.open_trials
+    unknown = [*waiting, *(history[number] for number in fitted.aside)]  # values that the model does not know
+    rows = [space.to_unit(t.params) for t in unknown]
+    seed = seeds.derive(settings.seed, trial, "acquisition")
+    x = next_point(settings.acquisition, fitted, space, rows, seed)
+    point = space.from_unit(decode(space, x.unsqueeze(0))[0])
+    if not is_taken(space, waiting, point):
+        return point
+    others = free_points(space, {t.point for t in waiting}, seeds.derive(settings.seed, trial, "others"))
+    units = [space.to_unit(other) for other in others]
+    return others[best_of(settings.acquisition, fitted, space, rows, seed, units)]
 
 
 def _new_diagnosis(history: History, fitted: Fitted, trial: int) -> Diagnosis | None:
@@ -123,7 +146,7 @@ def _doubting(settings: Settings, history: History, fitted: Fitted, new: Trial) 
         (expected,) = fitted.expect(settings.space, [new])
     is_finite = expected is not None and all(map(math.isfinite, expected))
     number = None if repeats is None else new.number
-    return Suggestion(new.params, "model", expected if is_finite else None, number)
+    return Suggestion(new.params, "model", expected if is_finite else None, number, new.reason)
 
 
 def incumbent(settings: Settings, history: History) -> Incumbent:

@@ -20,17 +20,20 @@ LAYERS = (
     ("trials",),
     ("encoding", "doubt"),
     ("fitting", "acquisition_functions"),
-    ("outliers", "acquisition"),
+    ("outliers", "acquisition", "distinct", "tabular"),
     ("remeasure",),
     ("suggest",),
-    ("overview", "tables", "experiment", "ax_client", "ax"),
+    ("handing", "overview", "tables", "experiment", "ax_client", "ax"),
+    ("study",),
+    ("recording",),
     ("optimizer",),
     ("replay",),
     ("cli",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
-# The command line imports late so that --help is instant, the package is lazy, matplotlib, Ax and Dask are optional.
-LATE = {"cli.py", "__init__.py", "figure.py", "ax.py", "on_dask.py"}
+# The command line imports late so that --help is instant, the package is lazy, matplotlib, Ax, Dask and SQLAlchemy are
+# optional, and locks are another module on Windows.
+LATE = {"cli.py", "__init__.py", "figure.py", "ax.py", "on_dask.py", "logs.py", "disk.py"}
 
 
 def module(path):

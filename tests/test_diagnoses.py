@@ -9,7 +9,7 @@ import robustbo as rb
 from robustbo.replay.timeline import draw, fates
 from robustbo.trials.codec import fold
 from robustbo.trials.history import Diagnosis, History
-from robustbo.trials.journal import read
+from robustbo.trials.reading import read
 
 OPTIONS = {"tail": 0.005, "start": 10, "every": 5, "leave_one_out": True}
 SPACE = rb.Space(x=rb.Float(0, 1))

@@ -1,5 +1,6 @@
 import json
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -131,35 +132,35 @@ def test_true_and_one_are_different_choices():
 
 
 @pytest.mark.parametrize(
-    ("parameter", "match"),
+    ("kind", "arguments", "match"),
     [
-        (Float(1.0, 1.0), r"x: low must be below high, got low=1\.0, high=1\.0"),
-        (Float(2, 1), "x: low must be below high, got low=2.*high=1"),
-        (Float(0.0, 1.0, log=True), r"x: a log scale needs low > 0, got low=0\.0"),
-        (Float(-1.0, 1.0, log=True), r"x: a log scale needs low > 0, got low=-1\.0"),
-        (Float(math.nan, 1.0), r"x\.low: must be a finite number, got nan"),
-        (Float(0.0, math.inf), r"x\.high: must be a finite number, got inf"),
-        (Float(False, 1.0), r"x\.low: must be a finite number, got False"),
-        (Float("0", 1.0), r"x\.low: must be a finite number, got '0'"),
-        (Float(-1e308, 1e308), r"x: high - low must be finite, got low=-1e\+308"),
-        (Float(1e-200, 1e200, log=True), r"x: .*finite.*low=1e-200"),
-        (Int(3, 3), "x: low must be below high, got low=3, high=3"),
-        (Int(0, 3, log=True), "x: a log scale needs low >= 1, got low=0"),
-        (Int(0.5, 3), r"x\.low: must be a whole number, got 0\.5"),
-        (Int(0, True), r"x\.high: must be a finite number, got True"),
-        (Int(0, 2**45 + 1), r"x: bounds must lie within 2\*\*45 .*high=35184372088833"),
-        (Choice(), r"x: a choice needs at least two values, got \[\]"),
-        (Choice("a"), r"x: a choice needs at least two values, got \['a'\]"),
-        (Choice("a", "b", "a"), r"x: the values of a choice must differ, got \['a', 'b', 'a'\]"),
-        (Choice(1, 1.0), r"x: the values of a choice must differ, got \[1, 1\.0\]"),
-        (Choice("a", math.nan), "x: must be a finite number, got nan"),
-        (Choice("a", (1, 2)), r"x: a choice takes .*, got \(1, 2\)"),
+        (Float, (1.0, 1.0), r"Float: low must be below high, got low=1\.0, high=1\.0"),
+        (Float, (2, 1), "Float: low must be below high, got low=2.*high=1"),
+        (partial(Float, log=True), (0.0, 1.0), r"Float: a log scale needs low > 0, got low=0\.0"),
+        (partial(Float, log=True), (-1.0, 1.0), r"Float: a log scale needs low > 0, got low=-1\.0"),
+        (Float, (math.nan, 1.0), r"Float\.low: must be a finite number, got nan"),
+        (Float, (0.0, math.inf), r"Float\.high: must be a finite number, got inf"),
+        (Float, (False, 1.0), r"Float\.low: must be a finite number, got False"),
+        (Float, ("0", 1.0), r"Float\.low: must be a finite number, got '0'"),
+        (Float, (-1e308, 1e308), r"Float: high - low must be finite, got low=-1e\+308"),
+        (partial(Float, log=True), (1e-200, 1e200), r"Float: .*finite.*low=1e-200"),
+        (Int, (3, 3), "Int: low must be below high, got low=3, high=3"),
+        (partial(Int, log=True), (0, 3), "Int: a log scale needs low >= 1, got low=0"),
+        (Int, (0.5, 3), r"Int\.low: must be a whole number, got 0\.5"),
+        (Int, (0, True), r"Int\.high: must be a finite number, got True"),
+        (Int, (0, 2**45 + 1), r"Int: bounds must lie within 2\*\*45 .*high=35184372088833"),
+        (Choice, (), r"Choice: a choice needs at least two values, got \[\]"),
+        (Choice, ("a",), r"Choice: a choice needs at least two values, got \['a'\]"),
+        (Choice, ("a", "b", "a"), r"Choice: the values of a choice must differ, got \['a', 'b', 'a'\]"),
+        (Choice, (1, 1.0), r"Choice: the values of a choice must differ, got \[1, 1\.0\]"),
+        (Choice, ("a", math.nan), "Choice: must be a finite number, got nan"),
+        (Choice, ("a", (1, 2)), r"Choice: a choice takes .*, got \(1, 2\)"),
     ],
     ids=str,
 )
-def test_a_definition_that_breaks_a_rule_is_refused(parameter, match):
+def test_a_definition_that_breaks_a_rule_is_refused_when_it_is_made(kind, arguments, match):
     with pytest.raises(SpaceError, match=match):
-        Space(x=parameter)
+        kind(*arguments)
 
 
 @pytest.mark.parametrize(

@@ -102,8 +102,8 @@ def test_a_dict_that_is_no_parameter_is_refused(given, match):
 
 
 def test_a_space_error_is_a_value_error():
-    with pytest.raises(ValueError, match="x: low must be below high"):
-        Space(x=Float(1.0, 0.0))
+    with pytest.raises(ValueError, match="Float: low must be below high"):
+        Float(1.0, 0.0)
 
 
 def test_sobol_points_depend_on_seed_and_index_alone():

@@ -21,7 +21,8 @@ from robustbo.replay.method import Method
 from robustbo.replay.spec import RunSpec
 from robustbo.suggest import incumbent
 from robustbo.trials.history import History
-from robustbo.trials.journal import Journal, read
+from robustbo.trials.journal import Journal
+from robustbo.trials.reading import read
 from robustbo.trials.settings import Settings, options_text
 
 CELLS, TRUTH = "cells", ".truth.jsonl"

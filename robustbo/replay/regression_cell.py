@@ -26,7 +26,8 @@ from robustbo.surrogates.arcsinh import RobustArcsinh
 from robustbo.surrogates.base import diagnose, fit
 from robustbo.surrogates.registry import model_class
 from robustbo.surrogates.scoring import scores
-from robustbo.trials.journal import Journal, read
+from robustbo.trials.journal import Journal
+from robustbo.trials.reading import read
 
 SUFFIX = ".scores.jsonl"
 UNREPEATABLE = "fit_s"

@@ -11,7 +11,7 @@ from scipy.stats import DegenerateDataWarning, bootstrap
 
 from robustbo.errors import JournalError
 from robustbo.replay.cell import Cell, recorded, told_value
-from robustbo.trials.journal import read
+from robustbo.trials.reading import read
 
 CONFIDENCE = 0.9
 RESAMPLES = 9999

@@ -16,7 +16,7 @@ from robustbo.replay.spec import SPEC_FILE, load
 from robustbo.suggest import step
 from robustbo.trials.codec import changed_versions, fold
 from robustbo.trials.history import History
-from robustbo.trials.journal import read
+from robustbo.trials.reading import read
 
 THE_SAME = "the same, bit for bit"
 UNREPEATABLE = ("event", "trial", "fit_s", "acquisition_s")  # of an ask: all that is no decision

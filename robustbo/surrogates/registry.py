@@ -7,6 +7,7 @@ from typing import Any
 
 from botorch.models.gpytorch import GPyTorchModel
 
+from robustbo.arguments import one_of
 from robustbo.surrogates.base import own_options
 from robustbo.surrogates.base_gp import check_kernel
 from robustbo.surrogates.committee import CommitteeGP
@@ -65,7 +66,7 @@ def model_class(name: str) -> type[GPyTorchModel]:
         return SURROGATES[name]
     module, _, qualified = name.partition(":")
     if not qualified:
-        raise ValueError(f"surrogate must be one of {sorted(SURROGATES)} or a BoTorch model class, got {name!r}")
+        one_of("surrogate", name, sorted(SURROGATES))
     try:
         found: Any = importlib.import_module(module)
         for part in qualified.split("."):

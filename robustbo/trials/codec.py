@@ -1,13 +1,16 @@
 """What the lines of an optimization's journal mean: settings in the header, events that fold into a history."""
 
 import importlib.metadata
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from robustbo.errors import JournalError
 from robustbo.surrogates.registry import name_of
+from robustbo.trials import logs
 from robustbo.trials.history import History
-from robustbo.trials.journal import Contents, read, warn_of_torn
+from robustbo.trials.log import Event
+from robustbo.trials.logs import Place
+from robustbo.trials.reading import Contents, warn_of_torn
 from robustbo.trials.settings import Settings
 
 LIBRARIES = ("robustbo", "torch", "gpytorch", "botorch", "linear_operator", "numpy", "scipy")
@@ -29,32 +32,47 @@ def changed_versions(contents: Contents) -> str:
     return ", ".join(f"{name} {then.get(name)} -> {now[name]}" for name in now if then.get(name) != now[name])
 
 
-def opened(path: Path) -> tuple[Settings, History]:
+def opened(place: Place) -> tuple[Settings, History]:
     """The settings and history in a journal that is only read; says so where its last line is torn.
 
     Raises:
         JournalError: If it cannot be read, or an event does not fit its trial.
     """
-    contents = read(path)
-    warn_of_torn(path, contents)
-    return fold(path, contents)
+    contents = logs.contents(place)
+    warn_of_torn(place, contents.torn)
+    return fold(place, contents)
 
 
-def fold(path: Path, contents: Contents) -> tuple[Settings, History]:
+def fold(place: Place, contents: Contents) -> tuple[Settings, History]:
     """The settings and history of a journal.
 
     Raises:
         JournalError: If an event does not fit its trial; the message has the line.
     """
+    settings = settings_of(place, contents.header)
+    line = 1
+
+    def numbered() -> Iterator[Event]:
+        nonlocal line
+        for line, event in enumerate(contents.events, start=2):  # noqa: B007 - the message has it
+            yield event
+
     try:
-        settings = Settings.from_dict(contents.header["settings"])
+        history = History().extended(numbered())
+    except (KeyError, ValueError, TypeError) as error:
+        raise JournalError(f"{place}, line {line}: the event does not fit what came before: {error}") from error
+    return settings, history
+
+
+def settings_of(place: Place, header: Mapping[str, Any]) -> Settings:
+    """The settings in a journal's header.
+
+    Raises:
+        JournalError: If there are none that this program knows.
+    """
+    try:
+        settings = Settings.from_dict(header["settings"])
         name_of(settings.surrogate)
     except (KeyError, TypeError, ValueError) as error:
-        raise JournalError(f"{path}, line 1: no header of an optimization that this program knows: {error}") from error
-    history = History()
-    for line, event in enumerate(contents.events, start=2):
-        try:
-            history = history.apply(event)
-        except (KeyError, ValueError) as error:
-            raise JournalError(f"{path}, line {line}: the event does not fit what came before: {error}") from error
-    return settings, history
+        raise JournalError(f"{place}, line 1: no header of an optimization that this program knows: {error}") from error
+    return settings

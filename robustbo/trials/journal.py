@@ -1,146 +1,160 @@
-"""The journal: an append-only file of JSON objects, one a line, that survives a power cut.
+"""The journal: an append-only file of JSON objects, one a line, that survives a power cut and is shared by many.
 
 The first line is a header, each further line an event. Every line ends with a checksum chained to the line before, so a
 changed, lost or moved line is found and named. A line is on the disk before `append` returns; what a power cut can
 leave is a part of the last line, whose event nobody had been told was kept.
+
+Any number of processes may append: the file is locked for the moment of a write, and whoever writes has read before
+what the others wrote.
 """
 
-import json
 import os
-import warnings
-import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any
 
-from filelock import FileLock
+from robustbo.errors import JournalError, JournalExists, JournalWriteError
+from robustbo.trials import disk
+from robustbo.trials.log import Event, Mark, header_line, lines_of
+from robustbo.trials.reading import Contents, contents_of, follow, warn_of_torn
 
-from robustbo.errors import JournalError, JournalWarning
-
-SCHEMA = 1
-
-
-class Contents(NamedTuple):
-    """What a journal holds: header, events, and where its sound part ends."""
-
-    header: dict[str, Any]
-    events: list[dict[str, Any]]
-    end: int  # bytes
-    check: int  # checksum of the last line
-    torn: bytes  # what follows the sound part
+TIMEOUT_S = 30.0  # for a lock that is held for milliseconds
+DECISION_TIMEOUT_S = 600.0  # for one that is held during a fit
 
 
-def _line(content: Mapping[str, Any], check: int) -> tuple[bytes, int]:
-    text = json.dumps(content, allow_nan=False)
-    check = zlib.crc32(text.encode(), check)
-    return f'{text[:-1]}, "check": "{check:08x}"}}\n'.encode(), check
+class JournalFile:
+    """The log that a journal is; see `trials.log.Log`."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path).absolute()
+        self.name = str(path)
+
+    @classmethod
+    def create(cls, path: str | os.PathLike[str], header: Mapping[str, Any]) -> tuple["JournalFile", Mark]:
+        """Begin a journal.
+
+        Raises:
+            FileExistsError: If the file exists.
+            JournalWriteError: If it cannot be written.
+        """
+        log = cls(path)
+        line, check = header_line(header)
+        data = f"{line}\n".encode()
+        with _writing(log.name):
+            disk.create(log.path, data)
+        return log, Mark(0, check, len(data))
+
+    @classmethod
+    def resume(cls, path: str | os.PathLike[str]) -> tuple["JournalFile", Contents]:
+        """A journal to append to, and what is in it; a torn last line is dropped with a warning that shows it.
+
+        Raises:
+            JournalError: If it cannot be read; it is left as it is then.
+        """
+        log = cls(path)
+        if not log.path.exists():
+            raise JournalError(f"{path}: there is no such journal")
+        with log.turn() as turn:
+            contents = contents_of(Path(path), disk.read_from(turn.file, 0))
+            warn_of_torn(path, contents.torn)
+            mark = turn.append([], contents.mark)
+        return log, contents._replace(mark=mark)
+
+    def has_grown(self, mark: Mark) -> bool:
+        """Whether there is more than up to a mark (or less); a journal that is gone has not."""
+        try:
+            return self.path.stat().st_size != mark.end
+        except FileNotFoundError:
+            return False
+
+    @contextmanager
+    def turn(self) -> Iterator["FileTurn"]:
+        """The file, locked.
+
+        Raises:
+            JournalWriteError: If it is gone, or must not be written to.
+            LockTimeout: If somebody else has it locked for long.
+        """
+        is_same = False
+        while not is_same:  # somebody may put another file in its place while we wait
+            with ExitStack() as stack:
+                with _writing(self.name):
+                    file = stack.enter_context(disk.opened(self.path, "r+b", timeout_s=TIMEOUT_S))
+                    is_same = disk.is_at(file, self.path)
+                if is_same:
+                    yield FileTurn(self.name, file)
+
+    @contextmanager
+    def deciding(self) -> Iterator[None]:
+        """Hold the lock on decisions, a file beside the journal."""
+        path = self.path.with_name(f".{self.path.name}.lock")
+        with ExitStack() as stack:
+            with _writing(self.name):
+                stack.enter_context(disk.opened(path, "ab", timeout_s=DECISION_TIMEOUT_S))
+            yield
 
 
-def _parse(line: bytes, check: int) -> tuple[dict[str, Any], int] | None:
-    """The content of a line and its checksum; None if it is not the line that was written."""
-    try:
-        content = json.loads(line)
-        content.pop("check")
-        written, check = _line(content, check)
-    except (ValueError, KeyError, AttributeError, TypeError):
-        return None
-    return (content, check) if written == line + b"\n" else None
+class FileTurn:
+    """A journal's file while it is locked; see `trials.log.Turn`."""
 
+    def __init__(self, name: str, file: IO[bytes]) -> None:
+        self.name = name
+        self.file = file
 
-def read(path: Path) -> Contents:
-    """Read a journal without touching it.
+    def read(self, mark: Mark) -> tuple[list[Event], Mark]:
+        """The events behind a mark; a torn last line is not one, and is cut off by the next `append`."""
+        size = disk.size(self.file)
+        if size < mark.end:
+            raise JournalError(f"{self.name}: must have at least the {mark.end} bytes it had, it has {size}: cut short")
+        if size == mark.end:
+            return [], mark
+        data = disk.read_from(self.file, mark.end)
+        if mark.is_open:
+            if not data.startswith(b"\n"):
+                raise JournalError(f"{self.name}, line {mark.length + 1}: damaged; the file is left as it is")
+            data, mark = data[1:], mark._replace(end=mark.end + 1, is_open=False)
+        found, mark, _ = follow(Path(self.name), data, mark)
+        return list(found), mark
 
-    Raises:
-        JournalError: If there is no such file, or a line is damaged; the message has the line's number.
-    """
-    try:
-        data = Path(path).read_bytes()
-    except FileNotFoundError:
-        raise JournalError(f"{path}: there is no such journal") from None
-    except OSError as error:
-        raise JournalError(f"{path}: cannot be read: {error.strerror}") from None
-    *lines, tail = data.split(b"\n")
-    contents: list[dict[str, Any]] = []
-    check, end, torn = 0, 0, b""
-    for number, line in enumerate([*lines, tail] if tail else lines, start=1):
-        parsed = _parse(line, check)
-        if parsed is None and number > len(lines) >= 1 and not line.endswith(b"}"):
-            torn = tail  # a write that was cut off; a whole object with a wrong checksum is damage instead
-            break
-        if parsed is None:
-            raise JournalError(f"{path}, line {number}: damaged (checksum or syntax); the file is left as it is")
-        content, check = parsed
-        contents.append(content)
-        end += len(line) + (number <= len(lines))
-    if not contents or contents[0].get("schema") != SCHEMA:
-        found = contents[0].get("schema") if contents else "an empty file"
-        raise JournalError(f"{path}, line 1: must be a header of schema {SCHEMA}, got {found!r}; begin a new journal")
-    return Contents(contents[0], contents[1:], end, check, torn)
-
-
-def warn_of_torn(path: Path, contents: Contents) -> None:
-    """Say what a torn last line loses, if there is one."""
-    if contents.torn:
-        shown = contents.torn[:200].decode(errors="replace")
-        warnings.warn(
-            f"{path}: dropped the torn last line, {len(contents.torn)} bytes whose write never finished: {shown!r}",
-            JournalWarning,
-            stacklevel=3,
-        )
+    def append(self, events: Sequence[Event], mark: Mark) -> Mark:
+        """Write events behind a mark; without any, what is torn is cut off and a missing newline written."""
+        lines, check = lines_of(events, mark.check)
+        data = "".join(f"{line}\n" for line in ([""] if mark.is_open else []) + lines).encode()
+        if data or disk.size(self.file) != mark.end:
+            with _writing(self.name):
+                disk.write_at(self.file, mark.end, data)
+        return Mark(mark.length + len(events), check, mark.end + len(data))
 
 
 class Journal:
-    """A journal open for appending; make one with `create` or `resume`."""
+    """A journal with one writer, who is told if there is another; make one with `create` or `resume`."""
 
-    def __init__(self, path: Path, end: int, check: int) -> None:
-        self.path = Path(path)
-        self._end = end
-        self._check = check
-        self._lock = _lock(self.path)
+    def __init__(self, log: JournalFile, mark: Mark) -> None:
+        self._log, self._mark = log, mark
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._log.path
 
     @classmethod
-    def create(cls, path: Path, header: Mapping[str, Any]) -> "Journal":
+    def create(cls, path: str | os.PathLike[str], header: Mapping[str, Any]) -> "Journal":
         """Begin a journal.
 
         Raises:
             JournalError: If the file exists.
         """
-        path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        line, check = _line({"schema": SCHEMA, **header}, 0)
-        journal = cls(path, len(line), check)
-        with journal._lock:
-            if path.exists():
-                raise JournalError(f"{path}: exists; resume it, or name a new file")
-            new = path.with_name(path.name + ".new")  # renamed when whole: a journal never lacks its header
-            with new.open("wb") as file:
-                file.write(line)
-                file.flush()
-                os.fsync(file.fileno())
-            new.replace(path)
-        _sync_folder(path.parent)
-        return journal
+        try:
+            return cls(*JournalFile.create(path, header))
+        except FileExistsError:
+            raise JournalExists(f"{path}: exists; resume it, or name a new file") from None
 
     @classmethod
-    def resume(cls, path: Path) -> tuple["Journal", Contents]:
-        """Open a journal to append to it; a torn last line is dropped with a warning that shows it.
-
-        Raises:
-            JournalError: If it cannot be read; it is left as it is then.
-        """
-        path = Path(path)
-        if not path.exists():
-            raise JournalError(f"{path}: there is no such journal")
-        with _lock(path):
-            contents = read(path)
-            warn_of_torn(path, contents)
-            with path.open("r+b", buffering=0) as file:
-                file.seek(contents.end - 1)
-                newline = b"" if file.read(1) == b"\n" else b"\n"  # a whole line that lost only its newline is kept
-                file.truncate(contents.end)
-                file.write(newline)
-                os.fsync(file.fileno())
-        return cls(path, contents.end + len(newline), contents.check), contents
+    def resume(cls, path: str | os.PathLike[str]) -> tuple["Journal", Contents]:
+        """Open a journal to append to it; see `JournalFile.resume`."""
+        log, contents = JournalFile.resume(path)
+        return cls(log, contents.mark), contents
 
     def append(self, event: Mapping[str, Any]) -> None:
         """Write one event; it is on the disk when this returns.
@@ -148,32 +162,28 @@ class Journal:
         Raises:
             JournalError: If somebody else has written to the file since it was opened.
         """
-        line, check = _line(event, self._check)
-        with self._lock, self.path.open("ab", buffering=0) as file:
-            if file.tell() != self._end:
+        with self._log.turn() as turn:
+            others, _ = turn.read(self._mark)
+            if others:
                 raise JournalError(
-                    f"{self.path}: must have {self._end} bytes as this process left it, has {file.tell()}; "
-                    "another process writes to it: resume it anew, and use one process a journal"
+                    f"{self.path}: must end where this process left it; another process writes to it: resume it anew, "
+                    "and use one process for it"
                 )
-            try:
-                rest = line
-                while rest:
-                    rest = rest[file.write(rest) :]
-                os.fsync(file.fileno())
-            except OSError:  # leave no half line behind
-                file.truncate(self._end)
-                raise
-        self._end, self._check = self._end + len(line), check
+            self._mark = turn.append([event], self._mark)
 
 
-def _lock(path: Path) -> FileLock:
-    """One lock a folder: held for the milliseconds of a write."""
-    return FileLock(path.parent / ".robustbo.lock")
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a new file's name survive a power cut too (where folders can be synced: not on Windows)."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        os.fsync(handle)
-        os.close(handle)
+@contextmanager
+def _writing(name: str) -> Iterator[None]:
+    """Say of a failed write what it was, and that nothing was recorded."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise JournalWriteError(
+            f"{name}: is gone (deleted or moved) and the event was not recorded; put it back, or begin a new journal"
+        ) from None
+    except (JournalError, FileExistsError):
+        raise
+    except OSError as error:
+        raise JournalWriteError(
+            f"{name}: cannot be written, and the event was not recorded: {error.strerror}"
+        ) from error

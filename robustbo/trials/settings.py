@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
-from robustbo.arguments import whole
+from robustbo.arguments import flag, one_of, whole
 from robustbo.space import Space
 
-DIRECTIONS = ("minimize", "maximize")
+Direction = Literal["minimize", "maximize"]
+DIRECTIONS: tuple[str, ...] = get_args(Direction)
 Remeasure = Literal["promising", "suspicious", "never"]
 REMEASURES: tuple[str, ...] = get_args(Remeasure)
 Acquisition = Literal["auto", "qLogNEI", "qLogEI", "LogEI", "sobol"]
@@ -56,12 +57,10 @@ class Settings:
     sign: float = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.direction not in DIRECTIONS:
-            raise ValueError(f"direction must be 'minimize' or 'maximize', got {self.direction!r}")
-        if self.acquisition not in ACQUISITIONS:
-            raise ValueError(f"acquisition must be one of {list(ACQUISITIONS)}, got {self.acquisition!r}")
-        if self.remeasure not in REMEASURES:
-            raise ValueError(f"remeasure must be one of {list(REMEASURES)}, got {self.remeasure!r}")
+        one_of("direction", self.direction, DIRECTIONS)
+        one_of("acquisition", self.acquisition, ACQUISITIONS)
+        one_of("remeasure", self.remeasure, REMEASURES)
+        object.__setattr__(self, "set_aside", flag("set_aside", self.set_aside))
         for name, least in (("num_initial", 1), ("max_repeats", 1), ("seed", 0)):
             object.__setattr__(self, name, whole(name, getattr(self, name), least))
         if self.committee_from is not None:
@@ -102,6 +101,21 @@ class Settings:
         }
         space = Space.from_dict(given["space"])
         return cls(space=space, options=options_text(given["surrogate_options"]), **rest)
+
+
+def differences(given: Settings, recorded: Settings) -> list[str]:
+    """Each setting that differs from the recorded one, in words."""
+    ours, theirs = _entries(given), _entries(recorded)
+    names = dict.fromkeys([*theirs, *ours])
+    pairs = {name: (theirs.get(name, "nothing"), ours.get(name, "nothing")) for name in names}
+    return [f"{name}: recorded {then}, given {now}" for name, (then, now) in pairs.items() if then != now]
+
+
+def _entries(settings: Settings) -> dict[str, str]:
+    """The settings one by one, the space's parameters and their order among them."""
+    rest = {name: repr(value) for name, value in settings.to_dict().items() if name != "space"}
+    parameters = {f"parameter {name!r}": repr(parameter) for name, parameter in settings.space.parameters}
+    return {"parameters": repr(settings.space.names)} | parameters | rest
 
 
 def options_text(options: Mapping[str, Any] | None) -> str:

@@ -1,63 +1,125 @@
-"""What an optimization was told and what has happened in it: in the journal before it is in the history."""
+"""What an optimization was told and what has happened in it: in the journal before it is in the history.
 
+Several threads may use a store, and several processes a journal. Each change is one step under one lock: read what
+others have written, decide on the events, check that the trials allow them, write them, and take them into the history,
+which is replaced as a whole. So it either happened or did not, whatever interrupts it.
+"""
+
+import threading
 import warnings
-from dataclasses import replace
-from os import PathLike
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
-from robustbo.errors import JournalWarning
+from robustbo.errors import JournalExists, JournalWarning
+from robustbo.trials import logs
 from robustbo.trials.codec import changed_versions, fold, header
-from robustbo.trials.history import Event, History, Trial
-from robustbo.trials.journal import Journal
+from robustbo.trials.history import History
+from robustbo.trials.log import Conflict, Event, Log, Mark, Memory
+from robustbo.trials.logs import Place
 from robustbo.trials.settings import Settings
 
 
-class Ledger:
-    """Settings, a history that grows by events, and the journal (None without one) that each event reaches first."""
+class State(NamedTuple):
+    """A history, and the place in the log that it goes up to."""
 
-    def __init__(self, settings: Settings, history: History, journal: Journal | None) -> None:
+    history: History
+    mark: Mark
+
+
+class Store:
+    """Settings, a history that grows by events, and the log that each event reaches first."""
+
+    def __init__(self, settings: Settings, log: Log, state: State) -> None:
         self.settings = settings
-        self.history = history
-        self._journal = journal
+        self._log, self._state = log, state
+        self._renew_locks()
 
     @classmethod
-    def create(cls, settings: Settings, journal: str | PathLike[str] | None) -> "Ledger":
+    def create(cls, settings: Settings, journal: Place | None) -> "Store":
         """An empty one.
 
         Raises:
             JournalError: If the journal exists.
         """
-        return cls(settings, History(), None if journal is None else Journal.create(Path(journal), header(settings)))
+        if journal is None:
+            return cls(settings, Memory(), State(History(), Mark()))
+        try:
+            log, mark = logs.create(journal, header(settings))
+        except FileExistsError:
+            raise JournalExists(
+                f'{journal}: exists; resume it (if_exists="resume" makes or resumes it), or name a new one'
+            ) from None
+        return cls(settings, log, State(History(), mark))
 
     @classmethod
-    def resume(cls, journal: str | PathLike[str]) -> "Ledger":
+    def resume(cls, journal: Place) -> "Store":
         """That of a journal, to go on with.
 
         Raises:
             JournalError: If the journal cannot be read; the message has the line.
         """
-        file, contents = Journal.resume(Path(journal))
-        ledger = cls(*fold(file.path, contents), file)
+        log, contents = logs.resume(journal)
+        settings, history = fold(journal, contents)
         if changed := changed_versions(contents):
             warnings.warn(
                 f"{journal}: begun with other libraries, so further points may differ in the last digits: {changed}",
                 JournalWarning,
                 stacklevel=3,
             )
-        return ledger
+        return cls(settings, log, State(history, contents.mark))
 
-    def record(self, event: Event) -> None:
-        """Write an event down.
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in vars(self).items() if key not in ("_turn", "_decision")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._renew_locks()
+
+    def _renew_locks(self) -> None:
+        self._turn, self._decision = threading.Lock(), threading.Lock()
+
+    @property
+    def seen(self) -> State:
+        """The history as far as it has been read here."""
+        return self._state
+
+    def now(self) -> State:
+        """The history with all that others have written."""
+        if self._log.has_grown(self._state.mark):
+            self.commit(lambda _: ())
+        return self._state
+
+    @contextmanager
+    def deciding(self) -> Iterator[None]:
+        """Keep others, threads and processes, from deciding on a next point; telling goes on meanwhile."""
+        with self._decision, self._log.deciding():
+            yield
+
+    def commit(self, decide: Callable[[State], Sequence[Event] | None]) -> Sequence[Event] | None:
+        """Write events down, all or none.
+
+        Args:
+            decide: Says which, given all that has been written before; it may be called more than once. None: it
+                cannot be decided any more.
+
+        Returns:
+            What ``decide`` said.
 
         Raises:
-            ValueError: If the trial's state does not allow the event, which is not written then.
+            ValueError: If a trial's state does not allow its event.
+            JournalError: If the journal cannot be written; nothing is recorded then.
         """
-        history = self.history.apply(event)
-        if self._journal is not None:
-            self._journal.append(event)
-        self.history = history
-
-    def trial(self, number: int) -> Trial:
-        """A trial as it is now; the caller's to keep."""
-        trial = self.history[number]
-        return replace(trial, params=dict(trial.params))
+        while True:
+            try:
+                with self._turn, self._log.turn() as turn:
+                    others, mark = turn.read(self._state.mark)
+                    if others:
+                        self._state = State(self._state.history.extended(others), mark)
+                    events = decide(self._state)
+                    if events:
+                        history = self._state.history.extended(events)
+                        self._state = State(history, turn.append(events, self._state.mark))
+                    return events
+            except Conflict:
+                continue

@@ -12,7 +12,8 @@ from robustbo.replay.engine import cells_in
 from robustbo.replay.score import rows, summary
 from robustbo.replay.spec import RunSpec
 from robustbo.replay.verify import verify
-from robustbo.trials.journal import Journal, read
+from robustbo.trials.journal import Journal
+from robustbo.trials.reading import read
 
 GIVEN = {
     "problem": "hartmann6",

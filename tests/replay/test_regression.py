@@ -17,7 +17,8 @@ from robustbo.replay.spec import load
 from robustbo.replay.verify import verify_folder
 from robustbo.surrogates import StandardGP
 from robustbo.surrogates.base import fit
-from robustbo.trials.journal import Journal, read
+from robustbo.trials.journal import Journal
+from robustbo.trials.reading import read
 
 SPEC = """
 kind = "regression"

@@ -3,25 +3,32 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from robustbo.trials.history import ALLOWED_STATES, History, Trial
+from robustbo.trials.events import ALLOWED_STATES
+from robustbo.trials.history import History, Trial
 
 TELL = {"event": "tell", "trial": 0, "value": 1.5, "sd": 0.1}
 FAIL = {"event": "fail", "trial": 0, "reason": "broke"}
 EXCLUDE = {"event": "exclude", "trial": 0}
 INCLUDE = {"event": "include", "trial": 0}
 AMEND = {"event": "amend", "trial": 0, "value": -2.0, "sd": None}
-EVENTS = {event["event"]: event for event in (TELL, FAIL, EXCLUDE, INCLUDE, AMEND)}
-PATHS = {"pending": [], "told": [TELL], "failed": [FAIL], "excluded": [TELL, EXCLUDE]}
+ASSIGN = {"event": "assign", "trial": 0, "by": "lab:1:aa", "at": "2026-11-23T20:40:27.000001+00:00"}
+REQUEUE = {"event": "requeue", "trial": 0}
+EVENTS = {event["event"]: event for event in (TELL, FAIL, EXCLUDE, INCLUDE, AMEND, ASSIGN, REQUEUE)}
+PATHS = {"pending": [], "queued": [REQUEUE], "told": [TELL], "failed": [FAIL], "excluded": [TELL, EXCLUDE]}
 OUTCOMES = {  # (state, event): state, value, sd, reason
     ("pending", "tell"): ("told", 1.5, 0.1, None),
     ("pending", "fail"): ("failed", None, None, "broke"),
+    ("pending", "requeue"): ("queued", None, None, None),
+    ("queued", "assign"): ("pending", None, None, None),
+    ("queued", "tell"): ("told", 1.5, 0.1, None),
+    ("queued", "fail"): ("failed", None, None, "broke"),
     ("told", "exclude"): ("excluded", 1.5, 0.1, None),
     ("told", "amend"): ("told", -2.0, None, None),
     ("excluded", "include"): ("told", 1.5, 0.1, None),
     ("excluded", "amend"): ("excluded", -2.0, None, None),
     ("failed", "amend"): ("told", -2.0, None, None),
 }
-COLUMNS = ["value", "sd", "state", "origin", "reason", "repeats"]
+COLUMNS = ["value", "sd", "state", "origin", "reason", "repeats", "asked_by", "asked_at"]
 
 
 def ask(number=0, **params):
@@ -47,7 +54,7 @@ def test_a_state_allows_its_events_and_no_others(state, event):
         assert (after[0].params, after[0].origin) == ({"x": 0.5}, "sobol")
         assert after[1] == before[1]
     else:
-        with pytest.raises(ValueError, match=f"^trial 0 must be .* to {event} it, it is {state}; use "):
+        with pytest.raises(ValueError, match=f"^trial 0 must be .* to {event} it, it is {state}; .*use "):
             before.apply(EVENTS[event])
     assert before.trials is old
     assert before == history(ask(), *PATHS[state], ask(1))
@@ -58,7 +65,7 @@ def test_the_table_of_states_is_the_table_of_outcomes():
 
 
 def test_an_ask_begins_a_pending_trial():
-    assert history(ask(x=0.25)).trials == (Trial(0, {"x": 0.25}, origin="sobol"),)
+    assert history(ask(x=0.25)).trials == (Trial(0, {"x": 0.25}, origin="sobol", handouts=1),)
 
 
 @pytest.mark.parametrize(("end", "state"), [(TELL, "told"), (FAIL, "failed")])
@@ -169,7 +176,7 @@ def test_a_frame_has_one_row_a_trial():
 @pytest.mark.parametrize("events", [(), (ask(),)], ids=["empty", "pending"])
 def test_a_frame_without_values_has_the_same_columns_and_types(events):
     frame = history(*events).to_frame()
-    assert list(frame.columns)[-6:] == COLUMNS
+    assert list(frame.columns)[-8:] == COLUMNS
     assert len(frame) == len(events)
     assert (str(frame.index.dtype), frame.index.name) == ("int64", "trial")
     assert [str(frame[name].dtype) for name in ("value", "sd")] == ["float64", "float64"]

@@ -1,9 +1,9 @@
 import pytest
-from filelock import FileLock, Timeout
 
-from robustbo.errors import JournalError, JournalWarning
-from robustbo.trials import journal
+from robustbo.errors import JournalError, JournalWarning, LockTimeout
+from robustbo.trials import disk, log, reading
 from robustbo.trials.journal import Journal
+from robustbo.trials.log import line_of
 
 HEADER = {"seed": 7, "name": "größe\n"}
 EVENTS = [
@@ -30,17 +30,17 @@ def last_line(path):
 
 def assert_refused_untouched(path, match):
     before = path.read_bytes()
-    for reader in (journal.read, Journal.resume):
+    for reader in (reading.read, Journal.resume):
         with pytest.raises(JournalError, match=match):
             reader(path)
     assert path.read_bytes() == before
 
 
 def test_what_is_written_is_read(path):
-    contents = journal.read(path)
-    assert contents.header == {"schema": journal.SCHEMA, **HEADER}
+    contents = reading.read(path)
+    assert contents.header == {"schema": log.SCHEMA, **HEADER}
     assert contents.events == EVENTS
-    assert (contents.end, contents.torn) == (path.stat().st_size, b"")
+    assert (contents.mark.end, contents.torn) == (path.stat().st_size, b"")
 
 
 def test_a_line_is_in_the_file_when_append_returns(path):
@@ -49,25 +49,25 @@ def test_a_line_is_in_the_file_when_append_returns(path):
         before = path.read_bytes()
         written.append({"event": "ask", "trial": number})
         assert path.read_bytes().startswith(before)
-        assert journal.read(path).events[-1] == {"event": "ask", "trial": number}
+        assert reading.read(path).events[-1] == {"event": "ask", "trial": number}
 
 
 def test_a_journal_makes_its_folder_and_takes_a_string(tmp_path):
     path = tmp_path / "a" / "b" / "run.jsonl"
     Journal.create(str(path), HEADER).append(EVENTS[0])
-    assert journal.read(str(path)).events == EVENTS[:1]
+    assert reading.read(str(path)).events == EVENTS[:1]
     assert not list(path.parent.glob("*.new"))
 
 
 def num_bytes_of_last_line():
-    return len(journal._line(EVENTS[-1], 0)[0])  # every checksum has the same length
+    return len(line_of(EVENTS[-1], 0)[0]) + 1  # every checksum has the same length
 
 
 @pytest.mark.parametrize("kept", range(1, num_bytes_of_last_line() - 1))
 def test_a_torn_last_line_is_dropped_with_a_warning(path, kept):
     data, last = path.read_bytes(), last_line(path)
     path.write_bytes(data[: len(data) - len(last) + kept])
-    contents = journal.read(path)
+    contents = reading.read(path)
     assert (contents.events, contents.torn) == (EVENTS[:-1], last[:kept])
     with pytest.warns(JournalWarning, match=rf"dropped the torn last line, {kept} bytes .*: '{{") as caught:
         resumed, contents = Journal.resume(path)
@@ -85,12 +85,12 @@ def test_every_offset_of_the_last_line_is_tested(path):
 def test_a_last_line_that_lost_only_its_newline_is_kept(path):
     data = path.read_bytes()
     path.write_bytes(data[:-1])
-    assert journal.read(path).events == EVENTS
+    assert reading.read(path).events == EVENTS
     resumed, contents = Journal.resume(path)
     assert contents.events == EVENTS
     assert path.read_bytes() == data
     resumed.append(EVENTS[0])
-    assert journal.read(path).events == [*EVENTS, EVENTS[0]]
+    assert reading.read(path).events == [*EVENTS, EVENTS[0]]
 
 
 def test_a_last_line_that_is_wholly_lost_cannot_be_seen(path):
@@ -153,7 +153,7 @@ def test_a_changed_digit_of_a_checksum_is_found(path, number):
 
 
 def test_a_missing_file_is_an_error(tmp_path):
-    for reader in (journal.read, Journal.resume):
+    for reader in (reading.read, Journal.resume):
         with pytest.raises(JournalError, match=r"nowhere\.jsonl: there is no such journal"):
             reader(tmp_path / "nowhere.jsonl")
     assert not (tmp_path / "nowhere.jsonl").exists()
@@ -169,13 +169,13 @@ def test_an_existing_file_is_not_overwritten(path):
 def test_an_empty_file_is_no_journal(tmp_path):
     path = tmp_path / "run.jsonl"
     path.touch()
-    assert_refused_untouched(path, r"line 1: must be a header of schema 1, got .*empty file")
+    assert_refused_untouched(path, r"line 1: must be a header, got an empty file")
 
 
 def test_a_schema_of_the_future_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "run.jsonl"
     with monkeypatch.context() as future:
-        future.setattr(journal, "SCHEMA", 2)
+        future.setattr(log, "SCHEMA", 2)
         Journal.create(path, HEADER)
     assert_refused_untouched(path, r"line 1: must be a header of schema 1, got 2")
 
@@ -190,24 +190,22 @@ def test_the_second_of_two_writers_is_refused_and_nothing_is_lost(path):
     assert path.read_bytes() == before
     first.append(EVENTS[2])
     Journal.resume(path)[0].append(EVENTS[3])
-    assert journal.read(path).events == [*EVENTS, EVENTS[0], EVENTS[2], EVENTS[3]]
+    assert reading.read(path).events == [*EVENTS, EVENTS[0], EVENTS[2], EVENTS[3]]
 
 
 def test_nobody_can_write_between_reading_and_cutting(path, monkeypatch):
-    read = journal.read
     is_locked = []
 
-    def watched(name):
-        try:
-            FileLock(path.parent / ".robustbo.lock").acquire(timeout=0).lock.release()
-            is_locked.append(False)
-        except Timeout:
-            is_locked.append(True)
-        return read(name)
+    def watched(file, start):
+        with pytest.raises(LockTimeout, match="has had it locked"), disk.opened(path, "r+b", timeout_s=0.0):
+            pass
+        is_locked.append(True)
+        return read_from(file, start)
 
-    monkeypatch.setattr(journal, "read", watched)
+    read_from = disk.read_from
+    monkeypatch.setattr(disk, "read_from", watched)
     Journal.resume(path)
-    assert is_locked[-1:] == [True]
+    assert is_locked == [True]
 
 
 def test_an_event_that_is_not_json_is_not_written(path):
@@ -232,4 +230,4 @@ def test_a_full_disk_leaves_no_half_line_behind(path, room):
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert path.read_bytes() == before
     resumed.append(EVENTS[0])
-    assert journal.read(path).events == [*EVENTS, EVENTS[0]]
+    assert reading.read(path).events == [*EVENTS, EVENTS[0]]

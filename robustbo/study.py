@@ -1,0 +1,140 @@
+"""What can be seen of an optimization: its settings, its trials, what is best and what looks wrong."""
+
+from os import PathLike
+from typing import NamedTuple
+
+import pandas as pd
+
+from robustbo.encoding import encode
+from robustbo.fitting import fit
+from robustbo.outliers import Outlier, outliers
+from robustbo.suggest import Incumbent, incumbent, raw_incumbent
+from robustbo.tabular import Points, is_point, points_of
+from robustbo.trials.history import History, Trial
+from robustbo.trials.settings import Settings
+from robustbo.trials.store import Store
+
+EVIDENCE = ("expected", "expected_sd", "evidence", "flagged", "weight")
+
+
+class Prediction(NamedTuple):
+    """What the surrogate predicts of the objective at a point: mean and standard deviation, without noise."""
+
+    mean: float
+    sd: float
+
+
+class Study:
+    """An optimization that is only looked at; `robustbo.Optimizer` also asks and tells.
+
+    Whatever others have written to the journal is seen.
+
+    Example:
+        >>> import robustbo as rb
+        >>> opt = rb.Optimizer(rb.Space(x=rb.Float(-1.0, 1.0)), seed=0)
+        >>> for trial in opt.ask(3):
+        ...     _ = opt.tell(trial, trial.params["x"] ** 2)
+        >>> len(opt.history), opt.pending()
+        (3, [])
+    """
+
+    _store: Store
+
+    @classmethod
+    def resume(cls, journal: str | PathLike[str]) -> "Study":
+        """That of a journal.
+
+        Raises:
+            JournalError: If it cannot be read; the message has the line.
+        """
+        study = cls.__new__(cls)
+        study._store = Store.resume(journal)
+        return study
+
+    def __repr__(self) -> str:
+        states = self.history.counts()
+        s = self.settings.of_size(states["told"])
+        counts = ", ".join(f"{count} {state}" for state, count in states.items() if count)
+        return f"{type(self).__name__}({s.direction}, {s.surrogate}, seed={s.seed}: {counts or 'no trials yet'})"
+
+    @property
+    def settings(self) -> Settings:
+        """What the optimization was told at its beginning."""
+        return self._store.settings
+
+    @property
+    def seed(self) -> int:
+        """The root seed, given or drawn."""
+        return self.settings.seed
+
+    @property
+    def history(self) -> History:
+        """Everything so far, what others have written too; frozen."""
+        return self._store.now().history
+
+    def pending(self) -> list[Trial]:
+        """The trials that somebody is measuring, the longest first; `Trial.asked_by` and `asked_at` say who, when."""
+        return sorted(
+            self.history.having("pending"),
+            key=lambda t: (0.0 if t.asked_at is None else t.asked_at.timestamp(), t.number),
+        )
+
+    def best(self, *, raw: bool = False) -> Incumbent:
+        """The measured point of best posterior mean; with ``raw``, the trial of best measured value.
+
+        Raises:
+            ValueError: If no value has been told.
+            FitError: If the surrogate cannot be fitted.
+        """
+        return (raw_incumbent if raw else incumbent)(self.settings, self.history)
+
+    def outliers(self) -> list[Outlier]:
+        """Every told value with its evidence, the most suspicious first; see `Outlier.flagged`.
+
+        Raises:
+            FitError: If the surrogate cannot be fitted.
+        """
+        return outliers(self.settings, self.history)
+
+    def predict(self, points: Points) -> Prediction | pd.DataFrame:
+        """What the surrogate predicts of the objective, without noise, in your units.
+
+        Args:
+            points: One point (a mapping or a pandas Series), or many: the rows of a data frame, or a list. Columns
+                that are no parameters are ignored.
+
+        Returns:
+            A `Prediction`, or for many points a data frame with columns mean and sd and the same index.
+
+        Raises:
+            SpaceError: If any is no point of the space; the message tells of each.
+            ValueError: If no value has been told.
+            FitError: If the surrogate cannot be fitted.
+        """
+        space = self.settings.space
+        params = points_of(space, [points] if is_point(points) else points)
+        fitted = fit(self.settings, self.history)
+        means, sds = fitted.predict(encode(space, [space.to_unit(p) for p in params])) if params else ([], [])
+        if is_point(points):
+            return Prediction(means[0], sds[0])
+        index = points.index if isinstance(points, pd.DataFrame) else None
+        return pd.DataFrame({"mean": means, "sd": sds}, index=index, dtype="float64")
+
+    def frame(self, *, evidence: bool = True) -> pd.DataFrame:
+        """One row a trial: parameters, value, state and how it was asked, and the evidence on each value.
+
+        Args:
+            evidence: Whether to fit the surrogate and say what the others predict for each told value (expected,
+                expected_sd), the evidence against it in nats, whether it is flagged, and its weight; see `Outlier`.
+
+        Raises:
+            FitError: If the surrogate cannot be fitted.
+        """
+        history = self.history
+        if not evidence:
+            return history.to_frame()
+        report = {o.trial.number: o for o in outliers(self.settings, history)}
+        rows = [(o.expected, o.sd, o.evidence, o.flagged, o.weight) for o in report.values()]
+        kinds = dict.fromkeys(EVIDENCE, "float64") | {"flagged": "boolean"}
+        columns = pd.DataFrame(rows, index=[*report], columns=[*EVIDENCE]).astype(kinds)
+        return history.to_frame(taken=EVIDENCE).join(columns)

@@ -1,0 +1,159 @@
+"""The few calls to the operating system that a journal makes, each in one place, and the lock on a file.
+
+A lock belongs to an open file and ends with it, whatever ends the process or interrupts the call: nothing has to be
+cleaned up. It works between threads, between processes and, where the network's file system passes locks on (NFS 4
+and SMB do), between machines.
+"""
+
+import os
+import re
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from robustbo.errors import LockTimeout
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+FAR = 2**40  # Windows locks bytes, which are then unreadable for others: one far beyond the end of any journal
+FIRST_WAIT_S, LONGEST_WAIT_S = 0.0005, 0.02
+
+
+@contextmanager
+def opened(path: Path, mode: str, *, timeout_s: float | None = None) -> Iterator[IO[bytes]]:
+    """A file, unbuffered; with ``timeout_s`` locked against all others who lock it.
+
+    Raises:
+        LockTimeout: If somebody else has it locked for longer; the message says who, where that is known.
+    """
+    with path.open(mode, buffering=0) as file:
+        if timeout_s is None:
+            yield file
+            return
+        lock(file, path, timeout_s)
+        try:
+            yield file
+        finally:
+            unlock(file)  # a process forked in between has the file open too, and closing it here would not unlock it
+
+
+def lock(file: IO[bytes], path: Path, timeout_s: float) -> None:
+    """Lock an open file; see `opened`."""
+    end, wait = time.monotonic() + timeout_s, FIRST_WAIT_S
+    while not _try_lock(file):
+        if time.monotonic() > end:
+            who = holder(file)
+            raise LockTimeout(
+                f"{path}: {who or 'another process'} has had it locked for more than {timeout_s:g} s; nothing was "
+                "recorded; end that process if it hangs, and try again"
+            )
+        time.sleep(wait)
+        wait = min(2 * wait, LONGEST_WAIT_S)
+
+
+def _try_lock(file: IO[bytes]) -> bool:
+    try:
+        if sys.platform == "win32":
+            file.seek(FAR)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
+
+
+def unlock(file: IO[bytes]) -> None:
+    """Unlock it."""
+    if sys.platform == "win32":
+        file.seek(FAR)
+        msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
+    else:
+        fcntl.flock(file.fileno(), fcntl.LOCK_UN)
+
+
+def holder(file: IO[bytes]) -> str | None:
+    """Which process has a file locked, where the system says so (Linux)."""
+    try:
+        inode, table = os.fstat(file.fileno()).st_ino, Path("/proc/locks").read_text(encoding="ascii")
+    except OSError:
+        return None
+    found = re.search(rf"FLOCK +ADVISORY +WRITE (\d+) \S+:{inode} ", table)
+    return f"process {found[1]}" if found else None
+
+
+def is_at(file: IO[bytes], path: Path) -> bool:
+    """Whether an open file is still the one of that name: not deleted, nor replaced by another.
+
+    Raises:
+        FileNotFoundError: If there is none of that name any more.
+    """
+    return os.path.samestat(os.fstat(file.fileno()), path.stat())
+
+
+def size(file: IO[bytes]) -> int:
+    """Its bytes."""
+    return os.fstat(file.fileno()).st_size
+
+
+def read_from(file: IO[bytes], start: int) -> bytes:
+    """All from a byte on."""
+    file.seek(start)
+    parts = []
+    while part := file.read():
+        parts.append(part)
+    return b"".join(parts)
+
+
+def write_at(file: IO[bytes], start: int, data: bytes) -> None:
+    """Make data the end of a file; on the disk when this returns, and not in the file at all if it fails."""
+    try:
+        if size(file) != start:
+            file.truncate(start)
+        file.seek(start)
+        rest = memoryview(data)
+        while rest:
+            rest = rest[file.write(rest) :]
+        os.fsync(file.fileno())
+    except OSError:  # leave no half line behind
+        file.truncate(start)
+        raise
+
+
+def create(path: Path, data: bytes) -> None:
+    """A new file, there as a whole or not at all.
+
+    Raises:
+        FileExistsError: If there is one.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(f".{path.name}.{os.getpid()}.{time.monotonic_ns():x}.new")
+    try:
+        with new.open("xb", buffering=0) as file:
+            write_at(file, 0, data)
+        try:
+            os.link(new, path)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links
+            with path.open("xb", buffering=0) as file:
+                write_at(file, 0, data)
+    finally:
+        new.unlink(missing_ok=True)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a new file's name survive a power cut too (where folders can be synced: not on Windows)."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,112 @@
+"""What each event does to the trials: the only place that knows which events a trial allows."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from robustbo.trials.log import Event
+from robustbo.trials.trial import OPEN, REMEASURE, Diagnosis, Trial
+
+BEGIN = ("ask", "enqueue")  # the events that begin a trial without ending it
+ALLOWED_STATES = {
+    "assign": ("queued",),
+    "requeue": ("pending",),
+    "tell": OPEN,
+    "fail": OPEN,
+    "exclude": ("told",),
+    "include": ("excluded",),
+    "amend": ("told", "excluded", "failed"),
+}
+ADVICE = {
+    "told": "use amend to correct its value",
+    "excluded": "use include to take the exclusion back",
+    "failed": "use amend to give it a value",
+    "pending": "use tell or fail to end it",
+    "queued": "the next ask gives it out; use tell or fail to end it",
+}
+
+
+def known(trials: Sequence[Trial], number: int) -> Trial:
+    """The trial of that number among all so far.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    if not 0 <= number < len(trials):
+        raise ValueError(f"trial must be one of the {len(trials)} trials so far (0, 1, ...), got {number}")
+    return trials[number]
+
+
+def fold(trials: list[Trial], event: Event) -> None:
+    """Change the trials by an event."""
+    kind, number = event["event"], event["trial"]
+    if kind in BEGIN or (kind in ("tell", "fail") and "params" in event):
+        trials.append(_begun(trials, event))
+        if kind not in BEGIN:
+            trials[number] = _changed(trials[number], event)
+        return
+    if kind not in ALLOWED_STATES:
+        raise ValueError(f"event must be one of {[*BEGIN, *ALLOWED_STATES]}, got {kind!r}")
+    trial = known(trials, number)
+    if trial.state not in ALLOWED_STATES[kind]:
+        allowed = " or ".join(ALLOWED_STATES[kind])
+        raise ValueError(f"trial {number} must be {allowed} to {kind} it, it is {trial.state}; {ADVICE[trial.state]}")
+    trials[number] = _changed(trial, event)
+
+
+def _begun(trials: Sequence[Trial], event: Event) -> Trial:
+    number, repeats = event["trial"], event.get("repeats")
+    if number != len(trials):
+        raise ValueError(f"the next trial must be number {len(trials)}, got {number}")
+    if repeats is not None and known(trials, repeats).params != event["params"]:
+        raise ValueError(f"trial {number} must be at the point of trial {repeats} to repeat it")
+    trial = Trial(
+        number,
+        dict(event["params"]),
+        state="queued" if event["event"] == "enqueue" else "pending",
+        origin=event.get("origin", "user"),
+        reason=event.get("reason", None if repeats is None else REMEASURE) if event["event"] in BEGIN else None,
+        repeats=repeats,
+        expected=event.get("expected"),
+        expected_sd=event.get("expected_sd"),
+    )
+    return _given_out(trial, event) if event["event"] == "ask" else trial
+
+
+def _given_out(trial: Trial, event: Event) -> Trial:
+    at = event.get("at")
+    return replace(
+        trial,
+        state="pending",
+        asked_by=event.get("by"),
+        asked_at=None if at is None else datetime.fromisoformat(at),
+        handouts=trial.handouts + 1,
+    )
+
+
+def _changed(trial: Trial, event: Event) -> Trial:
+    match event["event"]:
+        case "assign":
+            return _given_out(trial, event)
+        case "requeue":
+            return replace(trial, state="queued")
+        case "tell":
+            return replace(trial, state="told", value=event["value"], sd=event["sd"])
+        case "fail":
+            return replace(trial, state="failed", reason=event["reason"])
+        case "exclude":
+            return replace(trial, state="excluded")
+        case "include":
+            return replace(trial, state="told", expected=None, expected_sd=None)
+        case "amend":
+            state = "excluded" if trial.state == "excluded" else "told"
+            asked_for = REMEASURE if trial.repeats is not None else None
+            reason = asked_for if trial.state == "failed" else trial.reason
+            new = replace(trial, state=state, value=event["value"], sd=event["sd"], reason=reason)
+            return replace(new, expected=None, expected_sd=None)
+    raise AssertionError(event)
+
+
+def diagnosis_of(event: Event) -> Diagnosis:
+    outliers, percentiles = (tuple(event[key]) for key in ("outliers", "percentiles"))
+    return Diagnosis(event["trial"], event["observations"], outliers, percentiles, event["void"])

@@ -1,0 +1,140 @@
+"""What an ordered list of events is, wherever it is kept: lines with a chained checksum, that several may append to.
+
+A log has no memory of its own: whoever uses it keeps a `Mark` of how far they have read, and reads on from there. So an
+interrupted call leaves nothing that must be put right, and the next one finds what it wrote.
+"""
+
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, NamedTuple, Protocol
+
+SCHEMA = 1
+
+Event = Mapping[str, Any]
+
+
+class Mark(NamedTuple):
+    """A place in a log: behind so many events.
+
+    Attributes:
+        length: How many events come before.
+        check: The checksum of the last line before.
+        end: The byte behind it, in a file.
+        is_open: Whether that line still lacks its newline, in a file.
+    """
+
+    length: int = 0
+    check: int = 0
+    end: int = 0
+    is_open: bool = False
+
+
+class Conflict(Exception):
+    """Somebody else has appended in between: read on, and try again."""
+
+
+class Turn(Protocol):
+    """A log while nobody else appends to it."""
+
+    def read(self, mark: Mark) -> tuple[list[Event], Mark]:
+        """The events behind a mark, and the mark behind them."""
+
+    def append(self, events: Sequence[Event], mark: Mark) -> Mark:
+        """Write events behind a mark, all or none; they are kept when this returns.
+
+        Raises:
+            Conflict: If there are others behind the mark already.
+        """
+
+
+class Log(Protocol):
+    """An ordered list of events behind a header."""
+
+    @property
+    def name(self) -> str:
+        """Where it is, for messages."""
+
+    def has_grown(self, mark: Mark) -> bool:
+        """Whether there is more behind a mark."""
+
+    def turn(self) -> AbstractContextManager[Turn]:
+        """Keep others from appending."""
+
+    def deciding(self) -> AbstractContextManager[None]:
+        """Keep others from deciding on a next point, where that is possible; appending goes on meanwhile."""
+
+
+class Memory:
+    """The log of an optimization without a journal: events go nowhere."""
+
+    name = "an optimization without a journal"
+
+    def has_grown(self, mark: Mark) -> bool:
+        """Never: nobody else knows it."""
+        return False
+
+    @contextmanager
+    def turn(self) -> Iterator[Turn]:
+        """Itself."""
+        yield self
+
+    def deciding(self) -> AbstractContextManager[None]:
+        """Nothing to keep anybody from."""
+        return nullcontext()
+
+    def read(self, mark: Mark) -> tuple[list[Event], Mark]:
+        """Nothing."""
+        return [], mark
+
+    def append(self, events: Sequence[Event], mark: Mark) -> Mark:
+        """Count them."""
+        return mark._replace(length=mark.length + len(events))
+
+
+def header_line(header: Mapping[str, Any]) -> tuple[str, int]:
+    """The first line of a log, and its checksum."""
+    return line_of({"schema": SCHEMA, **header}, 0)
+
+
+def line_of(content: Event, check: int) -> tuple[str, int]:
+    """A line (without its end) behind one with some checksum, and its own.
+
+    Raises:
+        ValueError: If the content is no JSON.
+    """
+    text = json.dumps(content, allow_nan=False)
+    check = zlib.crc32(text.encode(), check)
+    return f'{text[:-1]}, "check": "{check:08x}"}}', check
+
+
+def lines_of(events: Iterable[Event], check: int) -> tuple[list[str], int]:
+    """The lines of events, each chained to the one before, and the last one's checksum."""
+    lines = []
+    for event in events:
+        line, check = line_of(event, check)
+        lines.append(line)
+    return lines, check
+
+
+def parse(line: bytes, check: int) -> tuple[dict[str, Any], int] | None:
+    """The content of a line behind one with some checksum, and its own; None if it is not the line that was written."""
+    content = loaded(line)
+    if content is None or "check" not in content:
+        return None
+    del content["check"]
+    try:
+        written, check = line_of(content, check)
+    except (ValueError, TypeError, RecursionError):
+        return None
+    return (content, check) if written.encode() == line else None
+
+
+def loaded(line: bytes) -> dict[str, Any] | None:
+    """The JSON object in a line, whatever its checksum; None if there is none."""
+    try:
+        content = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) else None

@@ -1,0 +1,61 @@
+"""Where a log is: in a file, or in a database where its place is an address."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from robustbo.trials.journal import JournalFile
+from robustbo.trials.log import Log, Mark
+from robustbo.trials.reading import Contents, read
+
+Place = str | os.PathLike[str]
+
+
+def is_address(place: Place) -> bool:
+    """Whether it names a database: ``dialect+driver://...``.
+
+    Example:
+        >>> is_address("sqlite:///lab.db"), is_address("runs/lab.jsonl")
+        (True, False)
+    """
+    return "://" in os.fspath(place)
+
+
+def create(place: Place, header: Mapping[str, Any]) -> tuple[Log, Mark]:
+    """Begin a log.
+
+    Raises:
+        FileExistsError: If there is one.
+        JournalWriteError: If it cannot be written.
+    """
+    if is_address(place):
+        from robustbo.trials import database
+
+        return database.create(os.fspath(place), header)
+    return JournalFile.create(place, header)
+
+
+def resume(place: Place) -> tuple[Log, Contents]:
+    """A log to append to, and what is in it.
+
+    Raises:
+        JournalError: If it cannot be read.
+    """
+    if is_address(place):
+        from robustbo.trials import database
+
+        return database.resume(os.fspath(place))
+    return JournalFile.resume(place)
+
+
+def contents(place: Place) -> Contents:
+    """What is in a log, which is left as it is.
+
+    Raises:
+        JournalError: If it cannot be read.
+    """
+    if is_address(place):
+        from robustbo.trials import database
+
+        return database.resume(os.fspath(place))[1]
+    return read(place)

@@ -1,0 +1,93 @@
+"""One trial: a point, what became of it, and what was expected of it."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from robustbo.parameters import Value
+
+REMEASURE = "re-measure"  # the reason of a trial that repeats another
+STATES = ("told", "pending", "queued", "failed", "excluded")
+OPEN = ("pending", "queued")  # states of a trial that may still be told
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One ask, or one measurement made elsewhere.
+
+    Attributes:
+        number: 0, 1, 2, ... in the order of asking.
+        params: The point.
+        state: "pending" (somebody measures it), "queued" (waits to be given out by an ask), "told", "failed" or
+            "excluded".
+        value: The measured value, if there is one.
+        sd: The standard deviation of its noise, where known.
+        origin: "sobol", "model", "user" (enqueued, or told without having been asked) or "late" (a further value of a
+            trial that was given out more than once).
+        reason: Why it failed, or why it was asked: "re-measure", "nothing new left".
+        repeats: The number of the trial that it measures again, if it was asked for that.
+        expected: What the model that asked for it expected to be told; None again once the user has vouched for a value
+            (`include`, `amend`).
+        expected_sd: Standard deviation of that expectation, noise included.
+        asked_by: Who was given it last, as ``host:process:token``.
+        asked_at: When.
+        handouts: How many times it was given out.
+    """
+
+    number: int
+    params: dict[str, Value]
+    state: str = "pending"
+    value: float | None = None
+    sd: float | None = None
+    origin: str = "user"
+    reason: str | None = None
+    repeats: int | None = None
+    expected: float | None = None
+    expected_sd: float | None = None
+    asked_by: str | None = field(default=None, compare=False)
+    asked_at: datetime | None = field(default=None, compare=False)
+    handouts: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it may still be told."""
+        return self.state in OPEN
+
+    @property
+    def point(self) -> tuple[Value, ...]:
+        """The parameters' values, hashable."""
+        return tuple(self.params.values())
+
+    @property
+    def expectation(self) -> tuple[float, float] | None:
+        """What was expected and its standard deviation; None where nothing was."""
+        return None if self.expected is None or self.expected_sd is None else (self.expected, self.expected_sd)
+
+    @property
+    def measured(self) -> float:
+        """The value, of a trial that has one.
+
+        Raises:
+            ValueError: If it has none.
+        """
+        if self.value is None:
+            raise ValueError(f"trial {self.number} must have a value, it is {self.state}")
+        return self.value
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What a surrogate that judges on a schedule has found; see `surrogates.filtered`.
+
+    Attributes:
+        trial: The trial that was asked with it.
+        observations: How many told values it judged.
+        outliers: The trials that it called outliers.
+        percentiles: Where each of these lies in the distribution predicted for it.
+        void: Whether it called too many, so that all are used.
+    """
+
+    trial: int
+    observations: int
+    outliers: tuple[int, ...]
+    percentiles: tuple[float, ...]
+    void: bool
