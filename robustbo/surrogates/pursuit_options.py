@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from robustbo.arguments import whole
 from robustbo.numerics import pursuit, selection
 from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.levels import Level, Refit, empty, extended, refit, suspicious
@@ -31,7 +32,7 @@ class PursuitOptions:
     num_outliers: int | None
     sweeps: int
 
-    def check(self, n: int) -> "PursuitOptions":
+    def check(self) -> "PursuitOptions":
         """The options themselves; a ValueError names the first that breaks a rule."""
         for name, known in (("direction", DIRECTIONS), ("parameterization", PARAMETERIZATIONS), ("selection", RULES)):
             if getattr(self, name) not in known:
@@ -42,22 +43,24 @@ class PursuitOptions:
             raise ValueError(f"sweeps must be at least 1, got {self.sweeps!r}")
         if self.outlier_rate is not None and not 0 < self.outlier_rate < 1:
             raise ValueError(f"outlier_rate must lie between 0 and 1, got {self.outlier_rate!r}")
-        if self.num_outliers is not None and not 0 <= self.num_outliers <= n:
-            raise ValueError(
-                f"num_outliers must lie in [0, {n}], the number of observations, got {self.num_outliers!r}"
-            )
+        if self.num_outliers is not None:
+            whole("num_outliers", self.num_outliers, 0)
         return self
+
+    def known(self, n: int) -> int | None:
+        """The known number of outliers, at most half of n observations; None where it is not known."""
+        return None if self.num_outliers is None else min(self.num_outliers, n // 2)
 
     def sizes(self, n: int) -> list[int]:
         """The support sizes to visit, rising, each at most n."""
         counts = {min(level if isinstance(level, int) else int(level * n), n) for level in self.levels}
-        return sorted(counts if self.num_outliers is None else counts | {self.num_outliers})
+        return sorted(counts if (known := self.known(n)) is None else counts | {known})
 
     def rate(self, n: int) -> float:
         """The prior rate of outliers among n observations."""
-        if self.num_outliers is None:
+        if (known := self.known(n)) is None:
             return selection.RATE if self.outlier_rate is None else self.outlier_rate
-        return min(max(self.num_outliers / n, CERTAIN), 1 - CERTAIN)
+        return min(max(known / n, CERTAIN), 1 - CERTAIN)
 
     def price(self, model: Model) -> Price:
         """What a support must pay; by our own rule, a value that recurs pays in full but once."""
@@ -66,8 +69,8 @@ class PursuitOptions:
 
     def rule(self, n: int, p: int) -> Rule:
         """The price of a support by its size, for n observations and p hyperparameters, the mean included."""
-        if self.num_outliers is not None:
-            return selection.exactly(self.num_outliers)
+        if (known := self.known(n)) is not None:
+            return selection.exactly(known)
         if self.selection == "corrected":
             return (
                 selection.corrected(n, p) if self.outlier_rate is None else selection.of_rate(n, p, self.outlier_rate)
@@ -80,7 +83,8 @@ class PursuitOptions:
         They are those that were plausible, since predictions are averaged over them, the chosen size or the known one,
         and those next to these.
         """
-        chosen = chosen if self.num_outliers is None else self.num_outliers
+        known = self.known(len(model.y))
+        chosen = chosen if known is None else known
         sizes = self._worth_a_visit(before, self.price(model), self.sizes(len(model.y)), chosen)
         climb = self._refit(model, WALK_FTOL)
         levels = pursuit.resume([extended(model, level) for level in before], sizes, climb)

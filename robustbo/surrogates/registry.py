@@ -1,14 +1,16 @@
 """Surrogates by name, for people and for journals."""
 
 import importlib
+import inspect
 import json
 from collections.abc import Mapping
 from typing import Any
 
+import torch
 from botorch.models.gpytorch import GPyTorchModel
 
-from robustbo.arguments import one_of
-from robustbo.surrogates.base import own_options
+from robustbo.arguments import flag, one_of
+from robustbo.surrogates.base import own_options, quiet
 from robustbo.surrogates.base_gp import check_kernel
 from robustbo.surrogates.committee import CommitteeGP
 from robustbo.surrogates.computation_aware import ComputationAwareGP
@@ -21,6 +23,8 @@ from robustbo.surrogates.student_t_process import StudentTProcess
 from robustbo.surrogates.student_t_variational import StudentTVariationalGP
 from robustbo.surrogates.trimmed import TrimmedGP
 from robustbo.surrogates.winsorized import WinsorizedGP
+
+TRIED = 8  # observations that options are tried on
 
 SURROGATES: dict[str, type[GPyTorchModel]] = {
     "standard": StandardGP,
@@ -77,7 +81,12 @@ def model_class(name: str) -> type[GPyTorchModel]:
 
 
 def check_options(name: str, options: Mapping[str, Any]) -> None:
-    """Raise a TypeError for an option that the surrogate does not have, or as it does itself for one that cannot be."""
+    """Raise for options that the surrogate does not have or cannot take, before anything is measured.
+
+    Raises:
+        TypeError: For one that it does not have, or one of the wrong type.
+        ValueError: For one that cannot be, as the surrogate says it itself: one is made of a few values for that.
+    """
     cls: Any = model_class(name)
     known = own_options(cls)
     if unknown := sorted(set(options) - known):
@@ -86,3 +95,23 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
         check_kernel(options["kernel"])
     if hasattr(cls, "check_values"):
         cls.check_values(**options)
+    defaults = inspect.signature(cls.__init__).parameters
+    for option, value in options.items():
+        if isinstance(defaults[option].default, bool):
+            flag(option, value)
+    if options:
+        _try(cls, options)
+
+
+def _try(cls: Any, options: Mapping[str, Any]) -> None:
+    X = torch.linspace(0, 1, TRIED, dtype=torch.float64).unsqueeze(-1)
+    Y, Yvar = X.sin(), torch.full_like(X, 0.01)
+    with quiet():
+        try:
+            cls(X, Y, **options)
+        except TypeError as error:
+            raise TypeError(
+                f"surrogate_options must be such as {cls.__name__} takes, got {options}: {error}"
+            ) from error
+        except ValueError:
+            cls(X, Y, Yvar, **options)  # some options need known noise

@@ -46,7 +46,8 @@ class RelevancePursuitGP(Averaged, MapGP):
         selection: "corrected" (`selection.corrected`; a value that recurs at several points, as from a sensor that
             sticks, counts as one outlier: `selection.Price`), "botorch" or "paper".
         outlier_rate: Your own prior rate of outliers, in (0, 1); with "corrected".
-        num_outliers: A known number of outliers; takes the place of the rule.
+        num_outliers: A known number of outliers, of which at most n / 2 are looked for among n values; takes the place
+            of the rule.
         sweeps: Walks through the levels, every second one in the other direction; more find higher maxima.
         is_averaged: Whether predictions are averaged over the levels (`numerics.mixture`), or are those of the chosen
             support alone, as in the paper; with a kernel of one's own they are that.
@@ -101,7 +102,7 @@ class RelevancePursuitGP(Averaged, MapGP):
         options = PursuitOptions(
             direction, parameterization, tuple(levels), selection, outlier_rate, num_outliers, sweeps
         )
-        self._options, self._is_averaged = options.check(train_X.shape[-2]), is_averaged
+        self._options, self._is_averaged = options.check(), is_averaged
         self._before: tuple[list[Level], int] | None = None
         self.trace: list[Level] = []
         self.support_posterior: list[float] = []
@@ -164,7 +165,7 @@ class RelevancePursuitGP(Averaged, MapGP):
             if not self.members:
                 return 1 - self._probability_wrong(model, self._theta(model), self.support)
             wrong = [m.weight * self._probability_wrong(model, m.fit.theta, m.fit.support) for m in self.members]
-            return 1 - torch.stack(wrong).sum(0)
+            return (1 - torch.stack(wrong).sum(0)).clamp(0.0, 1.0)  # the weights add up to 1 but for rounding
 
     def _probability_wrong(self, model: Model, theta: Tensor, wrong: Collection[int]) -> Tensor:
         n, total = len(model.y), torch.zeros_like(model.y)

@@ -1,6 +1,9 @@
+from typing import get_args
+
 import pytest
 from botorch.models import SingleTaskGP
 
+from robustbo.surrogates.names import SurrogateName
 from robustbo.surrogates.registry import SURROGATES, check_options, model_class, name_of
 
 
@@ -40,6 +43,13 @@ def test_options_are_checked_by_the_signature():
         check_options("relevance-pursuit", {"train_X": 1})
     with pytest.raises(TypeError, match='got "depth"'):
         check_options("standard", {"depth": 1})
+    with pytest.raises(TypeError, match=r"must be such as RelevancePursuitGP takes, got .*'high'"):
+        check_options("relevance-pursuit", {"outlier_rate": "high"})
+    check_options("conjugate", {"weights": "heteroscedastic"})  # which needs known noise, and may have it
+
+
+def test_the_names_as_a_type_are_those_of_the_registry():
+    assert set(get_args(SurrogateName)) == {"auto", *SURROGATES}
 
 
 @pytest.mark.parametrize(
@@ -50,6 +60,11 @@ def test_options_are_checked_by_the_signature():
         ("filtered", {"every": 0}, "every must be a whole number of at least 1, got 0"),
         ("student-t", {"dof": 0.2}, "dof must be at least 1"),
         ("standard", {"kernel": "cubic"}, "kernel must be one of"),
+        ("relevance-pursuit", {"outlier_rate": 3.0}, "outlier_rate must lie between 0 and 1, got 3.0"),
+        ("relevance-pursuit", {"num_outliers": -1}, "num_outliers must be a whole number"),
+        ("relevance-pursuit", {"is_averaged": "no"}, "is_averaged must be True or False, got 'no'"),
+        ("scaled-clip", {"clip": -1.0}, "clip must be positive"),
+        ("student-t-variational", {"dof": 1.0}, "dof must exceed 2"),
     ],
 )
 def test_values_that_cannot_be_are_refused_before_anything_is_run(name, options, message):

@@ -1,0 +1,298 @@
+"""One study, many hands: threads, copies, several optimizers on one journal, and trials that wait."""
+
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+import robustbo as rb
+from robustbo import seeds
+from robustbo.suggest import step
+from robustbo.trials import worker
+from robustbo.trials.reading import read
+
+SPACE = rb.Space(x=rb.Float(-5.0, 10.0), y=rb.Float(0.0, 15.0))
+
+
+def optimizer(journal=None, **options):
+    return rb.Optimizer(SPACE, **{"acquisition": "sobol", "seed": 1, "journal": journal, **options})
+
+
+@pytest.fixture(params=["memory", "file"])
+def journal(request, tmp_path):
+    return None if request.param == "memory" else tmp_path / "j.jsonl"
+
+
+def together(count, act):
+    """Run ``act`` in so many threads that begin at once; what they return."""
+    barrier = threading.Barrier(count)
+
+    def begin(number):
+        barrier.wait()
+        return act(number)
+
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(begin, range(count)))
+
+
+class TestThreads:
+    def test_every_value_told_by_eight_threads_is_there(self, journal):
+        opt = optimizer(journal)
+        trials = opt.ask(200)
+        together(8, lambda k: [opt.tell(trial, float(trial.number)) for trial in trials[k::8]])
+        assert [t.value for t in opt.history] == list(map(float, range(200)))
+        if journal is not None:
+            assert rb.Optimizer.resume(journal).history == opt.history
+
+    def test_no_trial_is_given_to_two_threads(self, journal):
+        opt = optimizer(journal)
+        given = together(8, lambda _: [opt.ask().number for _ in range(10)])
+        assert sorted(number for numbers in given for number in numbers) == list(range(80))
+        assert len({t.point for t in opt.history}) == 80
+
+    def test_all_is_done_at_once_and_each_thread_sees_its_own(self, tmp_path):
+        opt = rb.Optimizer(SPACE, seed=1, num_initial=4, journal=tmp_path / "j", surrogate="standard")
+
+        def live(number):
+            for _ in range(3):
+                trial = opt.ask()
+                assert opt.tell(trial, trial.params["x"] ** 2).state == "told"
+                opt.best(), opt.outliers(), opt.frame(), opt.predict(trial.params)
+            opt.fail(opt.ask(), "done")
+
+        together(4, live)
+        assert (len(opt.history.having("told")), len(opt.history.having("failed"))) == (12, 4)
+        assert rb.Optimizer.resume(tmp_path / "j").history == opt.history
+
+    def test_two_optimizers_in_two_threads_ask_as_each_would_alone(self):
+        def run(seed):
+            opt = rb.Optimizer(SPACE, surrogate="standard", seed=seed, num_initial=3)
+            for _ in range(6):
+                trial = opt.ask()
+                opt.tell(trial, trial.params["x"] ** 2 + trial.params["y"])
+            return [t.params for t in opt.history]
+
+        alone = [run(seed) for seed in range(2)]
+        assert together(2, run) == alone
+
+
+class TestSharedJournal:
+    def test_each_sees_what_the_other_wrote(self, tmp_path):
+        first = optimizer(tmp_path / "j")
+        second = rb.Optimizer.resume(tmp_path / "j")
+        first.tell(first.ask(), 1.0)
+        assert second.history[0].value == 1.0
+        second.tell(second.ask(), 2.0)
+        assert [t.value for t in first.history] == [1.0, 2.0]
+        assert first.ask().number == 2
+        with pytest.raises(ValueError, match="trial 0 must be pending or queued to tell it, it is told"):
+            second.tell(0, 3.0)
+
+    def test_what_a_decision_has_not_seen_is_kept_with_it(self, tmp_path, monkeypatch):
+        ours = optimizer(tmp_path / "j")
+        theirs = rb.Optimizer.resume(tmp_path / "j")
+        trial = theirs.ask()
+
+        def slow(*arguments):
+            if theirs.history[0].is_open:
+                theirs.tell(trial, 1.0)  # while ours decides
+            return step(*arguments)
+
+        monkeypatch.setattr("robustbo.handing.step", slow)
+        ours.ask(2)
+        events = read(tmp_path / "j").events
+        assert [e["event"] for e in events] == ["ask", "tell", "ask", "ask"]
+        assert [e.get("unseen") for e in events] == [None, None, [1, 2], [1, 2]]
+
+    def test_a_trial_that_begins_meanwhile_makes_the_decision_anew(self, tmp_path, monkeypatch):
+        ours = optimizer(tmp_path / "j")
+        theirs = rb.Optimizer.resume(tmp_path / "j")
+
+        def slow(*arguments):
+            if not theirs.history:
+                theirs.tell({"x": 0.0, "y": 0.0}, 1.0)
+            return step(*arguments)
+
+        monkeypatch.setattr("robustbo.handing.step", slow)
+        trial = ours.ask()
+        assert trial.number == 1
+        assert trial.params == SPACE.sobol(seeds.derive(1, 0, "sobol"), 1)
+        assert "unseen" not in read(tmp_path / "j").events[-1]
+
+    def test_a_copy_goes_on_with_the_same_journal(self, tmp_path):
+        opt = optimizer(tmp_path / "j")
+        copy = pickle.loads(pickle.dumps(opt))
+        opt.tell(opt.ask(), 1.0)
+        assert copy.history == opt.history
+        copy.tell(copy.ask(), 2.0)
+        assert len(opt.history) == 2
+
+    def test_a_copy_without_a_journal_is_on_its_own(self):
+        opt = optimizer()
+        opt.tell(opt.ask(), 1.0)
+        copy = pickle.loads(pickle.dumps(opt))
+        copy.ask()
+        assert (len(opt.history), len(copy.history)) == (1, 2)
+
+    def test_a_study_only_looks(self, tmp_path):
+        opt = optimizer(tmp_path / "j")
+        study = rb.Study.resume(tmp_path / "j")
+        opt.tell(opt.ask(), 1.0)
+        assert (study.history, study.best(raw=True).params) == (opt.history, opt.history[0].params)
+        assert not hasattr(study, "tell")
+
+    def test_a_journal_that_is_gone_says_so_and_loses_nothing_in_memory(self, tmp_path):
+        opt = optimizer(tmp_path / "j")
+        trial = opt.tell(opt.ask(), 1.0)
+        (tmp_path / "j").unlink()
+        with pytest.raises(rb.JournalWriteError, match=r"is gone .* and the event was not recorded"):
+            opt.ask()
+        assert opt.history.trials == (trial,)
+        assert not (tmp_path / "j").exists()
+
+    def test_a_journal_that_was_cut_short_is_refused(self, tmp_path):
+        opt = optimizer(tmp_path / "j")
+        opt.ask(3)
+        data = (tmp_path / "j").read_bytes()
+        (tmp_path / "j").write_bytes(data[:-200])
+        with pytest.raises(rb.JournalError, match=r"must have at least the \d+ bytes it had.*cut short"):
+            opt.tell(0, 1.0)
+
+
+class TestCreateOrResume:
+    def test_the_second_run_of_a_script_goes_on(self, tmp_path):
+        for count in (1, 2):
+            opt = optimizer(tmp_path / "j", if_exists="resume")
+            opt.tell(opt.ask(), 1.0)
+            assert len(opt.history) == count
+
+    def test_a_seed_that_is_not_given_is_the_recorded_one(self, tmp_path):
+        drawn = optimizer(tmp_path / "j", seed=None, if_exists="resume").seed
+        assert optimizer(tmp_path / "j", seed=None, if_exists="resume").seed == drawn
+
+    def test_settings_that_differ_are_each_named(self, tmp_path):
+        optimizer(tmp_path / "j")
+        space = rb.Space(x=rb.Float(-5.0, 11.0), y=rb.Float(0.0, 15.0))
+        with pytest.raises(rb.JournalError, match="direction: recorded 'minimize', given 'maximize'") as caught:
+            rb.Optimizer(
+                space, direction="maximize", seed=2, acquisition="sobol", journal=tmp_path / "j", if_exists="resume"
+            )
+        for part in ("parameter 'x': recorded Float(low=-5.0, high=10.0", "seed: recorded 1, given 2"):
+            assert part in str(caught.value)
+        assert "remeasure" not in str(caught.value)
+
+    def test_eight_threads_that_begin_one_study_share_it(self, tmp_path):
+        def begin(_):
+            return optimizer(tmp_path / "j", seed=None, if_exists="resume").ask().number
+
+        assert sorted(together(8, begin)) == list(range(8))
+
+    def test_an_unknown_word_is_refused(self, tmp_path):
+        with pytest.raises(ValueError, match=r"if_exists must be one of \['error', 'resume'\].*did you mean 'resume'"):
+            optimizer(tmp_path / "j", if_exists="resum")
+        assert not (tmp_path / "j").exists()
+
+
+class TestWhatWaits:
+    def test_pending_lists_who_asked_when(self):
+        opt = optimizer()
+        before = datetime.now(UTC)
+        opt.ask(2)
+        assert [t.number for t in opt.pending()] == [0, 1]
+        assert opt.pending()[0].asked_by == worker.name()
+        assert before - timedelta(seconds=1) < opt.pending()[0].asked_at <= datetime.now(UTC)
+
+    def test_what_is_taken_back_is_given_out_again_first(self, journal):
+        opt = optimizer(journal)
+        asked = opt.ask(3)
+        assert [t.state for t in opt.requeue([1])] == ["queued"]
+        again = opt.ask()
+        assert (again.number, again.params, again.state) == (1, asked[1].params, "pending")
+        assert opt.ask().number == 3
+        if journal is not None:
+            assert rb.Optimizer.resume(journal).history == opt.history
+
+    def test_only_the_old_ones_are_taken_back(self):
+        opt = optimizer()
+        opt.ask(2)
+        assert opt.requeue(older_than=3600) == []
+        assert len(opt.requeue(older_than=timedelta(0))) == 2
+
+    def test_those_of_a_process_that_is_gone_are_taken_back(self, monkeypatch):
+        opt = optimizer()
+        opt.ask()
+        opt.ask_as("elsewhere:1:ab")
+        monkeypatch.setattr("robustbo.trials.worker.is_gone", lambda by: by == worker.name())
+        assert [t.number for t in opt.requeue()] == [0]
+
+    def test_a_late_value_of_a_trial_that_waits_or_is_given_out_again_is_its_value(self):
+        opt = optimizer()
+        opt.ask(2)
+        opt.requeue([0, 1])
+        assert opt.tell(0, 1.0).state == "told"
+        assert opt.ask().number == 1
+        assert opt.tell(1, 2.0).value == 2.0
+
+    def test_of_a_trial_given_out_twice_both_values_are_kept(self, journal):
+        opt = optimizer(journal)
+        trial = opt.ask()
+        opt.requeue([trial])
+        opt.ask()
+        opt.tell(trial, 1.0)
+        late = opt.tell(trial, 1.5)
+        assert (late.number, late.value, late.repeats, late.origin, late.params) == (1, 1.5, 0, "late", trial.params)
+        with pytest.raises(ValueError, match="trial 0 must be pending or queued to tell it, it is told"):
+            opt.tell(trial, 2.0)
+
+    def test_points_of_ones_own_come_first(self):
+        opt = optimizer()
+        given = [{"x": 0.0, "y": 1.0}, {"x": 2.0, "y": 3.0}]
+        assert [t.state for t in opt.enqueue(given)] == ["queued", "queued"]
+        batch = opt.ask(3)
+        assert [t.params for t in batch[:2]] == given
+        assert [t.origin for t in batch] == ["user", "user", "sobol"]
+
+    def test_the_parameters_of_an_open_trial_mean_that_trial(self):
+        opt = optimizer()
+        for _ in range(12):
+            trial = opt.ask()
+            assert opt.tell(trial.params, 1.0).number == trial.number
+        assert opt.history.counts()["pending"] == 0
+        assert opt.tell(trial.params, 2.0).number == 12  # no open one is there any more
+        opt.enqueue({"x": 0.0, "y": 0.0})
+        assert opt.fail({"x": 0.0, "y": 0.0}).number == 13
+
+
+class TestDistinct:
+    def test_a_batch_at_a_corner_is_of_different_points(self):
+        opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1), y=rb.Float(0, 1)), seed=0)
+        for _ in range(12):
+            trial = opt.ask()
+            opt.tell(trial, trial.params["x"] + 0.3 * trial.params["y"])
+        batch = opt.ask(4)
+        assert len({t.point for t in batch if t.repeats is None}) == sum(t.repeats is None for t in batch)
+
+    @pytest.mark.parametrize("acquisition", ["sobol", "auto"])
+    def test_a_finite_space_is_asked_for_as_a_whole_and_then_says_so(self, acquisition):
+        space = rb.Space(n=rb.Int(1, 3), c=rb.Choice("a", "b"))
+        opt = rb.Optimizer(space, seed=0, surrogate="standard", acquisition=acquisition, num_initial=4)
+        batch = opt.ask(4)
+        for trial in batch:
+            opt.tell(trial, trial.params["n"])
+        batch += opt.ask(2)
+        assert len({t.point for t in batch}) == 6 or acquisition == "auto"
+        with pytest.warns(rb.ExhaustedWarning, match="all 6 points of the space have been"):
+            again = [opt.ask() for _ in range(8 - len({t.point for t in batch}))]
+        assert again[-1].reason == "nothing new left"
+
+    def test_where_every_point_is_being_measured_there_is_none_to_ask_for(self):
+        opt = rb.Optimizer(rb.Space(n=rb.Int(1, 4)), seed=0)
+        assert len({t.point for t in opt.ask(4)}) == 4
+        with pytest.raises(rb.SpaceExhausted, match="all 4 of the space are pending; tell, fail or requeue some first"):
+            opt.ask()
+
+    def test_a_large_finite_space_has_no_end(self):
+        opt = rb.Optimizer(rb.Space(n=rb.Int(1, 10**6), m=rb.Int(1, 10**6)), seed=0, acquisition="sobol")
+        assert len({t.point for t in opt.ask(64)}) == 64
