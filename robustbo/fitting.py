@@ -27,7 +27,7 @@ from torch import Tensor
 from robustbo import doubt, seeds
 from robustbo.encoding import encode, one_hot_inputs
 from robustbo.errors import FitError, NumericsWarning
-from robustbo.isolation import ONE_AT_A_TIME, isolated
+from robustbo.isolation import isolated, pinned
 from robustbo.space import Space
 from robustbo.surrogates import base
 from robustbo.surrogates.averaged import alone
@@ -136,7 +136,7 @@ def fit(settings: Settings, history: History) -> Fitted:
         FitError: If the fit does not succeed.
         ValueError: If no value has been told.
     """
-    with ONE_AT_A_TIME:  # threads that look at the same history would all fit to it
+    with pinned():  # threads that look at the same history wait for the one that fits to it
         return _fit_to(settings, history)
 
 

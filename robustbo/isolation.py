@@ -8,7 +8,7 @@ Bit for bit replay needs both pinned while a decision is made, and a user's own 
 import random
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache
 
 import numpy as np
@@ -20,10 +20,39 @@ ONE_AT_A_TIME = threading.RLock()
 
 
 @contextmanager
-def isolated(seed: int) -> Iterator[None]:
-    """Run the block on one thread with all global generators seeded, then restore everything.
+def pinned() -> Iterator[None]:
+    """Run the block with the settings that numbers depend on as the libraries have them by default.
 
-    Blocks nest; those of several threads wait for each other, since all that is pinned here is the whole process's.
+    These are torch's default type and device, its gradient and inference modes, and what NumPy does of an overflow:
+    whatever a caller has set comes back afterwards. Blocks nest; those of several threads wait for each other.
+
+    Example:
+        >>> with torch.no_grad(), pinned():
+        ...     torch.is_grad_enabled()
+        True
+    """
+    with ONE_AT_A_TIME, np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"):
+        if _is_default():
+            yield
+            return
+        dtype, device = torch.get_default_dtype(), torch.get_default_device()
+        on_cpu = nullcontext() if device.type == "cpu" else torch.device("cpu")  # which costs time in each operation
+        torch.set_default_dtype(torch.float32)
+        try:
+            with torch.inference_mode(False), torch.enable_grad(), on_cpu:
+                yield
+        finally:
+            torch.set_default_dtype(dtype)
+
+
+def _is_default() -> bool:
+    is_plain = torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
+    return is_plain and torch.get_default_dtype() == torch.float32 and torch.get_default_device().type == "cpu"
+
+
+@contextmanager
+def isolated(seed: int) -> Iterator[None]:
+    """Run the block `pinned`, on one thread with all global generators seeded, then restore everything.
 
     Args:
         seed: In [0, 2^63).
@@ -34,7 +63,7 @@ def isolated(seed: int) -> Iterator[None]:
         >>> with isolated(0):
         ...     assert torch.rand(1) == a
     """
-    with ONE_AT_A_TIME, torch.random.fork_rng(devices=[]), _libraries().limit(limits=1, user_api="blas"):
+    with pinned(), torch.random.fork_rng(devices=[]), _libraries().limit(limits=1, user_api="blas"):
         threads = torch.get_num_threads()
         python_state = random.getstate()
         numpy_state = np.random.get_state()  # noqa: NPY002

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from robustbo.doubt import surprise
 from robustbo.fitting import Fitted, fit
-from robustbo.isolation import isolated
+from robustbo.isolation import isolated, pinned
 from robustbo.surrogates.base import diagnose, quiet, weights
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
@@ -39,6 +39,7 @@ class Outlier:
     weight: float | None = None
 
 
+@pinned()
 def outliers(settings: Settings, history: History, *, is_weighed: bool = True) -> list[Outlier]:
     """Every told value, the most suspicious first: flagged before not, then by evidence; weights take time."""
     if not history.having("told"):
@@ -46,6 +47,7 @@ def outliers(settings: Settings, history: History, *, is_weighed: bool = True) -
     return reported(settings, history, fit(settings, history), is_weighed=is_weighed)
 
 
+@pinned()
 def reported(settings: Settings, history: History, fitted: Fitted, *, is_weighed: bool = False) -> list[Outlier]:
     """The same, by a surrogate that has been fitted to the history."""
     with isolated(0), quiet():

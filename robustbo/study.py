@@ -7,6 +7,7 @@ import pandas as pd
 
 from robustbo.encoding import encode
 from robustbo.fitting import fit
+from robustbo.isolation import pinned
 from robustbo.outliers import Outlier, outliers
 from robustbo.suggest import Incumbent, incumbent, raw_incumbent
 from robustbo.tabular import Points, is_point, points_of
@@ -96,6 +97,7 @@ class Study:
         """
         return outliers(self.settings, self.history)
 
+    @pinned()
     def predict(self, points: Points) -> Prediction | pd.DataFrame:
         """What the surrogate predicts of the objective, without noise, in your units.
 

@@ -10,6 +10,7 @@ from robustbo.acquisition import best_of, next_point
 from robustbo.distinct import NOTHING_NEW, first_point, free_points, is_exhausted, is_taken
 from robustbo.encoding import decode
 from robustbo.fitting import Fitted, fit, is_robust
+from robustbo.isolation import pinned
 from robustbo.outliers import reported
 from robustbo.parameters import Value
 from robustbo.remeasure import repeat
@@ -81,6 +82,7 @@ class Incumbent:
         return self.trial.params
 
 
+@pinned()
 def step(settings: Settings, history: History, trial: int) -> Suggestion:
     """The point of trial number ``trial``: same arguments, same point, bit for bit.
 
@@ -149,6 +151,7 @@ def _doubting(settings: Settings, history: History, fitted: Fitted, new: Trial) 
     return Suggestion(new.params, "model", expected if is_finite else None, number, new.reason)
 
 
+@pinned()
 def incumbent(settings: Settings, history: History) -> Incumbent:
     """The measured point of best posterior mean.
 

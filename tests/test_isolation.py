@@ -1,10 +1,14 @@
 import random
+from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
 from threadpoolctl import threadpool_info, threadpool_limits
 
+import robustbo as rb
+from robustbo import fitting
 from robustbo.isolation import isolated
 
 
@@ -75,3 +79,47 @@ def test_blocks_nest():
         with isolated(2):
             draws()
         assert [first, draws()] == expected
+
+
+class TestSurroundings:
+    """An ask is a function of its arguments, whatever surrounds it."""
+
+    @staticmethod
+    def run():
+        fitting._fit.cache_clear()
+        opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1), c=rb.Choice("a", "b")), seed=3, num_initial=4)
+        for _ in range(7):
+            trial = opt.ask()
+            opt.tell(trial, 9.0 if trial.number == 2 else trial.params["x"] ** 2)
+        expected = opt.predict({"x": 0.25, "c": "a"})
+        return [t.params for t in opt.history], opt.best(), [o.evidence for o in opt.outliers()], expected
+
+    @staticmethod
+    @contextmanager
+    def default_type(dtype):
+        before = torch.get_default_dtype()
+        torch.set_default_dtype(dtype)
+        try:
+            yield
+        finally:
+            assert torch.get_default_dtype() == dtype
+            torch.set_default_dtype(before)
+
+    @pytest.mark.parametrize(
+        "surroundings",
+        [
+            torch.no_grad,
+            torch.inference_mode,
+            partial(np.errstate, all="raise"),
+            partial(torch.device, "meta"),
+            partial(default_type, torch.float16),
+            partial(default_type, torch.float64),
+            partial(threadpool_limits, 2),
+        ],
+        ids=["no_grad", "inference_mode", "errstate", "meta", "float16", "float64", "threads"],
+    )
+    def test_they_change_nothing(self, surroundings):
+        with self.default_type(torch.float32):
+            plain = self.run()
+        with surroundings():
+            assert self.run() == plain

@@ -54,7 +54,7 @@ def quietly(*_):
 
 def values(path):
     """What a journal says, without how long it took."""
-    timings = ("fit_s", "acquisition_s")
+    timings = ("fit_s", "acquisition_s", "by", "at")
     return [{key: value for key, value in event.items() if key not in timings} for event in read(path).events]
 
 
