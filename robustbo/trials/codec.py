@@ -39,8 +39,8 @@ def opened(place: Place) -> tuple[Settings, History]:
         JournalError: If it cannot be read, or an event does not fit its trial.
     """
     contents = logs.contents(place)
-    warn_of_torn(place, contents.torn)
-    return fold(place, contents)
+    warn_of_torn(logs.shown(place), contents.torn)
+    return fold(logs.shown(place), contents)
 
 
 def fold(place: Place, contents: Contents) -> tuple[Settings, History]:

@@ -69,6 +69,7 @@ def _begun(trials: Sequence[Trial], event: Event) -> Trial:
         repeats=repeats,
         expected=event.get("expected"),
         expected_sd=event.get("expected_sd"),
+        fallback=event.get("fallback"),
     )
     return _given_out(trial, event) if event["event"] == "ask" else trial
 

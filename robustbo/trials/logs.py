@@ -2,8 +2,10 @@
 
 import os
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
+from robustbo.errors import JournalError
 from robustbo.trials.journal import JournalFile
 from robustbo.trials.log import Log, Mark
 from robustbo.trials.reading import Contents, read
@@ -21,6 +23,19 @@ def is_address(place: Place) -> bool:
     return "://" in os.fspath(place)
 
 
+def shown(place: Place) -> str:
+    """A log's place for messages: without the password of a database.
+
+    Raises:
+        JournalError: If it is no address, or SQLAlchemy is missing.
+
+    Example:
+        >>> shown("runs/lab.jsonl")
+        'runs/lab.jsonl'
+    """
+    return _database().shown(os.fspath(place)) if is_address(place) else os.fspath(place)
+
+
 def create(place: Place, header: Mapping[str, Any]) -> tuple[Log, Mark]:
     """Begin a log.
 
@@ -29,9 +44,7 @@ def create(place: Place, header: Mapping[str, Any]) -> tuple[Log, Mark]:
         JournalWriteError: If it cannot be written.
     """
     if is_address(place):
-        from robustbo.trials import database
-
-        return database.create(os.fspath(place), header)
+        return _database().create(os.fspath(place), header)
     return JournalFile.create(place, header)
 
 
@@ -42,9 +55,7 @@ def resume(place: Place) -> tuple[Log, Contents]:
         JournalError: If it cannot be read.
     """
     if is_address(place):
-        from robustbo.trials import database
-
-        return database.resume(os.fspath(place))
+        return _database().resume(os.fspath(place))
     return JournalFile.resume(place)
 
 
@@ -55,7 +66,16 @@ def contents(place: Place) -> Contents:
         JournalError: If it cannot be read.
     """
     if is_address(place):
-        from robustbo.trials import database
-
-        return database.resume(os.fspath(place))[1]
+        return _database().resume(os.fspath(place))[1]
     return read(place)
+
+
+def _database() -> ModuleType:
+    """Imported late, since SQLAlchemy is optional."""
+    try:
+        from robustbo.trials import database
+    except ModuleNotFoundError as error:
+        raise JournalError(
+            f"a journal in a database needs {error.name}; pip install 'robustbo[database]', or name a file"
+        ) from None
+    return database

@@ -6,7 +6,9 @@ which is replaced as a whole. So it either happened or did not, whatever interru
 """
 
 import threading
+import os
 import warnings
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -18,6 +20,9 @@ from robustbo.trials.history import History
 from robustbo.trials.log import Conflict, Event, Log, Mark, Memory
 from robustbo.trials.logs import Place
 from robustbo.trials.settings import Settings
+
+
+STORES: "weakref.WeakSet[Store]" = weakref.WeakSet()
 
 
 class State(NamedTuple):
@@ -48,7 +53,7 @@ class Store:
             log, mark = logs.create(journal, header(settings))
         except FileExistsError:
             raise JournalExists(
-                f'{journal}: exists; resume it (if_exists="resume" makes or resumes it), or name a new one'
+                f'{logs.shown(journal)}: exists; resume it (if_exists="resume" makes or resumes it), or name a new one'
             ) from None
         return cls(settings, log, State(History(), mark))
 
@@ -60,10 +65,10 @@ class Store:
             JournalError: If the journal cannot be read; the message has the line.
         """
         log, contents = logs.resume(journal)
-        settings, history = fold(journal, contents)
+        settings, history = fold(log.name, contents)
         if changed := changed_versions(contents):
             warnings.warn(
-                f"{journal}: begun with other libraries, so further points may differ in the last digits: {changed}",
+                f"{log.name}: begun with other libraries, so further points may differ in the last digits: {changed}",
                 JournalWarning,
                 stacklevel=3,
             )
@@ -78,6 +83,7 @@ class Store:
 
     def _renew_locks(self) -> None:
         self._turn, self._decision = threading.Lock(), threading.Lock()
+        STORES.add(self)
 
     @property
     def seen(self) -> State:
@@ -123,3 +129,13 @@ class Store:
                     return events
             except Conflict:
                 continue
+
+
+def _renew_after_fork() -> None:
+    """Another thread of the parent's may have held a lock, and is not there any more to let it go."""
+    for store in list(STORES):
+        store._renew_locks()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_after_fork)

@@ -28,6 +28,7 @@ class Trial:
         expected: What the model that asked for it expected to be told; None again once the user has vouched for a value
             (`include`, `amend`).
         expected_sd: Standard deviation of that expectation, noise included.
+        fallback: Which surrogate it was asked by, and why, where that of the settings could not be used.
         asked_by: Who was given it last, as ``host:process:token``.
         asked_at: When.
         handouts: How many times it was given out.
@@ -43,6 +44,7 @@ class Trial:
     repeats: int | None = None
     expected: float | None = None
     expected_sd: float | None = None
+    fallback: str | None = None
     asked_by: str | None = field(default=None, compare=False)
     asked_at: datetime | None = field(default=None, compare=False)
     handouts: int = 0

@@ -1,0 +1,82 @@
+"""Who may decide on the next point of a study in a database: one at a time, while others append.
+
+On PostgreSQL it is an advisory lock that lasts as long as a transaction of its own, so that it ends with the process,
+whatever ends it, and works behind a pool of connections. For a file it is a lock on another beside it. Elsewhere there
+is none: of two who decide at once one finds that a trial has begun since, and decides again.
+"""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+
+import sqlalchemy as sa
+from sqlalchemy.exc import SQLAlchemyError
+
+from robustbo.errors import JournalError, LockTimeout
+from robustbo.trials import disk
+from robustbo.trials.addresses import Address
+from robustbo.trials.connections import code, connected, failing, unwritable
+from robustbo.trials.journal import DECISION_TIMEOUT_S
+
+LOCK_NOT_AVAILABLE = "55P03"
+NO_LIMIT = "0"
+LIMITS = sa.select(
+    sa.func.set_config("lock_timeout", sa.bindparam("limit"), True),  # True: for this transaction
+    sa.func.set_config("statement_timeout", NO_LIMIT, True),
+    sa.func.set_config("idle_in_transaction_session_timeout", NO_LIMIT, True),
+)
+LOCK = sa.select(sa.func.pg_advisory_xact_lock(sa.bindparam("first"), sa.bindparam("second")))
+HOLDER = sa.text(
+    "SELECT a.application_name FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid "
+    "WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 2 AND a.datname = current_database() "
+    "AND l.classid::bigint = :first AND l.objid::bigint = :second"
+)
+
+
+def deciding(address: Address) -> AbstractContextManager[None]:
+    """Keep others from deciding on a study's next point, where that is possible.
+
+    Raises:
+        LockTimeout: If somebody else decides for long.
+        JournalError: If the lock cannot be had.
+    """
+    if address.is_file:
+        return _file(address)
+    return _advisory(address) if address.dialect == "postgresql" else nullcontext()
+
+
+@contextmanager
+def _file(address: Address) -> Iterator[None]:
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(disk.opened(address.lock_file, "ab", timeout_s=DECISION_TIMEOUT_S))
+        except JournalError:
+            raise
+        except OSError as error:
+            raise unwritable(address, error) from None
+        yield
+
+
+@contextmanager
+def _advisory(address: Address) -> Iterator[None]:
+    with connected(address) as connection:  # whose end ends the transaction
+        first, second = address.key
+        try:
+            connection.execute(LIMITS, {"limit": f"{1000 * DECISION_TIMEOUT_S:.0f}"})
+            connection.execute(LOCK, {"first": first, "second": second})
+        except SQLAlchemyError as error:
+            raise _refused(address, connection, error) from None
+        yield
+
+
+def _refused(address: Address, connection: sa.Connection, error: Exception) -> JournalError:
+    """What to raise where the lock was not to be had; it names who has it."""
+    if code(error) != LOCK_NOT_AVAILABLE:
+        return unwritable(address, error)
+    first, second = (number & 0xFFFFFFFF for number in address.key)  # as pg_locks shows them
+    with failing(unwritable, address):
+        connection.rollback()
+        who = connection.scalar(HOLDER, {"first": first, "second": second})
+    return LockTimeout(
+        f"{address.name}: {who or 'another process'} has been deciding on a next point for more than "
+        f"{DECISION_TIMEOUT_S:g} s; nothing was recorded; end that process if it hangs, and try again"
+    )
