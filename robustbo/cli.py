@@ -1,18 +1,22 @@
-"""The command line: the only file that prints. Results go to stdout, logs and progress bars to stderr.
+"""The command line: runs here, single optimizations in `robustbo.cli_study`.
 
-Heavy imports happen inside the commands, so that ``--help`` answers at once.
+Results go to stdout, logs and progress bars to stderr. Heavy imports happen inside the commands, so that ``--help``
+answers at once.
 """
 
-import json
+import re
 import sys
 import warnings
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from robustbo import cli_study, terminal
+from robustbo.cli_study import FormatOption, Journal
+from robustbo.errors import RobustBOError
 from robustbo.replay import workers
+from robustbo.terminal import Format
 
 if TYPE_CHECKING:
     from robustbo.replay.plan import Plan
@@ -21,23 +25,26 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
-class Format(StrEnum):
-    """How results are written to stdout."""
-
-    table = "table"
-    json = "json"
-    csv = "csv"
-
-
 Runs = Annotated[
     list[Path],
     typer.Argument(metavar="RUN...", help="Spec files, or folders with spec.toml in them.", show_default=False),
 ]
-FormatOption = Annotated[Format, typer.Option("--format", help="How to write the result.")]
+
+
+def _version(is_asked: bool) -> None:
+    if is_asked:
+        from importlib.metadata import version
+
+        terminal.lines([f"robustbo {version('robustbo')}"])
+        raise typer.Exit
 
 
 @app.callback()
-def about() -> None:
+def about(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
     """Bayesian optimization for measurements that cannot all be trusted."""
 
 
@@ -68,8 +75,8 @@ def replay(
     plans = plan_all(runs, overrides, method or [], out, resume)
     if dry_run:
         ahead = forecast(plans, jobs)
-        _show(ahead, format_, title="what would run")
-        _log(in_all(ahead))
+        terminal.rows(ahead, format_, title="what would run")
+        terminal.log(in_all(ahead))
         return
     failures: list[Failure] = []
     try:
@@ -77,10 +84,10 @@ def replay(
             if not (fail_fast and failures):
                 failures += _run(planned, jobs, cluster, fail_fast)
     except KeyboardInterrupt:
-        _log("interrupted; the same command continues from here")
+        terminal.log("interrupted; the same command continues from here")
         raise typer.Exit(130) from None
     title = plans[0].spec.title if len(plans) == 1 else ""
-    _show(summaries(plans, is_readable=format_ is Format.table), format_, title)
+    terminal.rows(summaries(plans, is_readable=format_ is Format.table), format_, title)
     raise typer.Exit(1 if failures else 0)
 
 
@@ -90,7 +97,7 @@ def _run(planned: "Plan", jobs: int, cluster: str | None, fail_fast: bool) -> "l
 
     spec, folder = planned.spec, planned.folder
     done = sum(planned.done.values())
-    _log(f"{folder}: {len(planned.cells)} cells of {spec.trials} trials, {done} trials done before")
+    terminal.log(f"{folder}: {len(planned.cells)} cells of {spec.trials} trials, {done} trials done before")
     with Bars(spec, planned.done) as bars:
         if cluster is None:
             failures = pool.run_cells(planned.cells, jobs, bars.notify, fail_fast=fail_fast)
@@ -99,109 +106,127 @@ def _run(planned: "Plan", jobs: int, cluster: str | None, fail_fast: bool) -> "l
 
             failures = on_dask.run_cells(planned.cells, cluster, bars.notify, fail_fast=fail_fast)
     for failure in failures:
-        _log(f"failed: {failure.method}, replication {failure.replication}: {failure.reason}")
+        terminal.log(f"failed: {failure.method}, replication {failure.replication}: {failure.reason}")
     if any(cell.journal.exists() for cell in planned.cells):
         written = report.write(folder, spec)
-        _log("written: " + ", ".join(map(str, written)))
+        terminal.log("written: " + ", ".join(map(str, written)))
         if len(written) < 3:
-            _log("no picture: it needs matplotlib, which comes with the extra robustbo[report]")
+            terminal.log("no picture: it needs matplotlib, which comes with the extra robustbo[report]")
     return failures
 
 
 @app.command()
-def verify(runs: Runs, format_: FormatOption = Format.table) -> None:
-    """Recompute recorded runs and compare them bit for bit; exit code 1 on a difference."""
+def verify(
+    runs: Annotated[
+        list[str],
+        typer.Argument(metavar="RUN...", help="Recorded runs, or journals of optimizations.", show_default=False),
+    ],
+    format_: FormatOption = Format.table,
+) -> None:
+    """Recompute recorded runs, or journals, bit for bit.
+
+    Of a journal the asks are recomputed, each from what it had seen. The exit code is 1 where anything differs.
+    """
     from robustbo.replay.verify import THE_SAME, verdicts
 
     rows = []
     for row in verdicts(runs):
         rows.append(row)
         if row["replication"] is not None:
-            _log(f"{row['method']}, replication {row['replication']}: {row['verdict']}")
-    _show(rows, format_, title="verify")
+            terminal.log(f"{row['method']}, replication {row['replication']}: {row['verdict']}")
+    terminal.rows(rows, format_, title="verify")
     raise typer.Exit(0 if all(row["verdict"] == THE_SAME for row in rows) else 1)
 
 
 @app.command()
 def show(
-    journal: Annotated[Path, typer.Argument(help="The journal of an optimization.")],
+    journal: Journal,
     format_: FormatOption = Format.table,
     html: Annotated[bool, typer.Option("--html", help="Write a page, with slices of the surrogate.")] = False,
     out: Annotated[Path | None, typer.Option(help="Of such a page; beside the journal unless said.")] = None,
 ) -> None:
-    """Show an optimization's progress, its incumbent, and the values that look wrong."""
-    from robustbo.overview import lines, overview, verdict_row
+    """Show an optimization: its best, and what looks wrong.
+
+    And which trials are being measured (by whom, since when), wait, have failed or are excluded.
+    """
+    from robustbo import overview
     from robustbo.trials.codec import opened
+    from robustbo.trials.logs import shown
 
     settings, history = opened(journal)
     if html or out is not None:
         from robustbo.replay import journal_page
 
-        path = out or journal.with_suffix(".html")
-        journal_page.write(journal.stem, settings, history, path)
-        typer.echo(str(path))
+        path = out or _beside(journal, ".html")
+        journal_page.write(path.stem, settings, history, path)
+        terminal.lines([str(path)])
         return
-    found = overview(settings, history)
-    suspects = found["outliers"]
+    found, name = overview.overview(settings, history), shown(journal)
     if format_ is Format.json:
-        typer.echo(json.dumps(found))
+        terminal.objects([found])
         return
-    if format_ is Format.table:
-        typer.echo("\n".join(lines(str(journal), found)))
-        if found["diagnoses"]:
-            _show([verdict_row(d) for d in found["diagnoses"]], format_, title="diagnoses on schedule")
-    if suspects or format_ is Format.csv:
-        _show(suspects, format_, title="values that look wrong, the most suspicious first")
+    if format_ is Format.csv:
+        terminal.rows(found["outliers"], format_)
+        return
+    terminal.lines(overview.lines(name, found))
+    if found["diagnoses"]:
+        terminal.rows([overview.verdict_row(d) for d in found["diagnoses"]], format_, title="diagnoses on schedule")
+    if found["outliers"]:
+        terminal.rows(found["outliers"], format_, title="values that look wrong, the most suspicious first")
     else:
-        typer.echo("no value looks wrong")
+        terminal.lines(["no value looks wrong"])
+    for title, rows in overview.tables(found).items():
+        terminal.rows(rows, format_, title=title)
+    terminal.lines(overview.advice(name, found))
 
 
 @app.command()
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Recorded runs, or one journal.")],
+    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Recorded runs, or one journal.")],
     out: Annotated[Path | None, typer.Option(help="The page; report.html, or a picture beside the journal.")] = None,
 ) -> None:
-    """Write recorded runs as one page and pictures, or an optimization's journal as a timeline of its values."""
+    """Write a page of recorded runs, or a journal's timeline."""
     from robustbo.replay import page, timeline
+    from robustbo.replay.verify import is_journal
     from robustbo.trials.codec import opened
 
-    if runs[0].suffix == ".jsonl":
-        written = [out or runs[0].with_suffix(".png")]
+    if is_journal(runs[0]):
+        written = [out or _beside(runs[0], ".png")]
         timeline.draw(*opened(runs[0]), written[0])
     else:
-        written = page.write(runs, out or Path("report.html"))
-    typer.echo("\n".join(map(str, written)))
+        written = page.write([*map(Path, runs)], out or Path("report.html"))
+    terminal.lines(map(str, written))
+
+
+def _beside(journal: str, suffix: str) -> Path:
+    """The name of what is written of a journal; of a database's, that of the study."""
+    from robustbo.trials.logs import is_address
+
+    study = re.sub(r"[^\w.-]+", "-", journal.partition("#")[2]) or "study"
+    return Path(study + suffix) if is_address(journal) else Path(journal).with_suffix(suffix)
 
 
 @app.command("list")
 def list_(format_: FormatOption = Format.table) -> None:
-    """List the problems, regression tasks, corruptions and surrogates, and the specs under runs/."""
+    """List problems, corruptions and surrogates.
+
+    And the regression tasks, and the specs under runs/.
+    """
     from robustbo.replay.listing import listing
 
-    _show(listing(), format_)
+    terminal.rows(listing(), format_)
 
 
-def _log(message: str) -> None:
-    typer.echo(message, err=True)
-
-
-def _show(rows: list[dict[str, Any]], format_: Format, title: str = "") -> None:
-    from robustbo.tables import render
-
-    typer.echo(render(rows, format_.value, title), nl=False)
+app.registered_commands += cli_study.commands.registered_commands
 
 
 def main() -> None:
     """Run the command line; what the user can mend is one message and exit code 2, without a traceback."""
-    warnings.showwarning = lambda message, *_: _log(f"warning: {message}")
+    warnings.showwarning = lambda message, *_: terminal.log(f"warning: {message}")
     try:
         app()
-    except Exception as error:
-        from robustbo.errors import RobustBOError
-
-        if not isinstance(error, RobustBOError):
-            raise
-        _log(f"error: {error}")
+    except RobustBOError as error:
+        terminal.log(f"error: {error}")
         sys.exit(2)
 
 

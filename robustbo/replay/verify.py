@@ -1,12 +1,15 @@
-"""Recompute a recorded run from its seed and compare bit for bit: asks, values, recommendations, flags and tables."""
+"""Recompute a recorded run from its seed and compare bit for bit: asks, values, recommendations, flags and tables.
 
-import json
+Of an optimization's own journal, which has no truth beside it, the asks are recomputed.
+"""
+
 from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from robustbo.errors import ReplayMismatch, RobustBOError
+from robustbo.errors import JournalError, ReplayMismatch, RobustBOError
+from robustbo.recomputing import Decision, decisions
 from robustbo.replay import regression_cell
 from robustbo.replay.cell import Cell, excludes, flags, recommend, recorded, told_value
 from robustbo.replay.engine import AnyCell, cells, cells_in, trials_done
@@ -14,25 +17,45 @@ from robustbo.replay.regression_cell import RegressionCell
 from robustbo.replay.report import recorded_rows, rows_of, rows_text, text_of
 from robustbo.replay.spec import SPEC_FILE, load
 from robustbo.suggest import step
+from robustbo.trials import logs
 from robustbo.trials.codec import changed_versions, fold
 from robustbo.trials.history import History
-from robustbo.trials.reading import read
+from robustbo.trials.logs import Place
+from robustbo.trials.reading import read, warn_of_torn
+from robustbo.trials.salvage import SALVAGED
 
 THE_SAME = "the same, bit for bit"
-UNREPEATABLE = ("event", "trial", "fit_s", "acquisition_s")  # of an ask: all that is no decision
+UNREPEATABLE = ("event", "trial", "fit_s", "acquisition_s", "by", "at", "unseen")  # of an ask: all that is no decision
+SPEC, JOURNAL = ".toml", ".jsonl"
 
 
-def verdicts(runs: Sequence[Path]) -> Iterator[dict[str, Any]]:
-    """Verify recorded runs: a row a cell as soon as it is done, and one a folder, which has no replication.
+def is_journal(place: str) -> bool:
+    """Whether it is the journal of an optimization, and no recorded run."""
+    path = Path(place)
+    return logs.is_address(place) or path.suffix == JOURNAL or (path.is_file() and path.suffix != SPEC)
+
+
+def verdicts(places: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Verify recorded runs and journals: a row a cell or journal as soon as it is done, and one a folder.
 
     Raises:
         SpecError: If a folder has no cells; before any is verified.
+        JournalError: If there is no such journal; as soon.
     """
-    for run, found in [(run, cells_in(run)) for run in runs]:
-        for cell in found:
-            row = {"run": str(run), "method": cell.method, "replication": cell.replication}
+    for place in filter(is_journal, places):
+        if not (logs.is_address(place) or Path(place).exists()):
+            raise JournalError(f"{place}: there is no such journal")
+    found = {place: () if is_journal(place) else cells_in(Path(place)) for place in places}
+    for place, its_cells in found.items():
+        if is_journal(place):
+            row: dict[str, Any] = {"run": logs.shown(place), "method": "(journal)", "replication": None}
+            yield row | _verdict(verify_journal, place)
+            continue
+        for cell in its_cells:
+            row = {"run": place, "method": cell.method, "replication": cell.replication}
             yield row | _verdict(verify, cell)
-        yield {"run": str(run), "method": "(cells and rows)", "replication": None} | _verdict(verify_folder, run, found)
+        row = {"run": place, "method": "(cells and rows)", "replication": None}
+        yield row | _verdict(verify_folder, Path(place), its_cells)
 
 
 def _verdict(check: Callable[..., int | None], *arguments: Any) -> dict[str, Any]:
@@ -55,38 +78,59 @@ def verify(cell: AnyCell) -> int:
     return regression_cell.verify(cell) if isinstance(cell, RegressionCell) else _verify(cell)
 
 
+def verify_journal(place: Place) -> int:
+    """Recompute each ask of an optimization's journal, but those that a repaired one cannot repeat.
+
+    Returns:
+        How many were recomputed and are the same to the last bit.
+
+    Raises:
+        ReplayMismatch: At the first difference.
+        JournalError: If it cannot be read.
+        FitError: If a surrogate cannot be fitted.
+    """
+    contents = logs.contents(place)
+    name = logs.shown(place)
+    warn_of_torn(name, contents.torn)
+    settings, _ = fold(name, contents)
+    same, count = _Comparison(name, changed_versions(contents)), 0
+    for made in decisions(settings, contents.events, decide=step):
+        _compare(same, made)
+        count += 1
+    return count
+
+
+def _compare(same: "_Comparison", made: Decision) -> None:
+    number = made.recorded["trial"]
+    same(f"trial {number}: diagnosis", made.diagnosis, made.diagnosis_recomputed)
+    asks = ({k: e[k] for k in e if k not in UNREPEATABLE} for e in (made.recorded, made.recomputed))
+    same(f"trial {number}: ask", *asks)
+
+
 def _verify(cell: Cell) -> int:
     contents = read(cell.journal)
     settings, whole = fold(cell.journal, contents)
-    same = _Comparison(cell, changed_versions(contents))
+    same = _Comparison(f"{cell.method}, replication {cell.replication}", changed_versions(contents))
     entries, flagged = recorded(cell)
     same("settings", settings.to_dict(), cell.settings.to_dict())
     excluded = [trial.number for trial in whole.having("excluded")]
     same("number of told trials", len(whole.having("told")) + len(excluded), len(entries))
     same("excluded trials", excluded, [e["trial"] for e in entries if excludes(cell, e["corrupted"])])
-    history, count, diagnosis = History(), 0, None
+    history, count = History(), 0
+    again = decisions(cell.settings, contents.events, decide=step)
     for event, following in zip_longest(contents.events, contents.events[1:]):
-        number = event["trial"]
-        if event["event"] == "diagnose":
-            diagnosis = event
-            continue  # as far as the decision is concerned, it is made with the ask that follows
-        if event["event"] == "ask" and cell.is_ours:  # what Ax proposes is not ours to repeat
-            *before, ask = step(cell.settings, history, number).events(number)
-            same(f"trial {number}: diagnosis", diagnosis, _as_kept(before[0]) if before else None)
-            same(f"trial {number}: ask", *({k: e[k] for k in e if k not in UNREPEATABLE} for e in (event, ask)))
-            history, diagnosis, count = history if diagnosis is None else history.apply(diagnosis), None, count + 1
+        is_ours = cell.is_ours and not event.get(SALVAGED)  # what Ax proposes is not ours to repeat
+        if event["event"] == "ask" and is_ours:
+            _compare(same, next(again))
+            count += 1
         history = history.apply(event)
         if event["event"] == "tell":
             is_excluded = following is not None and following["event"] == "exclude"  # at once, before it is recommended
-            _verify_trial(same, cell, history.apply(following) if is_excluded else history, entries[number])
+            at_once = history.apply(following) if is_excluded else history
+            _verify_trial(same, cell, at_once, entries[event["trial"]])
     if flagged is not None and cell.is_ours:
         same("flags", flagged, flags(cell, history))
     return count
-
-
-def _as_kept(event: dict[str, Any]) -> dict[str, Any]:
-    """An event as it comes back from a journal."""
-    return json.loads(json.dumps(event))
 
 
 def _verify_trial(same: "_Comparison", cell: Cell, history: History, entry: dict[str, Any]) -> None:
@@ -125,8 +169,8 @@ def verify_folder(folder: Path, found: Sequence[AnyCell]) -> None:
 class _Comparison:
     """Raises at the first difference, with all that helps to understand it."""
 
-    def __init__(self, cell: Cell, changed: str) -> None:
-        self._where = f"{cell.method}, replication {cell.replication}"
+    def __init__(self, where: str, changed: str) -> None:
+        self._where = where
         self._hint = f"libraries have changed: {changed}" if changed else "same libraries; another processor, perhaps"
 
     def __call__(self, what: str, recorded_value: Any, recomputed: Any) -> None:

@@ -1,0 +1,82 @@
+"""What people type at the command line, as numbers and objects; what is wrong with it is told in a line."""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO, Any
+
+from robustbo.errors import RobustBOError
+
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+@contextmanager
+def mendable() -> Iterator[None]:
+    """Turn what is wrong with an argument into an error that is told in a line."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise RobustBOError(str(error)) from error
+
+
+def parameters(file: IO[bytes]) -> Any:
+    """The parameters in a file, by name, as `Space.from_dict` takes them."""
+    kind, load = ("TOML", tomllib.load) if file.name.endswith(".toml") else ("JSON", json.load)
+    try:
+        return load(file)
+    except ValueError as error:
+        raise ValueError(f"{file.name}: cannot be read as {kind}: {error}") from None
+
+
+def json_object(name: str, text: str) -> dict[str, Any]:
+    """A JSON object that was typed as an option."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise ValueError(f"{name} must be a JSON object, such as '{{\"x\": 1}}', got {text!r}")
+    return found
+
+
+def only_value(command: str, texts: Sequence[str]) -> float:
+    """The value in what was typed behind a journal's name and ``--params``."""
+    _no_options(command, texts)
+    if len(texts) != 1:
+        raise ValueError(f"{command} takes one value beside --params, got {' '.join(texts)!r}")
+    return _number(texts[0])
+
+
+def trial_and_value(command: str, texts: Sequence[str]) -> tuple[int, float]:
+    """The trial and the value in what was typed behind a journal's name."""
+    _no_options(command, texts)
+    if len(texts) != 2:
+        raise ValueError(f"{command} takes a trial's number and a value, such as 3 -1.5, got {' '.join(texts)!r}")
+    if not re.fullmatch(r"-?[0-9]+", texts[0]):
+        raise ValueError(f"trial must be a number, 0, 1, ..., got {texts[0]!r}")
+    return int(texts[0]), _number(texts[1])
+
+
+def _no_options(command: str, texts: Sequence[str]) -> None:
+    """Find what looks like an option; the command line itself cannot, since it takes negative values for such."""
+    if unknown := [text for text in texts if text.startswith("--")]:
+        raise ValueError(f"there is no option {unknown[0].partition('=')[0]}; see robustbo {command} --help")
+
+
+def _number(text: str) -> float:
+    """A value: a number, as it is written nearly everywhere (1_000 is none, nor is 1,5)."""
+    try:
+        return float(text if "_" not in text else "")
+    except ValueError:
+        raise ValueError(f"value must be a number, such as -1.5, got {text!r}") from None
+
+
+def seconds(text: str) -> float:
+    """A time, such as 2h, 90m or 1h30m; a mere number is in seconds."""
+    if re.fullmatch(r"[0-9.]+", text):
+        text += "s"
+    if not re.fullmatch(r"([0-9]+(\.[0-9]+)?[smhd])+", text):
+        raise ValueError(f"an age must be like 2h, 90m, 30s or 1h30m, got {text!r}")
+    return sum(float(count) * UNITS[unit] for count, unit in re.findall(r"([0-9.]+)([smhd])", text))
