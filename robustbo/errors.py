@@ -29,6 +29,10 @@ class SpaceExhausted(RobustBOError):
     """Every point of a finite space is being measured: there is none left to ask for."""
 
 
+class NumericalError(RobustBOError, ValueError):
+    """A matrix that must be positive definite is not, whatever is done for it within reason."""
+
+
 class FitError(RobustBOError):
     """A surrogate could not be fitted to the observations."""
 

@@ -69,6 +69,7 @@ def ended(history: History, kind: str, trial: TrialLike | Mapping[str, Any], con
     Raises:
         ValueError: If there is no such trial.
     """
+    content = {**content, "by": worker.name(), "at": worker.now()}
     if isinstance(trial, Mapping):
         waiting = [t for t in history.open_trials if t.params == trial]
         if not waiting:

@@ -5,6 +5,7 @@ and those of the linear algebra that NumPy and SciPy bring.
 Bit for bit replay needs both pinned while a decision is made, and a user's own state untouched after it.
 """
 
+import os
 import random
 import threading
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ import scipy.linalg  # noqa: F401 - so that its library is loaded, and found bel
 import torch
 from threadpoolctl import ThreadpoolController
 
-ONE_AT_A_TIME = threading.RLock()
+_one_at_a_time = threading.RLock()
 
 
 @contextmanager
@@ -31,7 +32,7 @@ def pinned() -> Iterator[None]:
         ...     torch.is_grad_enabled()
         True
     """
-    with ONE_AT_A_TIME, np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"):
+    with _one_at_a_time, np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"):
         if _is_default():
             yield
             return
@@ -82,3 +83,13 @@ def isolated(seed: int) -> Iterator[None]:
 @cache
 def _libraries() -> ThreadpoolController:
     return ThreadpoolController()
+
+
+def _renew_after_fork() -> None:
+    """Another thread of the parent's may have held the lock, and is not there any more to let it go."""
+    global _one_at_a_time
+    _one_at_a_time = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_after_fork)

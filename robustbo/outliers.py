@@ -4,8 +4,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from robustbo.doubt import surprise
-from robustbo.fitting import Fitted, fit
+from robustbo.errors import FitError
+from robustbo.fitting import Fitted
 from robustbo.isolation import isolated, pinned
+from robustbo.ladder import climb, finite
 from robustbo.surrogates.base import diagnose, quiet, weights
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
@@ -44,7 +46,14 @@ def outliers(settings: Settings, history: History, *, is_weighed: bool = True) -
     """Every told value, the most suspicious first: flagged before not, then by evidence; weights take time."""
     if not history.having("told"):
         return []
-    return reported(settings, history, fit(settings, history), is_weighed=is_weighed)
+
+    def judged(of: Settings, fitted: Fitted) -> list[Outlier]:
+        return reported(of, history, fitted, is_weighed=is_weighed)
+
+    report, why = climb(settings, history, judged, is_judging=True)
+    if report is None:
+        raise FitError(f"no surrogate could judge these values {why}")
+    return report
 
 
 @pinned()
@@ -62,6 +71,7 @@ def reported(settings: Settings, history: History, fitted: Fitted, *, is_weighed
     left_out = [history[number] for number in fitted.aside]
     for trial, said in zip(left_out, fitted.expect(settings.space, left_out), strict=True):
         found[trial.number] = (*said, surprise(trial.measured, *said), True)
+    finite(*(number for row in found.values() for number in row[:3]))
     flagged, at_points = {number for number, row in found.items() if row[3]}, history.at_points()
     report = []
     for number, row in found.items():

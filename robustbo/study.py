@@ -1,7 +1,7 @@
 """What can be seen of an optimization: its settings, its trials, what is best and what looks wrong."""
 
 from os import PathLike
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import pandas as pd
 
@@ -42,8 +42,8 @@ class Study:
     _store: Store
 
     @classmethod
-    def resume(cls, journal: str | PathLike[str]) -> "Study":
-        """That of a journal.
+    def resume(cls, journal: str | PathLike[str]) -> Self:
+        """That of a journal: an optimizer continues exactly as if it had never stopped.
 
         Raises:
             JournalError: If it cannot be read; the message has the line.

@@ -3,14 +3,16 @@
 import math
 import time
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 from robustbo import seeds
 from robustbo.acquisition import best_of, next_point
 from robustbo.distinct import NOTHING_NEW, first_point, free_points, is_exhausted, is_taken
 from robustbo.encoding import decode
-from robustbo.fitting import Fitted, fit, is_robust
+from robustbo.fitting import Fitted, is_robust
 from robustbo.isolation import pinned
+from robustbo.ladder import climb, finite
 from robustbo.outliers import reported
 from robustbo.parameters import Value
 from robustbo.remeasure import repeat
@@ -31,6 +33,7 @@ class Suggestion:
         expected: What a robust model expects to be told there, and the standard deviation of that, noise included.
         repeats: The trial that it measures again, if it does.
         reason: "nothing new left" where every point of a finite space has been asked for.
+        fallback: Which surrogate it comes from, and why, where that of the settings could not be used.
         diagnosis: What a surrogate that judges on a schedule has found since the last one in the history.
         fit_s: Seconds that the fit took.
         acquisition_s: Seconds that the rest took.
@@ -41,6 +44,7 @@ class Suggestion:
     expected: tuple[float, float] | None = None
     repeats: int | None = None
     reason: str | None = None
+    fallback: str | None = None
     diagnosis: Diagnosis | None = None
     fit_s: float = 0.0
     acquisition_s: float = 0.0
@@ -51,6 +55,8 @@ class Suggestion:
         made: dict[str, Any] = {"params": self.params, "origin": self.origin}
         if self.expected is not None:
             made |= dict(zip(("expected", "expected_sd"), self.expected, strict=True))
+        if self.fallback is not None:
+            made["fallback"] = self.fallback
         if self.repeats is not None:
             return made | {"repeats": self.repeats, "reason": REMEASURE}
         return made if self.reason is None else made | {"reason": self.reason}
@@ -94,8 +100,9 @@ def step(settings: Settings, history: History, trial: int) -> Suggestion:
         history: All that happened before; its open trials are accounted for, and not asked for again.
         trial: The trial's number.
 
+    Where a surrogate cannot be fitted or used, a simpler one decides, and at last a Sobol point; see `ladder`.
+
     Raises:
-        FitError: If the surrogate cannot be fitted.
         SpaceExhausted: If every point of the space is being measured.
     """
     told, waiting = history.having("told"), history.open_trials
@@ -103,7 +110,14 @@ def step(settings: Settings, history: History, trial: int) -> Suggestion:
     reason = NOTHING_NEW if is_exhausted(settings.space, history) else None
     if settings.acquisition == "sobol" or not told or count < settings.num_initial:
         return Suggestion(first_point(settings.space, history, settings.seed, trial), "sobol", reason=reason)
-    fitted = fit(settings, history)
+    made, fallback = climb(settings, history, partial(_decided, history, trial, reason))
+    if made is None:
+        made = Suggestion(first_point(settings.space, history, settings.seed, trial), "sobol", reason=reason)
+    return made if fallback is None else replace(made, fallback=fallback)
+
+
+def _decided(history: History, trial: int, reason: str | None, settings: Settings, fitted: Fitted) -> Suggestion:
+    """The decision by a fitted surrogate."""
     started = time.perf_counter()
     made = Suggestion(_next_point(settings, history, fitted, trial), "model", reason=reason)
     if is_robust(settings) or settings.remeasure == "suspicious":
@@ -119,6 +133,7 @@ def _next_point(settings: Settings, history: History, fitted: Fitted, trial: int
     rows = [space.to_unit(t.params) for t in unknown]
     seed = seeds.derive(settings.seed, trial, "acquisition")
     x = next_point(settings.acquisition, fitted, space, rows, seed)
+    finite(*x.tolist())
     point = space.from_unit(decode(space, x.unsqueeze(0))[0])
     if not is_taken(space, waiting, point):
         return point
@@ -158,21 +173,27 @@ def incumbent(settings: Settings, history: History) -> Incumbent:
     A point whose every value a robust surrogate disbelieves has not been measured: what the others predict there is a
     promise, and the value says otherwise. It is the incumbent only where no value is believed.
 
+    Where no surrogate can be fitted it is the best value measured.
+
     Raises:
         ValueError: If no value has been told.
-        FitError: If the surrogate cannot be fitted.
     """
     if not history.having("told"):
         raise ValueError(NOTHING_TOLD)
-    fitted = fit(settings, history)
+    best, _ = climb(settings, history, partial(_best, history), is_judging=True)
+    return raw_incumbent(settings, history) if best is None else best
+
+
+def _best(history: History, settings: Settings, fitted: Fitted) -> Incumbent:
+    """The incumbent by a fitted surrogate."""
     points = fitted.at_points(settings.space)
     report = reported(settings, history, fitted) if is_robust(settings) else []
     disbelieved = {o.trial.number for o in report if o.flagged}
     numbers, rows = fitted.observations.numbers, fitted.observations.X
     believed = {row for number, row in zip(numbers, rows, strict=True) if number not in disbelieved} or points
     row = max((row for row in points if row in believed), key=lambda row: settings.sign * points[row][0])
-    number = numbers[rows.index(row)]
-    return Incumbent(history[number], *points[row])
+    finite(*points[row])
+    return Incumbent(history[numbers[rows.index(row)]], *points[row])
 
 
 def raw_incumbent(settings: Settings, history: History) -> Incumbent:

@@ -57,7 +57,7 @@ def test_an_overview_names_the_suspects_and_the_incumbent(settings):
     best = min(VALUES) if settings.direction == "minimize" else max(VALUES)
     assert found["incumbent"]["value"] == pytest.approx(best, abs=0.05)
     assert found["best_raw_value"]["value"] == (30.0 if settings.direction == "maximize" else min(WRONG))
-    assert found["trials"] == {"told": 12, "pending": 0, "failed": 0, "excluded": 0}
+    assert found["trials"] == {"told": 12, "pending": 0, "queued": 0, "failed": 0, "excluded": 0}
 
 
 def test_an_overview_of_nothing_has_neither():

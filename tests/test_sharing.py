@@ -1,7 +1,10 @@
 """One study, many hands: threads, copies, several optimizers on one journal, and trials that wait."""
 
+import os
 import pickle
+import signal
 import threading
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
@@ -9,6 +12,7 @@ import pytest
 
 import robustbo as rb
 from robustbo import seeds
+from robustbo.isolation import pinned
 from robustbo.suggest import step
 from robustbo.trials import worker
 from robustbo.trials.reading import read
@@ -283,7 +287,7 @@ class TestDistinct:
             opt.tell(trial, trial.params["n"])
         batch += opt.ask(2)
         assert len({t.point for t in batch}) == 6 or acquisition == "auto"
-        with pytest.warns(rb.ExhaustedWarning, match="all 6 points of the space have been"):
+        with pytest.warns(rb.ExhaustedWarning, match="nothing new left: each of the 6 points"):
             again = [opt.ask() for _ in range(8 - len({t.point for t in batch}))]
         assert again[-1].reason == "nothing new left"
 
@@ -296,3 +300,31 @@ class TestDistinct:
     def test_a_large_finite_space_has_no_end(self):
         opt = rb.Optimizer(rb.Space(n=rb.Int(1, 10**6), m=rb.Int(1, 10**6)), seed=0, acquisition="sobol")
         assert len({t.point for t in opt.ask(64)}) == 64
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_a_forked_process_goes_on_though_a_thread_of_its_parents_held_the_locks(tmp_path):
+    opt = optimizer(tmp_path / "j")
+    opt.ask()
+    held, go = threading.Event(), threading.Event()
+
+    def hold():
+        with opt._store._turn, opt._store._decision, pinned():
+            held.set()
+            go.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forking with threads, which is what is tested
+        child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # rather than for ever
+        opt.tell(0, 2.5)
+        os._exit(0 if opt.predict([]).empty else 1)
+    _, status = os.waitpid(child, 0)
+    go.set()
+    thread.join()
+    assert status == 0
+    assert opt.history[0].value == 2.5

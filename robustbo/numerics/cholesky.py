@@ -15,6 +15,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from robustbo.errors import NumericalError
+
 JITTERS = (0.0, 1e-10, 1e-8, 1e-6, 1e-4)  # of the mean diagonal; float64 factors succeed at the first in practice
 
 GROSS = 1e7  # times the mean variance: an observation with so much more tells the others nothing
@@ -44,7 +46,7 @@ def factor(Sg: Tensor) -> Factor:
         The ``... x n x n`` factor of Sg + jitter I, and the ``...`` jitter.
 
     Raises:
-        ValueError: If no jitter up to 1e-4 of the mean diagonal makes every matrix positive definite.
+        NumericalError: If no jitter up to 1e-4 of the mean diagonal makes every matrix positive definite.
     """
     scale = Sg.diagonal(dim1=-2, dim2=-1).mean(-1)
     for relative in JITTERS:
@@ -52,7 +54,7 @@ def factor(Sg: Tensor) -> Factor:
         L, info = torch.linalg.cholesky_ex(Sg + torch.diag_embed(jitter.unsqueeze(-1).expand(Sg.shape[:-1])))
         if not info.any():
             return Factor(L, jitter)
-    raise ValueError(f"Sg must be positive definite up to a jitter of {JITTERS[-1]:g} of its mean diagonal")
+    raise NumericalError(f"Sg must be positive definite up to a jitter of {JITTERS[-1]:g} of its mean diagonal")
 
 
 def leave_one_out(r: Tensor, K0: Tensor, rho: Tensor, P: Tensor | None = None) -> LeaveOneOut:

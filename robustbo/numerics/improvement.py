@@ -23,6 +23,7 @@ References:
 """
 
 import math
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from robustbo.errors import NumericalError
 from robustbo.numerics.cholesky import factor
 from robustbo.numerics.evidence import LOG_2PI
 from robustbo.numerics.lapack import Array
@@ -38,6 +40,7 @@ from robustbo.numerics.mills import LIMIT, scaled
 from robustbo.numerics.pairs import KERNELS, SLOPES
 
 JITTER = 1e-6  # of the signal variance: the baseline may hold the same point twice
+JITTERS = (JITTER, 1e-5, 1e-4, 1e-3, 1e-2)
 
 
 class Improvement(NamedTuple):
@@ -60,12 +63,20 @@ def over(latent: Latent, Z: Tensor, normal: Tensor) -> Improvement:
     """
     prior, cross = (torch.from_numpy(_kernel(latent, Z.numpy(), X.numpy()).k) for X in (Z, latent.X))
     posterior = prior - cross @ latent.P @ cross.mT
-    for covariance in (prior, posterior):
-        covariance.diagonal(dim1=-2, dim2=-1).add_(JITTER * latent.s2f.unsqueeze(-1))
-    root = factor(posterior).L
+    prior.diagonal(dim1=-2, dim2=-1).add_(JITTER * latent.s2f.unsqueeze(-1))
+    root = _root(posterior, latent.s2f)
     f = (cross @ latent.al.unsqueeze(-1)).mT + normal @ root.mT  # less the mean
     K_inverse = torch.cholesky_inverse(factor(prior).L)
     return Improvement(latent, Z, K_inverse, K_inverse @ f.mT, latent.m.unsqueeze(-1) + f.amax(-1))
+
+
+def _root(posterior: Tensor, s2f: Tensor) -> Tensor:
+    """A factor of a posterior covariance, whose rounding errors may exceed it where noise is as good as none."""
+    for jitter, before in zip(JITTERS, (0.0, *JITTERS), strict=False):
+        posterior.diagonal(dim1=-2, dim2=-1).add_((jitter - before) * s2f.unsqueeze(-1))
+        with suppress(NumericalError):
+            return factor(posterior).L
+    raise NumericalError(f"the posterior covariance must be positive definite up to a jitter of {JITTERS[-1]:g} s2f")
 
 
 def log_improvement(to: Improvement, x: Tensor) -> tuple[Tensor, Tensor]:

@@ -70,7 +70,7 @@ def model_class(name: str) -> type[GPyTorchModel]:
         return SURROGATES[name]
     module, _, qualified = name.partition(":")
     if not qualified:
-        one_of("surrogate", name, sorted(SURROGATES))
+        one_of("surrogate", name, ["auto", *sorted(SURROGATES)])
     try:
         found: Any = importlib.import_module(module)
         for part in qualified.split("."):

@@ -13,7 +13,7 @@ def test_names_and_classes_go_both_ways():
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones():
-    with pytest.raises(ValueError, match=r"one of \['botorch-relevance-pursuit'.*got 'gp'"):
+    with pytest.raises(ValueError, match=r"one of \['auto', 'botorch-relevance-pursuit'.*got 'gp'"):
         name_of("gp")
 
 
