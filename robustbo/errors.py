@@ -13,6 +13,10 @@ class JournalError(RobustBOError):
     """A journal cannot be read, or cannot be written without losing something."""
 
 
+class TrustError(JournalError):
+    """A journal names code to import or an address to connect to, and the caller has not allowed it."""
+
+
 class JournalExists(JournalError):
     """A journal was to be begun where there is one."""
 

@@ -1,8 +1,9 @@
 """What to do where numbers fail: a ladder of surrogates, from the one that was asked for to one that always works.
 
-Values that no floating-point number can be fitted to come from real loops: deterministic objectives told with no noise,
-points that all but coincide, values of 1e300. An ask or a recommendation does not end in an error for that. Each rung is
-a function of the history, so that resuming and verifying climb the same; which one it was is logged and kept.
+Values to which nothing can be fitted in floating-point numbers come from real loops: deterministic objectives told with
+no noise, points that all but coincide, values of 1e300. An ask or a recommendation does not end in an error for that.
+Each rung is a function of the history, so that resuming and verifying climb the same; which one it was is logged and
+kept.
 """
 
 import logging

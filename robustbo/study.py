@@ -14,6 +14,7 @@ from robustbo.tabular import Points, is_point, points_of
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
 from robustbo.trials.store import Store
+from robustbo.trials.trust import Trust
 
 EVIDENCE = ("expected", "expected_sd", "evidence", "flagged", "weight")
 
@@ -42,14 +43,20 @@ class Study:
     _store: Store
 
     @classmethod
-    def resume(cls, journal: str | PathLike[str]) -> Self:
+    def resume(cls, journal: str | PathLike[str], *, trust: Trust = False) -> Self:
         """That of a journal: an optimizer continues exactly as if it had never stopped.
+
+        Args:
+            journal: A file, or the address of a database.
+            trust: What the journal may name: a model class of somebody's own to import, a Dask scheduler to connect to.
+                True for all, or the class, its name or the address, or several.
 
         Raises:
             JournalError: If it cannot be read; the message has the line.
+            TrustError: If it names what is not trusted.
         """
         study = cls.__new__(cls)
-        study._store = Store.resume(journal)
+        study._store = Store.resume(journal, trust)
         return study
 
     def __repr__(self) -> str:

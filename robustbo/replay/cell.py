@@ -12,14 +12,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pydantic import ValidationError
+
 from robustbo import seeds
 from robustbo.errors import SpecError
 from robustbo.optimizer import Optimizer
 from robustbo.outliers import outliers
 from robustbo.replay.digest import check, digest
-from robustbo.replay.method import Method
+from robustbo.replay.method import RECORDED, Method
 from robustbo.replay.spec import RunSpec
 from robustbo.suggest import incumbent
+from robustbo.surrogates.registry import name_of
 from robustbo.trials.history import History
 from robustbo.trials.journal import Journal
 from robustbo.trials.reading import read
@@ -79,7 +82,7 @@ class Cell:
         return Settings(
             space=problem.space,
             direction=problem.direction,
-            surrogate=method.surrogate,
+            surrogate=name_of(method.surrogate),
             options=options_text(method.options),
             acquisition=method.acquisition,
             num_initial=self.spec.num_initial,
@@ -219,7 +222,12 @@ def _recorded_cell(folder: Path, description: Mapping[str, Any]) -> Cell:
         raise SpecError(f"{folder}: recorded before methods had {', '.join(missing)}; record it again")
     name, replication = rest.pop("method"), rest.pop("replication")
     method = {key: rest.pop(key) for key in known}
-    spec = RunSpec.model_validate({**rest, "methods": {name: method}, "trials": 1, "replications": 1})
+    described = {**rest, "methods": {name: method}, "trials": 1, "replications": 1}
+    try:
+        spec = RunSpec.model_validate(described, context={RECORDED: True})
+    except ValidationError as error:
+        why = "; ".join(each["msg"] for each in error.errors())
+        raise SpecError(f"{folder}: {name}, replication {replication}: cannot be read: {why}") from None
     draft = Cell(spec, name, replication, folder)
     trials = max(1, len(recorded(draft).entries))
     return Cell(spec.model_copy(update={"trials": trials}), name, replication, folder)

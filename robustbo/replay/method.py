@@ -5,8 +5,10 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_serializer, model_validator
 
-from robustbo.surrogates.registry import check_options, name_of
+from robustbo.surrogates.registry import check_options, is_known, name_of
 from robustbo.trials.settings import DEFAULT_MAX_REPEATS, DEFAULT_REMEASURE, DEFAULT_SURROGATE, Acquisition, Remeasure
+
+RECORDED = "is_recorded"  # in the context of a validation: what is read must import nothing
 
 
 class Frozen(BaseModel):
@@ -40,12 +42,16 @@ class Chosen(Strict):
 
     @field_validator("surrogate")
     @classmethod
-    def _surrogate_exists(cls, given: str) -> str:
+    def _surrogate_exists(cls, given: str, info: ValidationInfo) -> str:
+        if (info.context or {}).get(RECORDED) and not is_known(given):
+            raise ValueError(f"a record names the class {given!r}, which is not imported; name it in a spec to run it")
         return name_of(given)
 
     @field_validator("options")
     @classmethod
     def _options_exist(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        if (info.context or {}).get(RECORDED) and "cluster" in given:
+            raise ValueError(f"a record names the cluster {given['cluster']!r}, which is not connected to")
         try:
             check_options(info.data.get("surrogate", DEFAULT_SURROGATE), given)
         except TypeError as error:

@@ -24,6 +24,8 @@ from robustbo.surrogates.student_t_variational import StudentTVariationalGP
 from robustbo.surrogates.trimmed import TrimmedGP
 from robustbo.surrogates.winsorized import WinsorizedGP
 
+ALLOWED: dict[str, type[GPyTorchModel]] = {}  # classes that people have named in this process
+
 TRIED = 8  # observations that options are tried on
 
 SURROGATES: dict[str, type[GPyTorchModel]] = {
@@ -43,31 +45,47 @@ SURROGATES: dict[str, type[GPyTorchModel]] = {
 
 
 def name_of(surrogate: str | type[GPyTorchModel]) -> str:
-    """The name under which a journal keeps a surrogate: as registered, or "module:Class".
+    """The name under which a journal keeps a surrogate that a person has named: as registered, or "module:Class".
+
+    A class that is named here may be named by a journal from then on; `model_class` imports nothing by itself.
 
     Raises:
         ValueError: If the name is not registered, or the class cannot be found again by its name.
         TypeError: If it is neither a name nor a BoTorch model class.
     """
     if isinstance(surrogate, str):
-        model_class(surrogate)
+        if surrogate not in SURROGATES:
+            ALLOWED[surrogate] = _imported(surrogate)
         return surrogate
     if not (isinstance(surrogate, type) and issubclass(surrogate, GPyTorchModel)):
         raise TypeError(f"surrogate must be one of {sorted(SURROGATES)} or a GPyTorchModel class, got {surrogate!r}")
     name = f"{surrogate.__module__}:{surrogate.__qualname__}"
     if "<locals>" in name:
         raise ValueError(f"surrogate must be importable so that a journal can name it, got the local class {name}")
+    ALLOWED[name] = surrogate
     return name
 
 
+def is_known(name: str) -> bool:
+    """Whether a name is registered, or that of a class that a person has named in this process."""
+    return name in SURROGATES or name in ALLOWED
+
+
 def model_class(name: str) -> type[GPyTorchModel]:
-    """The class of a registry name, or of "module:Class".
+    """The class of a name that `is_known`; nothing is imported.
 
     Raises:
-        ValueError: If there is none.
+        ValueError: If it is not known.
     """
-    if name in SURROGATES:
-        return SURROGATES[name]
+    if not is_known(name):
+        if ":" not in name:
+            one_of("surrogate", name, ["auto", *sorted(SURROGATES)])
+        raise ValueError(f"surrogate {name!r} must be a class that was named in this process; it is not imported")
+    return SURROGATES[name] if name in SURROGATES else ALLOWED[name]
+
+
+def _imported(name: str) -> type[GPyTorchModel]:
+    """The class "module:Class"."""
     module, _, qualified = name.partition(":")
     if not qualified:
         one_of("surrogate", name, ["auto", *sorted(SURROGATES)])

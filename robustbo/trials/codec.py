@@ -1,12 +1,12 @@
 """What the lines of an optimization's journal mean: settings in the header, events that fold into a history."""
 
 import importlib.metadata
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from robustbo.errors import JournalError
-from robustbo.surrogates.registry import name_of
-from robustbo.trials import logs
+from robustbo.errors import JournalError, JournalWarning
+from robustbo.trials import logs, trust
 from robustbo.trials.history import History
 from robustbo.trials.log import Event
 from robustbo.trials.logs import Place
@@ -35,12 +35,21 @@ def changed_versions(contents: Contents) -> str:
 def opened(place: Place) -> tuple[Settings, History]:
     """The settings and history in a journal that is only read; says so where its last line is torn.
 
+    Nothing that it names is imported or connected to: what would be is left out of the settings, with a warning.
+
     Raises:
         JournalError: If it cannot be read, or an event does not fit its trial.
     """
     contents = logs.contents(place)
     warn_of_torn(logs.shown(place), contents.torn)
-    return fold(logs.shown(place), contents)
+    settings, history = fold(logs.shown(place), contents)
+    if found := trust.needed(settings):
+        warnings.warn(
+            f"{logs.shown(place)}: names {' and '.join(found)}, to which nothing is done here; so figures may differ",
+            JournalWarning,
+            stacklevel=2,
+        )
+    return trust.without(settings), history
 
 
 def fold(place: Place, contents: Contents) -> tuple[Settings, History]:
@@ -71,8 +80,6 @@ def settings_of(place: Place, header: Mapping[str, Any]) -> Settings:
         JournalError: If there are none that this program knows.
     """
     try:
-        settings = Settings.from_dict(header["settings"])
-        name_of(settings.surrogate)
-    except (KeyError, TypeError, ValueError) as error:
+        return Settings.from_dict(header["settings"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise JournalError(f"{place}, line 1: no header of an optimization that this program knows: {error}") from error
-    return settings

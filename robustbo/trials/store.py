@@ -5,8 +5,8 @@ others have written, decide on the events, check that the trials allow them, wri
 which is replaced as a whole. So it either happened or did not, whatever interrupts it.
 """
 
-import threading
 import os
+import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -14,13 +14,14 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from robustbo.errors import JournalExists, JournalWarning
-from robustbo.trials import logs
+from robustbo.surrogates.registry import ALLOWED, name_of
+from robustbo.trials import logs, trust
 from robustbo.trials.codec import changed_versions, fold, header
 from robustbo.trials.history import History
 from robustbo.trials.log import Conflict, Event, Log, Mark, Memory
 from robustbo.trials.logs import Place
 from robustbo.trials.settings import Settings
-
+from robustbo.trials.trust import Trust
 
 STORES: "weakref.WeakSet[Store]" = weakref.WeakSet()
 
@@ -58,14 +59,20 @@ class Store:
         return cls(settings, log, State(History(), mark))
 
     @classmethod
-    def resume(cls, journal: Place) -> "Store":
+    def resume(cls, journal: Place, allowed: Trust = False) -> "Store":
         """That of a journal, to go on with.
+
+        Args:
+            journal: Which one.
+            allowed: What it may name; see `trials.trust.check`.
 
         Raises:
             JournalError: If the journal cannot be read; the message has the line.
+            TrustError: If it names more than is allowed.
         """
         log, contents = logs.resume(journal)
         settings, history = fold(log.name, contents)
+        trust.check(log.name, settings, allowed)
         if changed := changed_versions(contents):
             warnings.warn(
                 f"{log.name}: begun with other libraries, so further points may differ in the last digits: {changed}",
@@ -75,9 +82,12 @@ class Store:
         return cls(settings, log, State(history, contents.mark))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in vars(self).items() if key not in ("_turn", "_decision")}
+        kept = {key: value for key, value in vars(self).items() if key not in ("_turn", "_decision")}
+        return kept | {"_class": ALLOWED.get(self.settings.surrogate)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        if (allowed := state.pop("_class")) is not None:
+            name_of(allowed)
         vars(self).update(state)
         self._renew_locks()
 

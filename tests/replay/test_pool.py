@@ -29,7 +29,7 @@ def test_a_failing_cell_does_not_stop_the_others(tmp_path, jobs):
     made[0].truth.write_text("garbage\n")
     (failure,) = run_cells(made, jobs, lambda _: None)
     assert failure[:2] == ("sobol", 0)
-    assert "line 1: damaged" in failure.reason
+    assert "is no journal of robustbo" in failure.reason
     assert isinstance(failure, Failure)
     assert all(len(recorded(cell).entries) == 4 for cell in made[1:])
 

@@ -1,0 +1,61 @@
+"""What a journal may make this program do: nothing but compute, unless the caller allows more.
+
+A journal is a file that somebody may have sent. Two things in it would reach beyond computing: the name of a model
+class of somebody's own, which would be imported, and the address of a Dask scheduler, which would be connected to.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from robustbo.errors import TrustError
+from robustbo.surrogates.registry import is_known, name_of
+from robustbo.trials.settings import Settings
+
+PLAIN = "standard"
+Trust = bool | str | type | Iterable[str | type]
+
+
+def needed(settings: Settings, trusted: Iterable[str] = ()) -> list[str]:
+    """What settings from a journal name beyond what is known and trusted, in words."""
+    found = []
+    if not is_known(settings.surrogate):
+        found.append(f"the class {settings.surrogate!r}")
+    cluster = settings.surrogate_options.get("cluster")
+    if cluster is not None and cluster not in trusted:
+        found.append(f"the cluster {cluster!r}")
+    return found
+
+
+def without(settings: Settings) -> Settings:
+    """Settings that name nothing but what is known: the plain surrogate and this machine take its place."""
+    if not is_known(settings.surrogate):
+        return replace(settings, surrogate=PLAIN, options="{}")
+    options = settings.surrogate_options
+    return replace(settings, options=json.dumps({k: v for k, v in options.items() if k != "cluster"}, sort_keys=True))
+
+
+def check(place: object, settings: Settings, given: Trust) -> None:
+    """Raise unless all that a journal names may be imported and connected to.
+
+    Args:
+        place: The journal, for the message.
+        settings: What it holds.
+        given: True for all; or what may be: model classes, "module:Class" names, addresses of schedulers.
+
+    Raises:
+        TrustError: If it names more.
+        ValueError: If a class that may be imported cannot be.
+    """
+    if given is True:
+        given = [settings.surrogate, settings.surrogate_options.get("cluster") or ""]
+    allowed: list[Any] = [given] if isinstance(given, str | type) else list(given or ())
+    for each in allowed:
+        if isinstance(each, type) or each == settings.surrogate:
+            name_of(each)
+    if found := needed(settings, [each for each in allowed if isinstance(each, str)]):
+        raise TrustError(
+            f"{place}: names {' and '.join(found)}, which is not imported or connected to unasked; if you know where "
+            "the journal comes from, resume it in Python with trust=True, or with what may be used"
+        )
