@@ -16,10 +16,20 @@ def asked(question):
         return pool.submit(eval, question).result()
 
 
+PRELOADED = """
+from concurrent.futures import ProcessPoolExecutor
+from robustbo.replay import workers
+workers.begin()
+with workers.one_thread(), ProcessPoolExecutor(1, workers.CONTEXT) as pool:
+    print(pool.submit(eval, f"{workers.PRELOADED!r} in __import__('sys').modules").result())
+"""
+
+
 @forked
 def test_a_new_process_has_imported_all():
-    workers.begin()
-    assert asked(f"{workers.PRELOADED!r} in __import__('sys').modules")
+    """In a process of its own: there is one server to a process, and another test may have begun it."""
+    ran = subprocess.run([sys.executable, "-c", PRELOADED], check=True, capture_output=True, text=True)
+    assert ran.stdout.split() == ["True"]
 
 
 IN_A_NEW_PROCESS = """
