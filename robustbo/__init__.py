@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from robustbo.optimizer import Optimizer
     from robustbo.outliers import Outlier
     from robustbo.space import Choice, Float, Int, Space
+    from robustbo.stopping import LittleToGain
     from robustbo.study import Prediction, Study
     from robustbo.suggest import Incumbent
     from robustbo.trials.history import History, Trial
@@ -51,6 +52,7 @@ __all__ = [
     "JournalExists",
     "JournalWarning",
     "JournalWriteError",
+    "LittleToGain",
     "LockTimeout",
     "NumericsWarning",
     "Optimizer",
@@ -78,6 +80,7 @@ _HOME = dict.fromkeys(_ERRORS, "robustbo.errors") | {
     "History": "robustbo.trials.history",
     "Trial": "robustbo.trials.history",
     "Incumbent": "robustbo.suggest",
+    "LittleToGain": "robustbo.stopping",
     "Optimizer": "robustbo.optimizer",
     "Outlier": "robustbo.outliers",
     "Prediction": "robustbo.study",

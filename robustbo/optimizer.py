@@ -5,6 +5,7 @@ import secrets
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from os import PathLike
 from typing import Any, Literal, overload
@@ -13,10 +14,14 @@ from botorch.models.gpytorch import GPyTorchModel
 
 from robustbo.arguments import one_of, whole
 from robustbo.distinct import NOTHING_NEW
+from robustbo.driving.loop import drive
+from robustbo.driving.plan import Callback, Several, checked
 from robustbo.errors import ExhaustedWarning, JournalError, JournalExists
+from robustbo.evaluators.outcome import Function
 from robustbo.handing import as_of_now, given_out, line_of
 from robustbo.recording import Recording, own
 from robustbo.space import Space
+from robustbo.suggest import Incumbent
 from robustbo.surrogates.names import SurrogateName
 from robustbo.surrogates.registry import check_options, name_of
 from robustbo.trials import worker
@@ -120,7 +125,7 @@ class Optimizer(Recording):
         except JournalExists:
             if if_exists == "error" or journal is None:
                 raise
-            self._store = Store.resume(journal)
+            self._store = Store.resume(journal, [name, settings.surrogate_options.get("cluster") or ""])
             self._check_settings(settings, is_seed_given=seed is not None)
         else:
             if seed is None:
@@ -141,17 +146,6 @@ class Optimizer(Recording):
         optimizer._store = Store.create(settings, journal)
         return optimizer
 
-    @classmethod
-    def resume(cls, journal: str | PathLike[str]) -> "Optimizer":
-        """Continue the optimization of a journal exactly as if it had never stopped.
-
-        Raises:
-            JournalError: If the journal cannot be read; the message has the line.
-        """
-        optimizer = cls.__new__(cls)
-        optimizer._store = Store.resume(journal)
-        return optimizer
-
     @overload
     def ask(self) -> Trial: ...
 
@@ -166,8 +160,9 @@ class Optimizer(Recording):
         is no other. Once every point of a finite space has been asked for, trials have the reason "nothing new left",
         and a warning says so.
 
+        Where numbers fail, `Trial.fallback` says which simpler surrogate decided, and why.
+
         Raises:
-            FitError: If the surrogate cannot be fitted to the values so far.
             SpaceExhausted: If every point of the space is being measured.
         """
         return self.ask_as(worker.name(), n)
@@ -180,16 +175,61 @@ class Optimizer(Recording):
             while events is None:
                 before = self._store.now()
                 decided = given_out(self.settings, before.history, count, by)
+                self._warn(decided)  # before anything is recorded: a warning may be made an error
                 events = self._store.commit(partial(as_of_now, decided, before))
         history = self._store.seen.history
         asked = [own(history[event["trial"]]) for event in events if event["event"] in ("ask", "assign")]
         for trial in asked:
             log.info("asked: %s", line_of(trial))
-            if trial.reason == NOTHING_NEW:
-                warnings.warn(
-                    f"trial {trial.number} is at a point that has been asked for before: {NOTHING_NEW}, all "
-                    f"{self.settings.space.size} points of the space have been",
-                    ExhaustedWarning,
-                    stacklevel=3,
-                )
         return asked[0] if n is None else asked
+
+    def _warn(self, events: Sequence[Event]) -> None:
+        """Say so where there is nothing new to ask for."""
+        if any(event.get("reason") == NOTHING_NEW for event in events):
+            size = self.settings.space.size
+            warnings.warn(
+                f"{NOTHING_NEW}: each of the {size} points of the space has been asked for before",
+                ExhaustedWarning,
+                stacklevel=4,
+            )
+
+    def optimize(
+        self,
+        func: Function,
+        num_trials: int,
+        *,
+        timeout: timedelta | float | None = None,
+        jobs: int = 1,
+        client: Any = None,
+        catch: Several[type[BaseException]] = (),
+        callbacks: Several[Callback] = (),
+        progress: bool = True,
+    ) -> Incumbent | None:
+        """Ask, evaluate and tell until the study has ``num_trials`` ended trials; `best`, or None without a value.
+
+        All that have ended count, so the same script goes on where it stopped (give it a journal, and
+        ``if_exists="resume"``), and several processes share the work on one journal. Ctrl-C keeps all that was told;
+        what was being evaluated waits for the next ask.
+
+        Args:
+            func: Gives a point's value, or ``(value, sd)``, for a dict of its parameters.
+            num_trials: How many trials, told, failed or excluded, the study is to have in all.
+            timeout: Seconds, or a timedelta, after which no trial begins; those that run are finished.
+            jobs: Worker processes. One that dies fails its trial only. ``func`` must be importable there.
+            client: A `dask.distributed.Client` whose cluster evaluates: ``jobs`` at once, or one a thread.
+            catch: What ``func`` may raise without ending the loop; the trial has failed, and the traceback is kept.
+            callbacks: Called as ``callback(optimizer, trial)`` after each trial. True ends the loop.
+            progress: Whether a terminal shows how far it is.
+
+        Raises:
+            ValueError, TypeError: If an argument breaks its rule, or func gives no number.
+            Exception: What ``func`` or a callback raises, after those that run are finished and told.
+
+        Example:
+            >>> import robustbo as rb
+            >>> opt = rb.Optimizer(rb.Space(x=rb.Float(-1.0, 1.0)), seed=0)
+            >>> opt.optimize(lambda params: params["x"] ** 2, 5).trial.state
+            'told'
+        """
+        given = {"timeout": timeout, "jobs": jobs, "client": client, "catch": catch, "callbacks": callbacks}
+        return drive(self, self._store, checked(func, num_trials, **given), is_shown=progress)

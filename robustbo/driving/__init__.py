@@ -1,0 +1,1 @@
+"""`Optimizer.optimize`: the loop that asks, evaluates and tells until the study has enough."""

@@ -1,0 +1,104 @@
+"""The trials that one call of `Optimizer.optimize` asks for, and those that calls in other processes do."""
+
+import logging
+import secrets
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+from robustbo.distinct import is_exhausted
+from robustbo.handing import as_of_now, given_out, line_of
+from robustbo.recording import own
+from robustbo.trials import worker
+from robustbo.trials.history import History, Trial
+from robustbo.trials.log import Event
+from robustbo.trials.store import Store
+
+ENDED = ("told", "failed", "excluded")
+MARK = "/optimize-"  # in the name of whoever asks: it works on its trial, or is gone
+
+_at_work = set[str]()  # the names that calls in this process ask under
+
+log = logging.getLogger("robustbo")
+
+
+class Asked(NamedTuple):
+    """A trial to evaluate, and the history that a model was fitted to for it; None where none was."""
+
+    trial: Trial
+    seen: History | None
+
+
+class Asking:
+    """Asks for trials under a name of its own, by which those that have not ended are found again.
+
+    Calls that share a journal begin no more trials between them than are wanted. What somebody asks for by hand is not
+    counted until it has ended: nobody knows whether it will.
+
+    Args:
+        store: Of the optimization.
+        num_trials: How many trials are to have ended.
+    """
+
+    def __init__(self, store: Store, num_trials: int) -> None:
+        self._store, self._num_trials = store, num_trials
+        self._by = f"{worker.name()}{MARK}{secrets.token_hex(3)}"
+        _at_work.add(self._by)
+
+    def end(self) -> None:
+        """Nothing more is asked for."""
+        _at_work.discard(self._by)
+
+    def is_enough(self, history: History) -> bool:
+        """Whether so many trials have ended."""
+        return num_ended(history) >= self._num_trials
+
+    def is_wanted(self, history: History) -> bool:
+        """Whether another trial is to begin."""
+        in_hand = sum(MARK in (trial.asked_by or "") for trial in history.having("pending"))
+        return num_ended(history) + in_hand < self._num_trials and not self.has_nothing_new(history)
+
+    def has_nothing_new(self, history: History) -> bool:
+        """Whether every point of a finite space has been asked for, and none waits."""
+        return is_exhausted(self._store.settings.space, history) and not history.having("queued")
+
+    def open_trials(self, history: History) -> list[Trial]:
+        """Those that were asked for here and have not ended."""
+        return [trial for trial in history.having("pending") if trial.asked_by == self._by]
+
+    def next(self) -> Asked | None:
+        """The next trial, as `Optimizer.ask` gives it; None where none is wanted, which is settled under one lock.
+
+        Raises:
+            JournalError: If the journal cannot be written.
+        """
+        events: Sequence[Event] | None = None
+        with self._store.deciding():
+            while events is None:
+                before = self._store.now()
+                if not self.is_wanted(before.history):
+                    return None
+                decided = given_out(self._store.settings, before.history, 1, self._by)
+                events = self._store.commit(partial(as_of_now, decided, before))
+        asked = events[-1]
+        trial = own(self._store.seen.history[asked["trial"]])
+        log.info("asked: %s", line_of(trial))
+        is_fitted = trial.origin == "model" and asked["event"] == "ask" and "fallback" not in asked
+        return Asked(trial, before.history if is_fitted else None)
+
+
+def left_behind(history: History) -> list[Trial]:
+    """Trials that an earlier call in this process could not give back."""
+    ours = f"{worker.name()}{MARK}"
+    pending = [(trial, trial.asked_by or "") for trial in history.having("pending")]
+    return [trial for trial, by in pending if by.startswith(ours) and by not in _at_work]
+
+
+def num_ended(history: History) -> int:
+    """How many trials have ended.
+
+    Example:
+        >>> num_ended(History((Trial(0, {}, state="told"), Trial(1, {}, state="pending"))))
+        1
+    """
+    return sum(trial.state in ENDED for trial in history)

@@ -1,0 +1,236 @@
+"""The loop of `Optimizer.optimize`: ask, evaluate, tell, until the study has enough.
+
+Ctrl-C is let in while it asks, waits for evaluations and calls back. What it has asked for is found again by the name
+it asked under, and what has been measured is told before anything else, so it does not matter when it comes.
+"""
+
+import logging
+import time
+from contextlib import suppress
+from functools import partial
+
+from robustbo.arguments import plain_scalar
+from robustbo.distinct import NOTHING_NEW
+from robustbo.driving.asking import Asked, Asking, left_behind, num_ended
+from robustbo.driving.interrupts import Interrupts, let_go
+from robustbo.driving.plan import Plan
+from robustbo.errors import JournalError
+from robustbo.evaluators.evaluator import Evaluator
+from robustbo.evaluators.outcome import Outcome
+from robustbo.progress import Display
+from robustbo.recording import Recording
+from robustbo.suggest import Incumbent
+from robustbo.trials.history import Trial
+from robustbo.trials.store import Store
+
+log = logging.getLogger("robustbo")
+
+
+def drive(optimizer: Recording, store: Store, plan: Plan, *, is_shown: bool) -> Incumbent | None:
+    """Carry out a plan; what is best then, None where nothing has been told.
+
+    Args:
+        optimizer: Who tells.
+        store: Its store.
+        plan: What is to be done.
+        is_shown: Whether its progress is, on a terminal.
+    """
+    with Interrupts() as interrupts:
+        optimizer.requeue()
+        optimizer.requeue(left_behind(optimizer.history))
+        ended = num_ended(optimizer.history)
+        log.info("%d of %d trials have ended; jobs: %d", ended, plan.num_trials, plan.jobs)
+        if ended < plan.num_trials:
+            with Display(store.settings, plan.num_trials, is_wanted=is_shown) as display:
+                Loop(optimizer, Asking(store, plan.num_trials), plan, plan.evaluator(), display, interrupts).run()
+        with interrupts.let_in():
+            return optimizer.best() if optimizer.history.having("told") else None
+
+
+class Loop:
+    """One call of `Optimizer.optimize`.
+
+    Args:
+        optimizer: Who tells.
+        asking: Who asks.
+        plan: What is to be done.
+        evaluator: Where the function is.
+        display: Where it is shown.
+        interrupts: Ctrl-C, held back but where it may come.
+    """
+
+    def __init__(
+        self,
+        optimizer: Recording,
+        asking: Asking,
+        plan: Plan,
+        evaluator: Evaluator,
+        display: Display,
+        interrupts: Interrupts,
+    ) -> None:
+        self._optimizer, self._asking, self._plan, self._evaluator = optimizer, asking, plan, evaluator
+        self._display, self._interrupts = display, interrupts
+        self._deadline = time.monotonic() + plan.timeout_s
+        self._callbacks, self._running = plan.callbacks, set[int]()
+        self._error: BaseException | None = None
+        self._stopped_by = ""
+
+    def run(self) -> None:
+        """Go on until there is enough.
+
+        Raises:
+            BaseException: What the function, a callback, the ask or the journal has raised, after the running
+                evaluations have ended; KeyboardInterrupt and SystemExit at once.
+        """
+        try:
+            while self._go_on():
+                pass
+            self._interrupts.check()
+        except BaseException:
+            self._interrupts.hold_back()
+            self._keep_what_came()
+            self._clean_up(is_at_once=True)
+            raise
+        self._clean_up(is_at_once=False)
+        if self._error is not None:
+            raise self._error
+        self._say_why()
+
+    def _go_on(self) -> bool:
+        """A trial more, if one may begin, and what has ended; False where there is nothing more to do."""
+        asked = self._ask() if self._may_begin() else None
+        if asked is not None:
+            self._begin(asked)
+        elif not self._running and not self._take_over():
+            return False
+        is_more_to_begin = asked is not None and self._may_begin()
+        with self._interrupts.let_in():
+            self._evaluator.wait(0.0 if is_more_to_begin else None)
+        self._record_all()
+        return True
+
+    def _is_open(self) -> bool:
+        return not self._stopped_by and self._error is None and time.monotonic() < self._deadline
+
+    def _may_begin(self) -> bool:
+        return self._is_open() and self._evaluator.has_room() and self._asking.is_wanted(self._optimizer.history)
+
+    def _take_over(self) -> bool:
+        """Whether there is something to do after all: trials of processes that are gone by now."""
+        is_wanting = self._is_open() and not self._asking.is_enough(self._optimizer.history)
+        return is_wanting and bool(self._optimizer.requeue())
+
+    def _ask(self) -> Asked | None:
+        try:
+            with self._interrupts.let_in():
+                return self._asking.next()
+        except Exception as error:
+            self._interrupts.check()  # which may be what has led to it
+            self._fail(error)
+            return None
+        except BaseException as error:
+            let_go(error)
+            raise
+
+    def _begin(self, asked: Asked) -> None:
+        self._running.add(asked.trial.number)
+        self._evaluator.submit(asked.trial)
+        if asked.seen is not None:
+            self._display.decided(asked.seen)
+        self._display.show(self._optimizer.history, self._running)
+
+    def _record_all(self) -> None:
+        changed = []
+        for trial, outcome in self._evaluator.take():
+            self._running.discard(trial.number)
+            if outcome.measured is not None or not self._interrupts.is_heard:  # which may be why there is no value
+                changed += self._record(trial, outcome)
+        if changed:
+            self._display.show(self._optimizer.history, self._running)
+        for trial in changed:
+            self._call_back(trial)
+
+    def _record(self, trial: Trial, outcome: Outcome) -> list[Trial]:
+        """Tell a value, or that there is none; the trial as it is then, unless somebody else has ended it."""
+        value, sd = outcome.measured or (None, None)
+        came = f"trial {trial.number} came out as {outcome.line if value is None else value}"
+        try:
+            if value is None:
+                found = self._optimizer.fail(trial, outcome.reason)
+            else:
+                found = self._optimizer.tell(trial, value, sd=sd)
+        except ValueError as error:
+            log.warning("%s, which is not recorded: %s", came, error)
+            return []
+        except JournalError as error:
+            error.add_note(f"{came} at {trial.params}, which is not recorded")
+            log.error("%s at %s, which is not recorded: %s", came, trial.params, error)
+            self._fail(error)
+            return []
+        if found.state == "failed":
+            log.warning("trial %d failed: %s", found.number, outcome.line or found.reason)
+        if outcome.error is not None and not outcome.is_a(self._plan.catch):
+            outcome.error.add_note(f"raised for trial {trial.number} at {trial.params}")
+            self._fail(outcome.error)
+        return [found]
+
+    def _fail(self, error: BaseException) -> None:
+        """Begin nothing more, and raise an error when the running evaluations have ended."""
+        if self._error is None:
+            self._error = error
+            if self._running:
+                log.error("an error ends it, after the evaluations that run (%d): %s", len(self._running), error)
+
+    def _call_back(self, trial: Trial) -> None:
+        for callback in self._callbacks:
+            try:
+                with self._interrupts.let_in():
+                    is_enough = plain_scalar(callback(self._optimizer, trial)) is True
+            except Exception as error:
+                self._interrupts.check()
+                self._callbacks = ()
+                return self._fail(error)
+            except BaseException as error:
+                let_go(error)
+                raise
+            if is_enough:
+                self._stopped_by = repr(callback)
+        return None
+
+    def _keep_what_came(self) -> None:
+        """Values that came back in the last moment are told."""
+        with suppress(Exception):  # an evaluator may say again what is being raised already
+            for trial, outcome in self._evaluator.take():
+                if outcome.measured is not None:
+                    self._record(trial, outcome)
+
+    def _clean_up(self, *, is_at_once: bool) -> None:
+        """End what evaluates; what was asked for and has not ended waits for the next ask."""
+        for act in (partial(self._evaluator.close, is_at_once=is_at_once), self._give_back):
+            try:
+                act()
+            except Exception:  # it must not take the place of what is being raised
+                log.exception("optimize could not clean up")
+
+    def _give_back(self) -> None:
+        self._asking.end()
+        for trial in self._asking.open_trials(self._optimizer.history):
+            with suppress(ValueError):  # it has ended after all
+                self._optimizer.requeue([trial])
+
+    def _say_why(self) -> None:
+        history = self._optimizer.history
+        so_far = f"{num_ended(history)} of {self._plan.num_trials} trials have ended"
+        if self._asking.is_enough(history):
+            log.info(so_far)
+        elif self._stopped_by:
+            log.info("%s: stopped by %s", so_far, self._stopped_by)
+        elif self._asking.has_nothing_new(history):
+            log.warning(
+                "%s, and every point of the space has been asked for; ask() gives them out again, with the reason %r",
+                so_far,
+                NOTHING_NEW,
+            )
+        else:
+            why = "the time is over" if time.monotonic() >= self._deadline else "others work on the rest"
+            log.info("%s: %s", so_far, why)

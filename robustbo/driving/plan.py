@@ -1,0 +1,80 @@
+"""What a call of `Optimizer.optimize` is to do, from what people pass."""
+
+import math
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+from robustbo.arguments import real, whole
+from robustbo.evaluators.cluster import Cluster
+from robustbo.evaluators.evaluator import Evaluator, Here
+from robustbo.evaluators.outcome import Function, Types
+from robustbo.evaluators.processes import Processes
+from robustbo.trials.history import Trial
+
+T = TypeVar("T")
+Several: TypeAlias = T | Iterable[T]
+Callback: TypeAlias = Callable[[Any, Trial], object]
+
+
+class Plan(NamedTuple):
+    """What is to be done, where, and until when.
+
+    Attributes:
+        func: The function.
+        num_trials: How many trials are to have ended, whoever began them.
+        timeout_s: After so many seconds no new one begins.
+        jobs: How many evaluations at once.
+        client: Of a Dask cluster, if it is to be there.
+        catch: What the function may raise without ending the loop.
+        callbacks: Called after each trial.
+    """
+
+    func: Function
+    num_trials: int
+    timeout_s: float = math.inf
+    jobs: int = 1
+    client: Any = None
+    catch: Types = ()
+    callbacks: tuple[Callback, ...] = ()
+
+    def evaluator(self) -> Evaluator:
+        """What evaluates the function.
+
+        Raises:
+            TypeError: If it cannot be evaluated there; the message says what to do.
+        """
+        if self.client is not None:
+            return Cluster(self.func, self.client, self.jobs)
+        return Here(self.func, self.catch) if self.jobs == 1 else Processes(self.func, self.jobs)
+
+
+def checked(func: Any, num_trials: Any, *, timeout: Any, jobs: Any, client: Any, catch: Any, callbacks: Any) -> Plan:
+    """The plan.
+
+    Raises:
+        ValueError, TypeError: If an argument breaks its rule.
+
+    Example:
+        >>> checked(abs, 3, timeout=None, jobs=1, client=None, catch=OSError, callbacks=()).catch
+        (<class 'OSError'>,)
+    """
+    if not callable(func):
+        raise TypeError(f"func must be callable with a dict of parameters, got {func!r}")
+    seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout
+    timeout_s = math.inf if seconds is None else real("timeout", seconds)
+    if not timeout_s >= 0:
+        raise ValueError(f"timeout must be at least 0 seconds, got {timeout!r}")
+    kinds = (catch,) if isinstance(catch, type) else _listed("catch", catch)
+    if wrong := [kind for kind in kinds if not (isinstance(kind, type) and issubclass(kind, BaseException))]:
+        raise TypeError(f"catch must be exception types, got {wrong[0]!r}")
+    calls = (callbacks,) if callable(callbacks) else _listed("callbacks", callbacks)
+    if wrong := [call for call in calls if not callable(call)]:
+        raise TypeError(f"callbacks must be callable with the optimizer and a trial, got {wrong[0]!r}")
+    return Plan(func, whole("num_trials", num_trials, 1), timeout_s, whole("jobs", jobs, 1), client, kinds, calls)
+
+
+def _listed(name: str, given: Any) -> tuple[Any, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"{name} must be one or several, got {given!r}")
+    return tuple(given)
