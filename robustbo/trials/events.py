@@ -60,7 +60,8 @@ def _begun(trials: Sequence[Trial], event: Event) -> Trial:
         raise ValueError(f"the next trial must be number {len(trials)}, got {number}")
     if repeats is not None and known(trials, repeats).params != event["params"]:
         raise ValueError(f"trial {number} must be at the point of trial {repeats} to repeat it")
-    trial = Trial(
+    is_asked = event["event"] == "ask"
+    return Trial(
         number,
         dict(event["params"]),
         state="queued" if event["event"] == "enqueue" else "pending",
@@ -70,25 +71,22 @@ def _begun(trials: Sequence[Trial], event: Event) -> Trial:
         expected=event.get("expected"),
         expected_sd=event.get("expected_sd"),
         fallback=event.get("fallback"),
+        asked_by=event.get("by") if is_asked else None,
+        asked_at=_when(event) if is_asked else None,
+        handouts=int(is_asked),
     )
-    return _given_out(trial, event) if event["event"] == "ask" else trial
 
 
-def _given_out(trial: Trial, event: Event) -> Trial:
+def _when(event: Event) -> datetime | None:
     at = event.get("at")
-    return replace(
-        trial,
-        state="pending",
-        asked_by=event.get("by"),
-        asked_at=None if at is None else datetime.fromisoformat(at),
-        handouts=trial.handouts + 1,
-    )
+    return None if at is None else datetime.fromisoformat(at)
 
 
 def _changed(trial: Trial, event: Event) -> Trial:
     match event["event"]:
         case "assign":
-            return _given_out(trial, event)
+            count = trial.handouts + 1
+            return replace(trial, state="pending", handouts=count, asked_by=event.get("by"), asked_at=_when(event))
         case "requeue":
             return replace(trial, state="queued")
         case "tell":
