@@ -14,6 +14,7 @@ os.environ["OMP_NUM_THREADS"] = "1"  # a process with threads must not be forked
 
 import argparse
 import csv
+import importlib
 import itertools
 import json
 import math
@@ -218,9 +219,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
-    assert rb.Optimizer  # imported before the first process is forked
+    importlib.import_module("robustbo.optimizer")  # before the first process is forked
     warnings.simplefilter("error")
-    rows, evaluated = [], list[int]()
+    rows, evaluated = list[dict[str, Any]](), list[int]()
     with tempfile.TemporaryDirectory() as root:
         while len(rows) < args.interrupts:
             folder = Path(root) / str(len(evaluated))

@@ -5,7 +5,7 @@ out more than once each value is kept: the first is its own, a later one a trial
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -40,7 +40,7 @@ def given_out(settings: Settings, history: History, n: int, by: str) -> list[Eve
     return made
 
 
-def as_of_now(events: list[Event], before: State, now: State) -> list[Event] | None:
+def as_of_now(events: Sequence[Event], before: State, now: State) -> Sequence[Event] | None:
     """Events that were decided on a while ago, with what they have not seen; None if they do not fit any more.
 
     They fit as long as no trial has begun since, and what they give out still waits. Which events the decision has not

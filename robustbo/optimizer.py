@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from functools import partial
 from os import PathLike
 from typing import Any, Literal, overload
 
@@ -25,7 +24,7 @@ from robustbo.suggest import Incumbent
 from robustbo.surrogates.names import SurrogateName
 from robustbo.surrogates.registry import check_options, name_of
 from robustbo.trials import worker
-from robustbo.trials.history import Trial
+from robustbo.trials.history import History, Trial
 from robustbo.trials.log import Event
 from robustbo.trials.settings import (
     COMMITTEE_FROM,
@@ -170,13 +169,13 @@ class Optimizer(Recording):
     def ask_as(self, by: str, n: int | None = None) -> Trial | list[Trial]:
         """`ask` for somebody else, whose name `Trial.asked_by` keeps."""
         count = 1 if n is None else whole("n", n, 1)
-        events: Sequence[Event] | None = None
-        with self._store.deciding():
-            while events is None:
-                before = self._store.now()
-                decided = given_out(self.settings, before.history, count, by)
-                self._warn(decided)  # before anything is recorded: a warning may be made an error
-                events = self._store.commit(partial(as_of_now, decided, before))
+
+        def decided(history: History) -> list[Event]:
+            events = given_out(self.settings, history, count, by)
+            self._warn(events)  # before anything is recorded: a warning may be made an error
+            return events
+
+        events = self._store.decide(decided, as_of_now) or ()
         history = self._store.seen.history
         asked = [own(history[event["trial"]]) for event in events if event["event"] in ("ask", "assign")]
         for trial in asked:
@@ -190,7 +189,7 @@ class Optimizer(Recording):
             warnings.warn(
                 f"{NOTHING_NEW}: each of the {size} points of the space has been asked for before",
                 ExhaustedWarning,
-                stacklevel=4,
+                stacklevel=6,
             )
 
     def optimize(

@@ -23,7 +23,7 @@ log = logging.getLogger("robustbo")
 
 
 class Display:
-    """Trials done, the best, failures and flagged values, and what is being measured; silent where stderr is no terminal.
+    """Trials done, the best, failures, flagged values and what is being measured; silent where stderr is no terminal.
 
     The best is the posterior mean of the incumbent once there is a model (it is that of the last decision: no fit is
     made for the display), and the best measured value before. An error in here is logged, and the display ends.

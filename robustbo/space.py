@@ -69,9 +69,10 @@ class Space:
         Raises:
             SpaceError: If a parameter is unknown, missing, of the wrong type, out of its bounds or NaN.
         """
-        if unknown := [name for name in params if name not in self.names]:
-            raise SpaceError(f"{unknown[0]}: no such parameter, the space has {self.names}; got {params[unknown[0]]!r}")
-        if missing := [name for name in self.names if name not in params]:
+        names = self.names
+        if unknown := [name for name in params if name not in names]:
+            raise SpaceError(f"{unknown[0]}: no such parameter, the space has {names}; got {params[unknown[0]]!r}")
+        if missing := [name for name in names if name not in params]:
             raise SpaceError(f"{missing[0]}: every parameter must be given, it is missing in {dict(params)!r}")
         return {name: parameter.validate(name, params[name]) for name, parameter in self.parameters}
 

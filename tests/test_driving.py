@@ -545,7 +545,7 @@ class TestProcesses:
         opt = optimizer()
         with pytest.raises(ZeroDivisionError, match="mine") as caught:
             optimize(opt, 5, partial(objectives.raising, str(tmp_path)), jobs=2)
-        assert sorted(states(opt)) == ["failed", "told"]
+        assert set(states(opt)) == {"failed", "told"}
         assert "raise ZeroDivisionError" in "".join(caught.value.__notes__)
 
     def test_an_error_that_is_caught_goes_on(self, objectives, tmp_path):

@@ -161,7 +161,7 @@ class TestSharedJournal:
         opt.ask(3)
         data = (tmp_path / "j").read_bytes()
         (tmp_path / "j").write_bytes(data[:-200])
-        with pytest.raises(rb.JournalError, match=r"must have at least the \d+ bytes it had.*cut short"):
+        with pytest.raises(rb.JournalError, match=r"must have at least the \d+ bytes it had, it has \d+: cut short"):
             opt.tell(0, 1.0)
 
 

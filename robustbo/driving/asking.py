@@ -3,7 +3,6 @@
 import logging
 import secrets
 from collections.abc import Sequence
-from functools import partial
 from typing import NamedTuple
 
 from robustbo.distinct import is_exhausted
@@ -72,19 +71,20 @@ class Asking:
         Raises:
             JournalError: If the journal cannot be written.
         """
-        events: Sequence[Event] | None = None
-        with self._store.deciding():
-            while events is None:
-                before = self._store.now()
-                if not self.is_wanted(before.history):
-                    return None
-                decided = given_out(self._store.settings, before.history, 1, self._by)
-                events = self._store.commit(partial(as_of_now, decided, before))
+        seen = [History()]
+
+        def decided(history: History) -> Sequence[Event] | None:
+            seen[0] = history
+            return given_out(self._store.settings, history, 1, self._by) if self.is_wanted(history) else None
+
+        events = self._store.decide(decided, as_of_now)
+        if events is None:
+            return None
         asked = events[-1]
         trial = own(self._store.seen.history[asked["trial"]])
         log.info("asked: %s", line_of(trial))
         is_fitted = trial.origin == "model" and asked["event"] == "ask" and "fallback" not in asked
-        return Asked(trial, before.history if is_fitted else None)
+        return Asked(trial, seen[0] if is_fitted else None)
 
 
 def left_behind(history: History) -> list[Trial]:

@@ -88,7 +88,7 @@ def _end_of(text: str) -> str:
 def ended(how: str) -> Outcome:
     """The process did, and so nothing of the function's doing is known."""
     reason = f"the process that evaluated it ended with {how}"
-    return Outcome(None, reason, reason)
+    return Outcome(None, reason, reason[:LINE])
 
 
 def attempt_elsewhere(func: Function, params: dict[str, Any]) -> Message:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from robustbo.errors import JournalError, JournalWarning
-from robustbo.trials import logs, trust
+from robustbo.trials import logs, schema, trust
 from robustbo.trials.history import History
 from robustbo.trials.log import Event
 from robustbo.trials.logs import Place
@@ -64,6 +64,7 @@ def fold(place: Place, contents: Contents) -> tuple[Settings, History]:
     def numbered() -> Iterator[Event]:
         nonlocal line
         for line, event in enumerate(contents.events, start=2):  # noqa: B007 - the message has it
+            schema.check(event, settings.space)
             yield event
 
     try:

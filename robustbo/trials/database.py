@@ -71,7 +71,7 @@ def resume(address: str) -> tuple["DatabaseLog", Contents]:
         if log.address.study not in there:
             found = ", ".join(map(repr, there)) or "none yet"
             raise JournalError(f"{log.name}: there is no study {log.address.study!r}; the database has {found}")
-        (header, *events), mark = DatabaseTurn(log, connection).read(Mark(length=-1))
+        (header, *events), mark = DatabaseTurn(log, connection).behind(Mark(length=-1))
     if (made := header.get("schema")) != SCHEMA:
         raise JournalError(
             f"{log.name}, row 0: must be a header of schema {SCHEMA}, got {made!r}; use a newer robustbo"
@@ -132,7 +132,7 @@ class DatabaseLog:
                     connection.exec_driver_sql("BEGIN IMMEDIATE")
             yield DatabaseTurn(self, connection)
 
-    def deciding(self) -> AbstractContextManager[None]:
+    def deciding(self) -> AbstractContextManager[object]:
         """Keep others from deciding; see `trials.decisions`."""
         return decisions.deciding(self.address)
 
@@ -144,7 +144,7 @@ class DatabaseTurn:
         self._log, self._connection = log, connection
         self._address = log.address
 
-    def read(self, mark: Mark) -> tuple[list[Event], Mark]:
+    def behind(self, mark: Mark) -> tuple[list[Event], Mark]:
         """The events behind a mark, whose own row is looked at again."""
         asked = (
             sa.select(TABLE.c.number, TABLE.c.line)

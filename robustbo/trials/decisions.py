@@ -6,7 +6,7 @@ is none: of two who decide at once one finds that a trial has begun since, and d
 """
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
@@ -32,7 +32,7 @@ HOLDER = sa.text(
 )
 
 
-def deciding(address: Address) -> AbstractContextManager[None]:
+def deciding(address: Address) -> AbstractContextManager[object]:
     """Keep others from deciding on a study's next point, where that is possible.
 
     Raises:
@@ -44,16 +44,13 @@ def deciding(address: Address) -> AbstractContextManager[None]:
     return _advisory(address) if address.dialect == "postgresql" else nullcontext()
 
 
-@contextmanager
-def _file(address: Address) -> Iterator[None]:
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(disk.opened(address.lock_file, "ab", timeout_s=DECISION_TIMEOUT_S))
-        except JournalError:
-            raise
-        except OSError as error:
-            raise unwritable(address, error) from None
-        yield
+def _file(address: Address) -> AbstractContextManager[object]:
+    try:
+        return disk.Locked(address.lock_file, "ab", DECISION_TIMEOUT_S)
+    except JournalError:
+        raise
+    except OSError as error:
+        raise unwritable(address, error) from None
 
 
 @contextmanager

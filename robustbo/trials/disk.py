@@ -5,14 +5,14 @@ cleaned up. It works between threads, between processes and, where the network's
 and SMB do), between machines.
 """
 
+import io
 import os
 import re
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+import weakref
+from contextlib import suppress
 from pathlib import Path
-from typing import IO
 
 from robustbo.errors import LockTimeout
 
@@ -25,26 +25,46 @@ FAR = 2**40  # Windows locks bytes, which are then unreadable for others: one fa
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.0005, 0.02
 
 
-@contextmanager
-def opened(path: Path, mode: str, *, timeout_s: float | None = None) -> Iterator[IO[bytes]]:
-    """A file, unbuffered; with ``timeout_s`` locked against all others who lock it.
+class Locked(io.FileIO):
+    """A file, unbuffered, that is locked against all others who lock it until it is closed.
+
+    It is its own context, which is left by closing it, in one step that no interrupt can come between.
+
+    Args:
+        path: The file.
+        mode: As for `open`.
+        timeout_s: How long to wait for others.
 
     Raises:
         LockTimeout: If somebody else has it locked for longer; the message says who, where that is known.
     """
-    with path.open(mode, buffering=0) as file:
-        if timeout_s is None:
-            yield file
-            return
-        lock(file, path, timeout_s)
+
+    def __init__(self, path: Path, mode: str, timeout_s: float) -> None:
+        super().__init__(path, mode)
+        LOCKED.add(self)
         try:
-            yield file
-        finally:
-            unlock(file)  # a process forked in between has the file open too, and closing it here would not unlock it
+            lock(self, path, timeout_s)
+        except BaseException:
+            self.close()
+            raise
 
 
-def lock(file: IO[bytes], path: Path, timeout_s: float) -> None:
-    """Lock an open file; see `opened`."""
+LOCKED: "weakref.WeakSet[Locked]" = weakref.WeakSet()
+
+
+def _close_after_fork() -> None:
+    """A child has the open files of its parent's threads too, and would keep them locked."""
+    for file in list(LOCKED):
+        with suppress(OSError):
+            file.close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_after_fork)
+
+
+def lock(file: io.FileIO, path: Path, timeout_s: float) -> None:
+    """Lock an open file; see `Locked`."""
     end, wait = time.monotonic() + timeout_s, FIRST_WAIT_S
     while not _try_lock(file):
         if time.monotonic() > end:
@@ -57,7 +77,7 @@ def lock(file: IO[bytes], path: Path, timeout_s: float) -> None:
         wait = min(2 * wait, LONGEST_WAIT_S)
 
 
-def _try_lock(file: IO[bytes]) -> bool:
+def _try_lock(file: io.FileIO) -> bool:
     try:
         if sys.platform == "win32":
             file.seek(FAR)
@@ -69,16 +89,7 @@ def _try_lock(file: IO[bytes]) -> bool:
     return True
 
 
-def unlock(file: IO[bytes]) -> None:
-    """Unlock it."""
-    if sys.platform == "win32":
-        file.seek(FAR)
-        msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
-    else:
-        fcntl.flock(file.fileno(), fcntl.LOCK_UN)
-
-
-def holder(file: IO[bytes]) -> str | None:
+def holder(file: io.FileIO) -> str | None:
     """Which process has a file locked, where the system says so (Linux)."""
     try:
         inode, table = os.fstat(file.fileno()).st_ino, Path("/proc/locks").read_text(encoding="ascii")
@@ -88,7 +99,7 @@ def holder(file: IO[bytes]) -> str | None:
     return f"process {found[1]}" if found else None
 
 
-def is_at(file: IO[bytes], path: Path) -> bool:
+def is_at(file: io.FileIO, path: Path) -> bool:
     """Whether an open file is still the one of that name: not deleted, nor replaced by another.
 
     Raises:
@@ -97,12 +108,12 @@ def is_at(file: IO[bytes], path: Path) -> bool:
     return os.path.samestat(os.fstat(file.fileno()), path.stat())
 
 
-def size(file: IO[bytes]) -> int:
+def size(file: io.FileIO) -> int:
     """Its bytes."""
     return os.fstat(file.fileno()).st_size
 
 
-def read_from(file: IO[bytes], start: int) -> bytes:
+def read_from(file: io.FileIO, start: int) -> bytes:
     """All from a byte on."""
     file.seek(start)
     parts = []
@@ -111,7 +122,7 @@ def read_from(file: IO[bytes], start: int) -> bytes:
     return b"".join(parts)
 
 
-def write_at(file: IO[bytes], start: int, data: bytes) -> None:
+def write_at(file: io.FileIO, start: int, data: bytes) -> None:
     """Make data the end of a file; on the disk when this returns, and not in the file at all if it fails."""
     try:
         if size(file) != start:

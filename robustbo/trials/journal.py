@@ -10,9 +10,9 @@ what the others wrote.
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from robustbo.errors import JournalError, JournalExists, JournalWriteError
 from robustbo.trials import disk
@@ -56,7 +56,7 @@ class JournalFile:
         if not log.path.exists():
             raise JournalError(f"{path}: there is no such journal")
         with log.turn() as turn:
-            contents = contents_of(Path(path), disk.read_from(turn.file, 0))
+            contents = contents_of(Path(path), disk.read_from(turn, 0))
             warn_of_torn(path, contents.torn)
             mark = turn.append([], contents.mark)
         return log, contents._replace(mark=mark)
@@ -68,62 +68,57 @@ class JournalFile:
         except FileNotFoundError:
             return False
 
-    @contextmanager
-    def turn(self) -> Iterator["FileTurn"]:
-        """The file, locked.
+    def turn(self) -> "FileTurn":
+        """The file, locked until it is closed.
 
         Raises:
             JournalWriteError: If it is gone, or must not be written to.
             LockTimeout: If somebody else has it locked for long.
         """
-        is_same = False
-        while not is_same:  # somebody may put another file in its place while we wait
-            with ExitStack() as stack:
-                with _writing(self.name):
-                    file = stack.enter_context(disk.opened(self.path, "r+b", timeout_s=TIMEOUT_S))
-                    is_same = disk.is_at(file, self.path)
-                if is_same:
-                    yield FileTurn(self.name, file)
+        with _writing(self.name):
+            while True:  # somebody may put another file in its place while we wait
+                file = FileTurn(self.name, self.path)
+                if disk.is_at(file, self.path):
+                    return file
+                file.close()
 
-    @contextmanager
-    def deciding(self) -> Iterator[None]:
-        """Hold the lock on decisions, a file beside the journal."""
-        path = self.path.with_name(f".{self.path.name}.lock")
-        with ExitStack() as stack:
-            with _writing(self.name):
-                stack.enter_context(disk.opened(path, "ab", timeout_s=DECISION_TIMEOUT_S))
-            yield
+    def deciding(self) -> disk.Locked:
+        """The lock on decisions, a file beside the journal."""
+        with _writing(self.name):
+            return disk.Locked(self.path.with_name(f".{self.path.name}.lock"), "ab", DECISION_TIMEOUT_S)
 
 
-class FileTurn:
+class FileTurn(disk.Locked):
     """A journal's file while it is locked; see `trials.log.Turn`."""
 
-    def __init__(self, name: str, file: IO[bytes]) -> None:
-        self.name = name
-        self.file = file
+    def __init__(self, place: str, path: Path) -> None:
+        super().__init__(path, "r+b", TIMEOUT_S)
+        self.place = place
 
-    def read(self, mark: Mark) -> tuple[list[Event], Mark]:
+    def behind(self, mark: Mark) -> tuple[list[Event], Mark]:
         """The events behind a mark; a torn last line is not one, and is cut off by the next `append`."""
-        size = disk.size(self.file)
+        size = disk.size(self)
         if size < mark.end:
-            raise JournalError(f"{self.name}: must have at least the {mark.end} bytes it had, it has {size}: cut short")
+            raise JournalError(
+                f"{self.place}: must have at least the {mark.end} bytes it had, it has {size}: cut short"
+            )
         if size == mark.end:
             return [], mark
-        data = disk.read_from(self.file, mark.end)
+        data = disk.read_from(self, mark.end)
         if mark.is_open:
             if not data.startswith(b"\n"):
-                raise JournalError(f"{self.name}, line {mark.length + 1}: damaged; the file is left as it is")
+                raise JournalError(f"{self.place}, line {mark.length + 1}: damaged; the file is left as it is")
             data, mark = data[1:], mark._replace(end=mark.end + 1, is_open=False)
-        found, mark, _ = follow(Path(self.name), data, mark)
+        found, mark, _ = follow(Path(self.place), data, mark)
         return list(found), mark
 
     def append(self, events: Sequence[Event], mark: Mark) -> Mark:
         """Write events behind a mark; without any, what is torn is cut off and a missing newline written."""
         lines, check = lines_of(events, mark.check)
         data = "".join(f"{line}\n" for line in ([""] if mark.is_open else []) + lines).encode()
-        if data or disk.size(self.file) != mark.end:
-            with _writing(self.name):
-                disk.write_at(self.file, mark.end, data)
+        if data or disk.size(self) != mark.end:
+            with _writing(self.place):
+                disk.write_at(self, mark.end, data)
         return Mark(mark.length + len(events), check, mark.end + len(data))
 
 
@@ -163,7 +158,7 @@ class Journal:
             JournalError: If somebody else has written to the file since it was opened.
         """
         with self._log.turn() as turn:
-            others, _ = turn.read(self._mark)
+            others, _ = turn.behind(self._mark)
             if others:
                 raise JournalError(
                     f"{self.path}: must end where this process left it; another process writes to it: resume it anew, "

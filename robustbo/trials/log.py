@@ -46,7 +46,7 @@ class Conflict(Exception):
 class Turn(Protocol):
     """A log while nobody else appends to it."""
 
-    def read(self, mark: Mark) -> tuple[list[Event], Mark]:
+    def behind(self, mark: Mark) -> tuple[list[Event], Mark]:
         """The events behind a mark, and the mark behind them."""
 
     def append(self, events: Sequence[Event], mark: Mark) -> Mark:
@@ -70,7 +70,7 @@ class Log(Protocol):
     def turn(self) -> AbstractContextManager[Turn]:
         """Keep others from appending."""
 
-    def deciding(self) -> AbstractContextManager[None]:
+    def deciding(self) -> AbstractContextManager[object]:
         """Keep others from deciding on a next point, where that is possible; appending goes on meanwhile."""
 
 
@@ -88,11 +88,11 @@ class Memory:
         """Itself."""
         yield self
 
-    def deciding(self) -> AbstractContextManager[None]:
+    def deciding(self) -> AbstractContextManager[object]:
         """Nothing to keep anybody from."""
         return nullcontext()
 
-    def read(self, mark: Mark) -> tuple[list[Event], Mark]:
+    def behind(self, mark: Mark) -> tuple[list[Event], Mark]:
         """Nothing."""
         return [], mark
 

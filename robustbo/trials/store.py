@@ -9,13 +9,13 @@ import os
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
-from robustbo.errors import JournalExists, JournalWarning
+from robustbo.errors import JournalError, JournalExists, JournalWarning
 from robustbo.surrogates.registry import ALLOWED, name_of
-from robustbo.trials import logs, trust
+from robustbo.trials import logs, schema, trust
 from robustbo.trials.codec import changed_versions, fold, header
 from robustbo.trials.history import History
 from robustbo.trials.log import Conflict, Event, Log, Mark, Memory
@@ -106,11 +106,38 @@ class Store:
             self.commit(lambda _: ())
         return self._state
 
-    @contextmanager
-    def deciding(self) -> Iterator[None]:
-        """Keep others, threads and processes, from deciding on a next point; telling goes on meanwhile."""
+    def decide(
+        self,
+        on: Callable[[History], Sequence[Event] | None],
+        adapt: Callable[[Sequence[Event], State, State], Sequence[Event] | None],
+    ) -> Sequence[Event] | None:
+        """Decide on events that take long to find; others, threads and processes, decide later, and tell meanwhile.
+
+        Args:
+            on: Finds the events, given all that has been written; None: there are none to be had.
+            adapt: Makes them, decided on in one state, those of a later one; None: they do not fit, and are found anew.
+
+        Returns:
+            The events that were written, or None.
+        """
         with self._decision, self._log.deciding():
-            yield
+            while True:
+                before = self.now()
+                decided = on(before.history)
+                if decided is None:
+                    return None
+                events = self.commit(partial(adapt, decided, before))
+                if events is not None:
+                    return events
+
+    def _folded(self, others: Sequence[Event]) -> History:
+        """The history with what others have written."""
+        try:
+            for event in others:
+                schema.check(event, self.settings.space)
+            return self._state.history.extended(others)
+        except (KeyError, TypeError, ValueError) as error:
+            raise JournalError(f"{self._log.name}: an event does not fit what came before: {error}") from error
 
     def commit(self, decide: Callable[[State], Sequence[Event] | None]) -> Sequence[Event] | None:
         """Write events down, all or none.
@@ -129,9 +156,9 @@ class Store:
         while True:
             try:
                 with self._turn, self._log.turn() as turn:
-                    others, mark = turn.read(self._state.mark)
+                    others, mark = turn.behind(self._state.mark)
                     if others:
-                        self._state = State(self._state.history.extended(others), mark)
+                        self._state = State(self._folded(others), mark)
                     events = decide(self._state)
                     if events:
                         history = self._state.history.extended(events)

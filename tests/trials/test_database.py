@@ -37,8 +37,8 @@ def test_a_log_reads_on_from_where_it_has_read(address):
         later = turn.append(EVENTS[:2], contents.mark)
     assert made.has_grown(mark)
     with made.turn() as turn:
-        assert turn.read(mark) == (EVENTS[:2], later)
-        assert turn.read(later) == ([], later)
+        assert turn.behind(mark) == (EVENTS[:2], later)
+        assert turn.behind(later) == ([], later)
         assert turn.append([], later) == later
 
 
@@ -116,7 +116,7 @@ def test_a_deleted_study_or_file_is_not_written_to(address):
     changed(address, "DELETE FROM robustbo_events WHERE study = :study")
     assert not made.has_grown(mark)
     with made.turn() as turn, pytest.raises(JournalError, match="lost"):
-        turn.read(mark)
+        turn.behind(mark)
     if made.address.is_file:
         made.address.file.unlink()
         assert not made.has_grown(mark)

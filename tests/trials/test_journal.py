@@ -197,8 +197,8 @@ def test_nobody_can_write_between_reading_and_cutting(path, monkeypatch):
     is_locked = []
 
     def watched(file, start):
-        with pytest.raises(LockTimeout, match="has had it locked"), disk.opened(path, "r+b", timeout_s=0.0):
-            pass
+        with pytest.raises(LockTimeout, match="has had it locked"):
+            disk.Locked(path, "r+b", 0.0)
         is_locked.append(True)
         return read_from(file, start)
 

@@ -1,0 +1,99 @@
+"""What a line of an optimization's journal may look like; anything else is refused, whatever its checksum says.
+
+A checksum is no signature: whoever changes a line can compute it. So each event is checked when it is read.
+"""
+
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict
+
+from robustbo.space import Space
+from robustbo.trials.log import Event
+
+Number = Annotated[int, Field(strict=True, ge=0)]
+Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Spread = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
+Value = Finite | Annotated[str, Field(strict=True)] | Annotated[bool, Field(strict=True)] | None
+Text = Annotated[str, Field(strict=True)]
+Params = Annotated[dict[Text, Value], Field(min_length=1)]
+ANY = ConfigDict(extra="allow")  # what later versions add
+
+
+@with_config(ANY)
+class _Event(TypedDict):
+    trial: Number
+    by: NotRequired[Text | None]
+    at: NotRequired[Annotated[str, Field(strict=True, pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?\+00:00$")]]
+
+
+class _Ask(_Event):
+    event: Literal["ask"]
+    params: Params
+    origin: NotRequired[Text]
+    expected: NotRequired[Finite | None]
+    expected_sd: NotRequired[Spread | None]
+    repeats: NotRequired[Number | None]
+    reason: NotRequired[Text | None]
+    fallback: NotRequired[Text | None]
+    unseen: NotRequired[Annotated[list[Number], Field(min_length=2, max_length=2)]]
+
+
+class _Enqueue(_Event):
+    event: Literal["enqueue"]
+    params: Params
+
+
+class _Handed(_Event):
+    event: Literal["assign", "requeue", "exclude", "include"]
+
+
+class _Tell(_Event):
+    event: Literal["tell", "amend"]
+    value: Finite
+    sd: Spread | None
+    params: NotRequired[Params]
+    repeats: NotRequired[Number | None]
+    origin: NotRequired[Text]
+
+
+class _Fail(_Event):
+    event: Literal["fail"]
+    reason: Text
+    params: NotRequired[Params]
+    repeats: NotRequired[Number | None]
+    origin: NotRequired[Text]
+
+
+class _Diagnose(_Event):
+    event: Literal["diagnose"]
+    observations: Number
+    outliers: list[Number]
+    percentiles: list[Finite]
+    void: Annotated[bool, Field(strict=True)]
+
+
+EVENT: TypeAdapter[Any] = TypeAdapter(
+    Annotated[_Ask | _Enqueue | _Handed | _Tell | _Fail | _Diagnose, Field(discriminator="event")]
+)
+
+
+def check(event: Event, space: Space) -> None:
+    """Raise unless an event is one that this program writes.
+
+    Args:
+        event: It.
+        space: Whose points the trials are.
+
+    Raises:
+        ValueError: If it is none; the message has the first entry that is wrong.
+    """
+    try:
+        EVENT.validate_python(event)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"] if part != event.get("event"))
+        raise ValueError(f"{where or 'event'}: {first['msg']}") from None
+    params = event.get("params")
+    if params is not None and space.validate(params) != params:
+        raise ValueError(f"params must be a point as this program writes it, got {params}")
