@@ -670,26 +670,6 @@ class TestSeveralAtOnce:
         assert states(opt) == ["queued", "queued"]
         assert "optimize could not clean up" in caplog.text
 
-    def test_an_interrupted_exit_of_a_context_lets_go_of_what_it_holds(self, scripted, monkeypatch, tmp_path):
-        """Between the lock on the file and whoever would release it there is Python's own code."""
-        opt, exits = optimizer(journal=tmp_path / "journal"), []
-        leave = contextlib._GeneratorContextManager.__exit__
-
-        def interrupted(manager, *args):
-            if manager.gen.__name__ == "deciding":
-                exits.append(manager)
-                if len(exits) == 4:  # two a trial: the store's, and the file's in it
-                    exits.clear()
-                    raise KeyboardInterrupt
-            return leave(manager, *args)
-
-        monkeypatch.setattr(contextlib._GeneratorContextManager, "__exit__", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            optimize(opt, 9)
-        monkeypatch.undo()
-        optimize(opt, 3)
-        assert states(opt) == ["told"] * 3
-
 
 class TestProgress:
     def lines(self, act):

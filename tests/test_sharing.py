@@ -1,5 +1,6 @@
 """One study, many hands: threads, copies, several optimizers on one journal, and trials that wait."""
 
+import io
 import os
 import pickle
 import signal
@@ -14,7 +15,7 @@ import robustbo as rb
 from robustbo import seeds
 from robustbo.isolation import pinned
 from robustbo.suggest import step
-from robustbo.trials import worker
+from robustbo.trials import disk, worker
 from robustbo.trials.reading import read
 
 SPACE = rb.Space(x=rb.Float(-5.0, 10.0), y=rb.Float(0.0, 15.0))
@@ -163,6 +164,26 @@ class TestSharedJournal:
         (tmp_path / "j").write_bytes(data[:-200])
         with pytest.raises(rb.JournalError, match=r"must have at least the \d+ bytes it had, it has \d+: cut short"):
             opt.tell(0, 1.0)
+
+
+class TestInterrupts:
+    @pytest.mark.parametrize("where", ["robustbo.handing.step", "robustbo.trials.disk.write_at"])
+    def test_an_interrupted_ask_lets_go_of_its_locks_though_its_traceback_lives(self, where, tmp_path, monkeypatch):
+        opt = optimizer(tmp_path / "j")
+
+        def interrupt(*_):
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as pressed:
+            pressed.setattr(where, interrupt)
+            with pytest.raises(KeyboardInterrupt) as caught:
+                opt.ask()
+        assert together(1, lambda _: opt.ask().number) == [0]  # in another thread, which would wait
+        assert rb.Optimizer.resume(tmp_path / "j").ask().number == 1
+        assert caught.tb is not None
+
+    def test_a_lock_is_left_in_one_step(self):
+        assert disk.Locked.__exit__ is io.FileIO.__exit__  # no code of Python's, between whose lines Ctrl-C could come
 
 
 class TestCreateOrResume:
