@@ -28,9 +28,19 @@ def one_of(name: str, value: Any, known: Iterable[str]) -> str:
     words = list(known)
     if isinstance(value, str) and value in words:
         return value
-    near = difflib.get_close_matches(value.lower(), words, n=1, cutoff=0.5) if isinstance(value, str) else []
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise ValueError(f"{name} must be one of {words}, got {value!r}{hint}")
+    raise ValueError(f"{name} must be one of {words}, got {value!r}{nearest(value, words)}")
+
+
+def nearest(value: Any, words: Iterable[str]) -> str:
+    """A question for the word that was meant, to end a message with; empty where none is near.
+
+    Example:
+        >>> nearest("logei", ["LogEI", "qLogNEI"]), nearest(3, ["x"])
+        ("; did you mean 'LogEI'?", '')
+    """
+    lower = {word.lower(): word for word in words}
+    near = difflib.get_close_matches(value.lower(), lower, n=1, cutoff=0.5) if isinstance(value, str) else []
+    return f"; did you mean {lower[near[0]]!r}?" if near else ""
 
 
 def flag(name: str, value: Any) -> bool:

@@ -13,10 +13,12 @@ from robustbo.errors import SpaceExhausted
 from robustbo.parameters import Value
 from robustbo.space import Space
 from robustbo.trials.history import History, Trial
+from robustbo.trials.trial import Point, point_of
 
 Params = dict[str, Value]
 
 NOTHING_NEW = "nothing new left"  # the reason of a trial in a finite space that has been asked for as a whole
+AGAIN = "asked before"  # the reason of a trial at a point that the model wants another value of
 NEAR = 1e-6  # of the unit interval, in every parameter: two open points are the same
 COUNTED = 2048  # points of a finite space that are all looked at
 TRIED = 1024  # points of any other
@@ -44,13 +46,13 @@ def first_point(space: Space, history: History, seed: int, trial: int) -> Params
     point = space.sobol(seeds.derive(seed, 0, "sobol"), trial)
     trials = history.open_trials if is_exhausted(space, history) else history.trials
     taken = {t.point for t in trials}
-    if tuple(point.values()) not in taken:
+    if point_of(point) not in taken:
         return point
     others = free_points(space, taken, seeds.derive(seed, trial, "sobol again"))
     return others[seeds.derive(seed, trial, "which") % len(others)]
 
 
-def free_points(space: Space, taken: Collection[tuple[Value, ...]], seed: int) -> list[Params]:
+def free_points(space: Space, taken: Collection[Point], seed: int) -> list[Params]:
     """Points that are not taken: all of a small finite space, some of any other, at least one.
 
     Args:
@@ -65,11 +67,10 @@ def free_points(space: Space, taken: Collection[tuple[Value, ...]], seed: int) -
         points = [space.point(i) for i in range(space.size)]
     else:
         points = space.sobol_points(seed, 0, TRIED)
-    found = [point for point in points if tuple(point.values()) not in taken]
+    found = [point for point in points if point_of(point) not in taken]
     if not found and space.size is not None:
-        found = [
-            p for i in range(min(space.size, len(taken) + 1)) if tuple((p := space.point(i)).values()) not in taken
-        ]
+        points = [space.point(i) for i in range(min(space.size, len(taken) + 1))]
+        found = [point for point in points if point_of(point) not in taken]
     if not found:
         raise SpaceExhausted(
             f"a point that nobody measures must be left to be asked for: all {space.size} of the space are pending; "

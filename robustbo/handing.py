@@ -16,8 +16,10 @@ from robustbo.trials.history import History, Trial
 from robustbo.trials.log import Event
 from robustbo.trials.settings import Settings
 from robustbo.trials.store import State
+from robustbo.trials.trial import point_of
 
 TrialLike = Trial | int
+LONGEST_S = 10 * 365 * 86400.0
 
 
 def given_out(settings: Settings, history: History, n: int, by: str) -> list[Event]:
@@ -71,7 +73,7 @@ def ended(history: History, kind: str, trial: TrialLike | Mapping[str, Any], con
     """
     content = {**content, "by": worker.name(), "at": worker.now()}
     if isinstance(trial, Mapping):
-        waiting = [t for t in history.open_trials if t.params == trial]
+        waiting = [t for t in history.open_trials if t.point == point_of(trial)]
         if not waiting:
             return {"event": kind, "trial": len(history), **content, "params": dict(trial)}
         trial = min(waiting, key=lambda t: (t.state != "pending", t.number))
@@ -79,16 +81,10 @@ def ended(history: History, kind: str, trial: TrialLike | Mapping[str, Any], con
     found = history[number]
     if isinstance(trial, Trial) and trial.params != found.params:
         raise ValueError(f"trial {number} must be one of this optimization, got one elsewhere: {trial.params}")
-    if kind in ("tell", "fail") and not found.is_open and _is_awaited(history, found):
+    if kind in ("tell", "fail") and not found.is_open and found.handouts > 1:
         late = {"params": found.params, "repeats": number, "origin": "late"}
         return {"event": kind, "trial": len(history), **content, **late}
     return {"event": kind, "trial": number, **content}
-
-
-def _is_awaited(history: History, trial: Trial) -> bool:
-    """Whether somebody else was given the trial too and has not answered."""
-    answers = 1 + sum(t.repeats == trial.number and t.origin == "late" for t in history)
-    return trial.handouts > answers
 
 
 def told(value: float, sd: float | None) -> tuple[str, dict[str, Any]]:
@@ -98,10 +94,35 @@ def told(value: float, sd: float | None) -> tuple[str, dict[str, Any]]:
     return "fail", {"reason": f"the value told was not finite: {value}"}
 
 
-def begun(kind: str, history: History, contents: Iterable[Mapping[str, Any]]) -> list[Event]:
-    """The events that begin trials, each of a kind unless its content says another."""
-    who = {"by": worker.name(), "at": worker.now()}
-    return [{"event": kind, "trial": number, **c, **who} for number, c in enumerate(contents, start=len(history))]
+def ended_rows(history: History, rows: Iterable[tuple[Mapping[str, Any], str, Mapping[str, Any]]]) -> list[Event]:
+    """The events that end open trials at these points, or else begin and end others.
+
+    Args:
+        history: All trials.
+        rows: Point, kind and content of each event.
+    """
+    who, number, events = {"by": worker.name(), "at": worker.now()}, len(history), list[Event]()
+    waiting: dict[Any, list[int]] = {}
+    for trial in sorted(history.open_trials, key=lambda t: (t.state == "pending", -t.number)):
+        waiting.setdefault(trial.point, []).append(trial.number)
+    for params, kind, content in rows:
+        if found := waiting.get(point_of(params)):
+            events.append({"event": kind, "trial": found.pop(), **content, **who})
+        else:
+            events.append({"event": kind, "trial": number, **content, "params": params, **who})
+            number += 1
+    return events
+
+
+def queued(history: History, points: Iterable[Mapping[str, Any]]) -> list[Event]:
+    """The events that let points wait; one that is at an open trial's point repeats it."""
+    who, events = {"by": worker.name(), "at": worker.now()}, list[Event]()
+    there = {trial.point: trial.number for trial in reversed(history.open_trials)}
+    for number, params in enumerate(points, start=len(history)):
+        first = there.setdefault(point_of(params), number)
+        again = {} if first == number else {"repeats": first}
+        events.append({"event": "enqueue", "trial": number, "params": params, **again, **who})
+    return events
 
 
 def line_of(trial: Trial) -> str:
@@ -118,16 +139,29 @@ def line_of(trial: Trial) -> str:
 
 
 def taken_back(
-    history: History, trials: Iterable[TrialLike] | None, older_than: timedelta | float | None
+    history: History, trials: TrialLike | Iterable[TrialLike] | None, older_than: timedelta | float | None
 ) -> list[Event]:
-    """The events that let pending trials wait again: those given, those asked for so long ago, or those of the gone."""
+    """The events that let pending trials wait again: those given, those asked for so long ago, or those of the gone.
+
+    Raises:
+        ValueError: If both are given, or the age is no time.
+    """
+    if trials is not None and older_than is not None:
+        raise ValueError("requeue takes trials or older_than, got both")
     if trials is not None:
-        numbers = [t.number if isinstance(t, Trial) else index(t) for t in trials]
+        given = trials if isinstance(trials, Iterable) else [trials]
+        numbers = [t.number if isinstance(t, Trial) else index(t) for t in given]
         chosen = [history[number] for number in dict.fromkeys(numbers)]
     elif older_than is not None:
-        age = older_than if isinstance(older_than, timedelta) else timedelta(seconds=real("older_than", older_than))
-        last = datetime.now(UTC) - age
+        last = datetime.now(UTC) - _age(older_than)
         chosen = [t for t in history.having("pending") if t.asked_at is not None and t.asked_at <= last]
     else:
         chosen = [t for t in history.having("pending") if t.asked_by is not None and worker.is_gone(t.asked_by)]
     return [{"event": "requeue", "trial": t.number, "at": worker.now(), "by": worker.name()} for t in chosen]
+
+
+def _age(older_than: timedelta | float) -> timedelta:
+    seconds = older_than.total_seconds() if isinstance(older_than, timedelta) else real("older_than", older_than)
+    if not 0 <= seconds <= LONGEST_S:
+        raise ValueError(f"older_than must be at least 0 seconds and at most ten years, got {older_than!r}")
+    return timedelta(seconds=seconds)

@@ -12,15 +12,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
-from robustbo.errors import FitError
+import torch
+from linear_operator.utils.errors import NanError, NotPSDError
+
+from robustbo.errors import FitError, NumericalError
 from robustbo.fitting import Fitted, fit
+from robustbo.surrogates.registry import SURROGATES
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
 log = logging.getLogger("robustbo")
 T = TypeVar("T")
 
-NUMERICAL = (FitError, ArithmeticError, ValueError, RuntimeError)  # torch's own are RuntimeErrors
+NUMERICAL = (FitError, NumericalError, ArithmeticError, torch.linalg.LinAlgError, NanError, NotPSDError)
+OF_OURS = (*NUMERICAL, ValueError, RuntimeError)  # of what we have written ourselves; torch's own are RuntimeErrors
 PLAIN = "standard"
 
 
@@ -43,7 +48,9 @@ def climb(
         try:
             fitted = fit(of, known)
             made = use(of, replace(fitted, aside=(*fitted.aside, *left_out)))
-        except NUMERICAL as error:
+        except OF_OURS as error:
+            if of.surrogate not in SURROGATES and not isinstance(error, NUMERICAL):
+                raise  # a mistake in somebody's own model, which is theirs to see
             why.append(f"{name}: {type(error).__name__}: {str(error).partition(chr(10))[0][:200]}")
             log.warning("a surrogate could not be used, and the next is tried; %s", why[-1])
             continue

@@ -69,7 +69,7 @@ class Optimizer(Recording):
         journal: A file, or the address of a database (``postgresql+psycopg://...#name``, ``sqlite:///lab.db#name``);
             each event is kept there before the call that caused it returns.
         if_exists: What to do where there is such a journal: "error", or "resume" it, if it was begun with the same
-            settings (one that was not given here, a seed say, is taken from it).
+            settings; a seed or num_initial that is not given here is taken from it.
 
     Raises:
         ValueError, TypeError: If an argument breaks its rule; the message says which.
@@ -125,14 +125,15 @@ class Optimizer(Recording):
             if if_exists == "error" or journal is None:
                 raise
             self._store = Store.resume(journal, [name, settings.surrogate_options.get("cluster") or ""])
-            self._check_settings(settings, is_seed_given=seed is not None)
+            settings = settings if seed is not None else replace(settings, seed=self.seed)
+            begun_with = self.settings.num_initial
+            self._check_settings(settings if num_initial is not None else replace(settings, num_initial=begun_with))
         else:
             if seed is None:
                 log.warning("seed %d was drawn; give seed=%d to repeat this run", settings.seed, settings.seed)
 
-    def _check_settings(self, given: Settings, *, is_seed_given: bool) -> None:
+    def _check_settings(self, given: Settings) -> None:
         """Raise a JournalError that names each setting that differs from the recorded one."""
-        given = given if is_seed_given else replace(given, seed=self.seed)
         if found := differences(given, self.settings):
             raise JournalError(
                 "the settings must be those that the journal was begun with; they differ: " + "; ".join(found)

@@ -37,6 +37,7 @@ def overview(settings: Settings, history: History) -> dict[str, Any]:
             | ({} if o.weight is None else {"weight": o.weight})
             for o in suspects
         ],
+        "fallbacks": [{"trial": t.number, "why": t.fallback} for t in history if t.fallback is not None],
     } | {state: [_without_value(trial) for trial in history.having(state)] for state in TITLES}
 
 
@@ -47,6 +48,11 @@ def lines(name: str, found: dict[str, Any]) -> list[str]:
         if (best := found[label]) is not None:
             value = with_sd(best["value"], best["sd"])
             shown.append(f"{label.replace('_', ' ')}: trial {best['trial']}, {value}, at {place_of(best['params'])}")
+    if found["fallbacks"]:
+        last = found["fallbacks"][-1]
+        shown.append(
+            f"asked by a simpler surrogate: {len(found['fallbacks'])} trials, last {last['trial']} {last['why']}"
+        )
     return shown
 
 

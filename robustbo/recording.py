@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from robustbo.arguments import noise_sd, real
-from robustbo.handing import TrialLike, begun, ended, line_of, taken_back, told
+from robustbo.handing import TrialLike, ended, ended_rows, line_of, queued, taken_back, told
 from robustbo.study import Study
 from robustbo.tabular import Point, Points, is_point, measurements_of, point_of, points_of
 from robustbo.trials.history import Trial
@@ -73,12 +73,12 @@ class Recording(Study):
         return self._end("amend", {"value": number, "sd": sd}, trial)
 
     def requeue(
-        self, trials: Iterable[TrialLike] | None = None, *, older_than: timedelta | float | None = None
+        self, trials: TrialLike | Iterable[TrialLike] | None = None, *, older_than: timedelta | float | None = None
     ) -> list[Trial]:
         """Take pending trials back, for the next asks to give out again; a late value of theirs is kept all the same.
 
         Args:
-            trials: Which ones.
+            trials: Which one, or which ones.
             older_than: Those asked for so long ago (seconds, or a timedelta). With neither, those of processes of this
                 machine that are not there any more.
 
@@ -86,7 +86,7 @@ class Recording(Study):
             The trials that wait now.
 
         Raises:
-            ValueError: If one of the given trials is not pending.
+            ValueError: If one of the given trials is not pending, or both arguments are given.
         """
         return self._commit(lambda state: taken_back(state.history, trials, older_than))
 
@@ -97,12 +97,14 @@ class Recording(Study):
             SpaceError: If any is no point of the space; the message tells of each, and nothing is recorded.
         """
         params = points_of(self.settings.space, [points] if is_point(points) else points, ignore_extra=False)
-        return self._commit(lambda state: begun("enqueue", state.history, [{"params": p} for p in params]))
+        return self._commit(lambda state: queued(state.history, params))
 
     def tell_frame(
         self, frame: pd.DataFrame, *, value: str = "value", sd: str = "sd", ignore_extra: bool = False
     ) -> list[Trial]:
         """Record measurements made before or elsewhere, a row each: all of them, or none where a row breaks a rule.
+
+        A row at the point of an open trial is that trial's value, as for `tell`.
 
         Args:
             frame: A column a parameter, one of values, and one of their noise's standard deviations where known (NaN
@@ -116,8 +118,8 @@ class Recording(Study):
         """
         space = self.settings.space
         rows = measurements_of(space, frame, value=value, sd=sd, ignore_extra=ignore_extra)
-        contents = [{"event": kind, **content, "params": p} for p, v, s in rows for kind, content in [told(v, s)]]
-        return self._commit(lambda state: begun("tell", state.history, contents))
+        contents = [(params, *told(measured, noise)) for params, measured, noise in rows]
+        return self._commit(lambda state: ended_rows(state.history, contents))
 
     def _end(self, kind: str, content: dict[str, Any], trial: TrialLike | Point) -> Trial:
         given = point_of(self.settings.space, trial) if is_point(trial) else trial

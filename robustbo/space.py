@@ -8,6 +8,7 @@ from typing import Any
 
 from scipy.stats import qmc
 
+from robustbo.arguments import nearest
 from robustbo.errors import SpaceError
 from robustbo.parameters import Choice, Float, Int, Parameter, Value
 
@@ -71,7 +72,10 @@ class Space:
         """
         names = self.names
         if unknown := [name for name in params if name not in names]:
-            raise SpaceError(f"{unknown[0]}: no such parameter, the space has {names}; got {params[unknown[0]]!r}")
+            hint = nearest(unknown[0], names)
+            raise SpaceError(
+                f"{unknown[0]}: no such parameter, the space has {names}; got {params[unknown[0]]!r}{hint}"
+            )
         if missing := [name for name in names if name not in params]:
             raise SpaceError(f"{missing[0]}: every parameter must be given, it is missing in {dict(params)!r}")
         return {name: parameter.validate(name, params[name]) for name, parameter in self.parameters}

@@ -4,12 +4,15 @@ from os import PathLike
 from typing import NamedTuple, Self
 
 import pandas as pd
+from torch import Tensor
 
 from robustbo.encoding import encode
-from robustbo.fitting import fit
+from robustbo.errors import FitError
+from robustbo.fitting import Fitted
 from robustbo.isolation import pinned
+from robustbo.ladder import climb, finite
 from robustbo.outliers import Outlier, outliers
-from robustbo.suggest import Incumbent, incumbent, raw_incumbent
+from robustbo.suggest import NOTHING_TOLD, Incumbent, incumbent, raw_incumbent
 from robustbo.tabular import Points, is_point, points_of
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
@@ -92,7 +95,6 @@ class Study:
 
         Raises:
             ValueError: If no value has been told.
-            FitError: If the surrogate cannot be fitted.
         """
         return (raw_incumbent if raw else incumbent)(self.settings, self.history)
 
@@ -121,9 +123,14 @@ class Study:
             FitError: If the surrogate cannot be fitted.
         """
         space = self.settings.space
+        if not self.history.having("told"):
+            raise ValueError(NOTHING_TOLD)
         params = points_of(space, [points] if is_point(points) else points)
-        fitted = fit(self.settings, self.history)
-        means, sds = fitted.predict(encode(space, [space.to_unit(p) for p in params])) if params else ([], [])
+        X = encode(space, [space.to_unit(p) for p in params])
+        found, why = climb(self.settings, self.history, lambda _, fitted: _predicted(fitted, X), is_judging=True)
+        if found is None:
+            raise FitError(f"no surrogate could predict {why}")
+        means, sds = found
         if is_point(points):
             return Prediction(means[0], sds[0])
         index = points.index if isinstance(points, pd.DataFrame) else None
@@ -147,3 +154,9 @@ class Study:
         kinds = dict.fromkeys(EVIDENCE, "float64") | {"flagged": "boolean"}
         columns = pd.DataFrame(rows, index=[*report], columns=[*EVIDENCE]).astype(kinds)
         return history.to_frame(taken=EVIDENCE).join(columns)
+
+
+def _predicted(fitted: Fitted, X: Tensor) -> tuple[list[float], list[float]]:
+    means, sds = fitted.predict(X) if len(X) else ([], [])
+    finite(*means, *sds)
+    return means, sds

@@ -8,7 +8,7 @@ from typing import Any
 
 from robustbo import seeds
 from robustbo.acquisition import best_of, next_point
-from robustbo.distinct import NOTHING_NEW, first_point, free_points, is_exhausted, is_taken
+from robustbo.distinct import AGAIN, NOTHING_NEW, first_point, free_points, is_exhausted, is_taken
 from robustbo.encoding import decode
 from robustbo.fitting import Fitted, is_robust
 from robustbo.isolation import pinned
@@ -19,8 +19,9 @@ from robustbo.remeasure import repeat
 from robustbo.surrogates.filtered import Verdict
 from robustbo.trials.history import REMEASURE, Diagnosis, History, Trial
 from robustbo.trials.settings import Settings
+from robustbo.trials.trial import point_of
 
-NOTHING_TOLD = "the best needs at least one told value, got none; tell one first"
+NOTHING_TOLD = "this needs at least one told value, got none; tell one first"
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,8 @@ class Suggestion:
         origin: "sobol" or "model".
         expected: What a robust model expects to be told there, and the standard deviation of that, noise included.
         repeats: The trial that it measures again, if it does.
-        reason: "nothing new left" where every point of a finite space has been asked for.
+        reason: "asked before" where the model wants another value at a point, "nothing new left" where every point of a
+            finite space has been asked for.
         fallback: Which surrogate it comes from, and why, where that of the settings could not be used.
         diagnosis: What a surrogate that judges on a schedule has found since the last one in the history.
         fit_s: Seconds that the fit took.
@@ -119,7 +121,10 @@ def step(settings: Settings, history: History, trial: int) -> Suggestion:
 def _decided(history: History, trial: int, reason: str | None, settings: Settings, fitted: Fitted) -> Suggestion:
     """The decision by a fitted surrogate."""
     started = time.perf_counter()
-    made = Suggestion(_next_point(settings, history, fitted, trial), "model", reason=reason)
+    point = _next_point(settings, history, fitted, trial)
+    if reason is None and point_of(point) in history.at_points():
+        reason = AGAIN
+    made = Suggestion(point, "model", reason=reason)
     if is_robust(settings) or settings.remeasure == "suspicious":
         made = _doubting(settings, history, fitted, Trial(trial, made.params, reason=reason))
     seconds = time.perf_counter() - started

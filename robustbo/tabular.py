@@ -10,12 +10,12 @@ from robustbo.arguments import noise_sd, real
 from robustbo.errors import SpaceError
 from robustbo.parameters import Value
 from robustbo.space import Space
-from robustbo.trials.history import column_names
 
 Params = dict[str, Value]
 Point: TypeAlias = Mapping[str, Any] | pd.Series
 Points: TypeAlias = Mapping[str, Any] | pd.Series | pd.DataFrame | Iterable[Mapping[str, Any] | pd.Series]
 
+STATE = "state"  # the column in which `Study.frame` says what became of a trial
 SHOWN = 20  # rows that an error tells of
 
 
@@ -39,8 +39,9 @@ def points_of(space: Space, given: Points, *, ignore_extra: bool = True) -> list
     Raises:
         SpaceError: If any is no point of the space; the message tells of each.
     """
-    rows = _rows(space, given, (), ignore_extra) if isinstance(given, pd.DataFrame) else list(enumerate(_listed(given)))
-    return _checked(rows, lambda row: point_of(space, row))
+    if isinstance(given, pd.DataFrame):
+        return _checked(_rows(space, given, (), ignore_extra), lambda row: point_of(space, row[0]))
+    return _checked(list(enumerate(_listed(given))), lambda row: point_of(space, row))
 
 
 def measurements_of(
@@ -57,30 +58,37 @@ def measurements_of(
         raise SpaceError(f"value: there must be a column {value!r} of measured values, got {list(frame.columns)}")
     others = [name for name in (value, sd) if name in frame.columns]
 
-    def measurement(row: Mapping[str, Any]) -> tuple[Params, float, float | None]:
-        known = row.get(sd)
-        params = point_of(space, {name: row[name] for name in row if name not in others})
-        return params, real(value, row[value]), None if _is_missing(known) else noise_sd(known)
+    if STATE in frame.columns and not (frame[STATE] == "told").all():
+        raise SpaceError(f"{STATE}: rows must be told values, got others too; pass frame[frame['{STATE}'] == 'told']")
+
+    def measurement(row: tuple[Mapping[str, Any], Mapping[str, Any]]) -> tuple[Params, float, float | None]:
+        params, rest = row
+        known = rest.get(sd)
+        return point_of(space, params), real(value, rest[value]), None if _is_missing(known) else noise_sd(known)
 
     return _checked(_rows(space, frame, others, ignore_extra), measurement)
 
 
 def _rows(
     space: Space, frame: pd.DataFrame, others: Sequence[str], ignore_extra: bool
-) -> list[tuple[Any, dict[str, Any]]]:
-    """Each row's label, and the parameters and other columns in it."""
-    prefixed = dict(zip(column_names(space.names, space.names), space.names, strict=True))
-    columns = {name: prefixed.get(name, name) for name in frame.columns}
-    known = [name for name, meant in columns.items() if meant in space.names or name in others]
+) -> list[tuple[Any, tuple[dict[str, Any], dict[str, Any]]]]:
+    """Each row's label, its parameters, and the other columns in it."""
+    if not frame.columns.is_unique:
+        raise SpaceError(f"columns must differ, got {list(frame.columns)}")
+    columns = {(long if (long := f"params.{name}") in frame.columns else name): name for name in space.names}
+    if clash := [column for column in columns if column in others]:
+        raise SpaceError(f"{clash[0]}: is a parameter and a column of values; name the parameter's params.{clash[0]}")
+    known = [name for name in frame.columns if name in columns or name in others]
     if (extra := [name for name in frame.columns if name not in known]) and not ignore_extra:
         raise SpaceError(
             f"columns must be the parameters {space.names} and {list(others)}, got {extra} too; "
             "drop them, or pass ignore_extra=True"
         )
-    if missing := [name for name in space.names if name not in {columns[column] for column in known}]:
+    if missing := [column for column in columns if column not in known]:
         raise SpaceError(f"{missing[0]}: there must be a column for every parameter, got {list(frame.columns)}")
-    plain = frame[known].rename(columns=columns).astype(object)
-    return list(zip(frame.index, plain.to_dict("records"), strict=True))
+    plain = frame[known].astype(object)
+    rows = [({columns[c]: row[c] for c in columns}, {c: row[c] for c in others}) for row in plain.to_dict("records")]
+    return list(zip(frame.index, rows, strict=True))
 
 
 def _listed(given: Any) -> list[Any]:
@@ -100,10 +108,12 @@ def _checked(rows: Sequence[tuple[Any, Any]], check: Any) -> list[Any]:
             made.append(check(row))
         except (ValueError, TypeError) as error:
             errors.append(f"row {label}: {error}")
+    if len(errors) == 1 == len(rows):
+        raise SpaceError(errors[0].partition(": ")[2])
     if errors:
         more = f"\n... and {len(errors) - SHOWN} more" if len(errors) > SHOWN else ""
         told = "\n".join(errors[:SHOWN])
-        raise SpaceError(f"{len(errors)} of {len(rows)} rows break a rule, and nothing was recorded:\n{told}{more}")
+        raise SpaceError(f"{len(errors)} of {len(rows)} rows break a rule:\n{told}{more}")
     return made
 
 

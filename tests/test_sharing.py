@@ -268,8 +268,7 @@ class TestWhatWaits:
         opt.tell(trial, 1.0)
         late = opt.tell(trial, 1.5)
         assert (late.number, late.value, late.repeats, late.origin, late.params) == (1, 1.5, 0, "late", trial.params)
-        with pytest.raises(ValueError, match="trial 0 must be pending or queued to tell it, it is told"):
-            opt.tell(trial, 2.0)
+        assert opt.tell(trial, 2.0).repeats == 0  # whoever it comes from, it may be another measurement
 
     def test_points_of_ones_own_come_first(self):
         opt = optimizer()
@@ -288,6 +287,51 @@ class TestWhatWaits:
         assert opt.tell(trial.params, 2.0).number == 12  # no open one is there any more
         opt.enqueue({"x": 0.0, "y": 0.0})
         assert opt.fail({"x": 0.0, "y": 0.0}).number == 13
+
+    def test_a_point_that_is_enqueued_twice_is_measured_twice(self):
+        opt = optimizer()
+        first, second = opt.enqueue([{"x": 0.0, "y": 1.0}] * 2)
+        assert (first.repeats, second.repeats) == (None, 0)
+        assert opt.enqueue(opt.ask().params)[0].repeats == 0
+
+    def test_one_trial_alone_is_taken_back_and_ages_are_checked(self):
+        opt = optimizer()
+        assert opt.requeue(opt.ask())[0].state == "queued"
+        for age in (-1, float("nan"), 1e13):
+            with pytest.raises(ValueError, match="older_than must be at least 0 seconds"):
+                opt.requeue(older_than=age)
+        with pytest.raises(ValueError, match="got both"):
+            opt.requeue([0], older_than=3)
+
+    def test_true_and_one_are_different_points(self):
+        opt = rb.Optimizer(rb.Space(c=rb.Choice(1, True, "a")), seed=0, acquisition="sobol")
+        asked = {repr(t.params["c"]): t.number for t in opt.ask(3)}
+        assert set(asked) == {"1", "True", "'a'"}
+        assert opt.tell({"c": True}, 5.0).number == asked["True"]
+
+    def test_an_ask_ends_though_trials_begin_all_the_time(self, tmp_path, monkeypatch):
+        ours = optimizer(tmp_path / "j")
+        theirs = rb.Optimizer.resume(tmp_path / "j")
+
+        def slow(*arguments):
+            if ours._store._owner is None:
+                theirs.tell({"x": 0.0, "y": 0.0}, 1.0)  # a trial begins beside each decision
+            return step(*arguments)
+
+        monkeypatch.setattr("robustbo.handing.step", slow)
+        assert ours.ask().number == 3
+
+    def test_a_call_within_a_call_is_refused_rather_than_waited_for(self, tmp_path, monkeypatch):
+        opt = optimizer(tmp_path / "j")
+        write_at = disk.write_at
+
+        def handled(*arguments):
+            with pytest.raises(RuntimeError, match="in the middle of another call"):
+                opt.tell({"x": 0.0, "y": 0.0}, 1.0)
+            return write_at(*arguments)
+
+        monkeypatch.setattr(disk, "write_at", handled)
+        assert opt.ask().number == 0
 
 
 class TestDistinct:

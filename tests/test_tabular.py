@@ -22,13 +22,29 @@ class TestTellFrame:
         assert rb.Optimizer.resume(tmp_path / "j").history == opt.history
 
     def test_what_a_frame_gives_it_takes(self):
-        opt = optimizer()
+        opt, copy = optimizer(), optimizer()
         opt.tell_frame(FRAME)
-        copy = optimizer()
-        copy.tell_frame(opt.frame(), ignore_extra=True)
-        assert [(t.params, t.value, t.state) for t in copy.history] == [
-            (t.params, t.value, t.state) for t in opt.history
-        ]
+        frame = opt.frame()
+        with pytest.raises(rb.SpaceError, match="state: rows must be told values, got others too"):
+            copy.tell_frame(frame, ignore_extra=True)
+        copy.tell_frame(frame[frame["state"] == "told"], ignore_extra=True)
+        assert [(t.params, t.value) for t in copy.history] == [(t.params, t.value) for t in opt.history.having("told")]
+
+    def test_a_parameter_named_value_is_told_from_the_value(self):
+        opt = rb.Optimizer(rb.Space(value=rb.Float(0, 1)), seed=0)
+        trial = opt.tell_frame(pd.DataFrame({"params.value": [0.5], "value": [7.0]}))[0]
+        assert (trial.params, trial.value) == ({"value": 0.5}, 7.0)
+        with pytest.raises(rb.SpaceError, match="value: is a parameter and a column of values"):
+            opt.tell_frame(pd.DataFrame({"value": [0.5]}))
+        with pytest.raises(rb.SpaceError, match="columns must differ"):
+            opt.tell_frame(pd.DataFrame([[0.5, 0.4, 1.0]], columns=["params.value", "params.value", "value"]))
+
+    def test_a_row_at_the_point_of_an_open_trial_is_its_value(self):
+        opt = optimizer()
+        asked = opt.ask(3)
+        told = opt.tell_frame(pd.DataFrame([t.params | {"value": 1.0} for t in asked] * 2))
+        assert [t.number for t in told] == [0, 1, 2, 3, 4, 5]
+        assert opt.history.counts()["pending"] == 0
 
     def test_columns_may_have_other_names(self):
         opt = optimizer()
@@ -45,7 +61,7 @@ class TestTellFrame:
         opt = optimizer()
         frame = FRAME.astype(object)
         frame.loc[0, "x"], frame.loc[2, "value"] = 99.0, "high"
-        with pytest.raises(rb.SpaceError, match="2 of 3 rows break a rule, and nothing was recorded") as caught:
+        with pytest.raises(rb.SpaceError, match="2 of 3 rows break a rule") as caught:
             opt.tell_frame(frame)
         assert "row 0: x: must lie in [-5.0, 10.0], got 99.0" in str(caught.value)
         assert "row 2: value must be a real number, got 'high'" in str(caught.value)

@@ -232,5 +232,12 @@ class Loop:
                 NOTHING_NEW,
             )
         else:
-            why = "the time is over" if time.monotonic() >= self._deadline else "others work on the rest"
-            log.info("%s: %s", so_far, why)
+            who = sorted({trial.asked_by or "somebody" for trial in history.having("pending")})
+            if time.monotonic() >= self._deadline:
+                log.info("%s: the time is over", so_far)
+            else:
+                log.warning(
+                    "%s: %s work on the rest; requeue(older_than=...) takes it back if they are gone",
+                    so_far,
+                    ", ".join(who),
+                )

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from botorch.models.gpytorch import GPyTorchModel
 
-from robustbo.arguments import flag, one_of
+from robustbo.arguments import flag, nearest, one_of
 from robustbo.surrogates.base import own_options, quiet
 from robustbo.surrogates.base_gp import check_kernel
 from robustbo.surrogates.committee import CommitteeGP
@@ -95,6 +95,8 @@ def _imported(name: str) -> type[GPyTorchModel]:
             found = getattr(found, part)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"surrogate {name!r} must be importable here: {error}") from error
+    if not (isinstance(found, type) and issubclass(found, GPyTorchModel)):
+        raise ValueError(f"surrogate {name!r} must be a GPyTorchModel class, got {found!r}")
     return found
 
 
@@ -108,7 +110,8 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
     cls: Any = model_class(name)
     known = own_options(cls)
     if unknown := sorted(set(options) - known):
-        raise TypeError(f"surrogate {name!r} has the options {sorted(known)}, got {json.dumps(unknown[0])}")
+        hint = nearest(unknown[0], known)
+        raise TypeError(f"surrogate {name!r} has the options {sorted(known)}, got {json.dumps(unknown[0])}{hint}")
     if "kernel" in options:
         check_kernel(options["kernel"])
     if hasattr(cls, "check_values"):

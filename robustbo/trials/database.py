@@ -218,8 +218,8 @@ class DatabaseTurn:
                     return _insert(connection, rows)
                 except IntegrityError:
                     connection.rollback()
-                    line = _line_at(connection, rows[0])
-                if line == rows[0]["line"]:
+                    lines = [_line_at(connection, row) for row in rows]
+                if lines == [row["line"] for row in rows]:
                     return None
                 raise Conflict
             time.sleep(RETRY_S)

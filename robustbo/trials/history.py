@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from robustbo.parameters import Value
 from robustbo.trials.events import diagnosis_of, fold, known
 from robustbo.trials.log import Event
-from robustbo.trials.trial import REMEASURE, STATES, Diagnosis, Trial
+from robustbo.trials.trial import REMEASURE, STATES, Diagnosis, Point, Trial
 
 __all__ = ["REMEASURE", "STATES", "Diagnosis", "Event", "History", "Trial"]
 
@@ -53,9 +52,9 @@ class History:
         """The trials in a state."""
         return tuple(trial for trial in self.trials if trial.state == state)
 
-    def at_points(self) -> dict[tuple[Value, ...], list[Trial]]:
+    def at_points(self) -> dict[Point, list[Trial]]:
         """The trials at each point, in order, whatever their state."""
-        found: dict[tuple[Value, ...], list[Trial]] = {}
+        found: dict[Point, list[Trial]] = {}
         for trial in self:
             found.setdefault(trial.point, []).append(trial)
         return found

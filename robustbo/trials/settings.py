@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from robustbo.arguments import flag, one_of, whole
+from robustbo.parameters import Float, Parameter
 from robustbo.space import Space
 
 Direction = Literal["minimize", "maximize"]
@@ -114,8 +115,15 @@ def differences(given: Settings, recorded: Settings) -> list[str]:
 def _entries(settings: Settings) -> dict[str, str]:
     """The settings one by one, the space's parameters and their order among them."""
     rest = {name: repr(value) for name, value in settings.to_dict().items() if name != "space"}
-    parameters = {f"parameter {name!r}": repr(parameter) for name, parameter in settings.space.parameters}
+    parameters = {f"parameter {name!r}": _shown(parameter) for name, parameter in settings.space.parameters}
     return {"parameters": repr(settings.space.names)} | parameters | rest
+
+
+def _shown(parameter: Parameter) -> str:
+    """A parameter in words; 0 and 0.0 are the same bound."""
+    if isinstance(parameter, Float):
+        return repr(Float(float(parameter.low), float(parameter.high), parameter.log))
+    return repr(parameter)
 
 
 def options_text(options: Mapping[str, Any] | None) -> str:

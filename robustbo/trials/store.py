@@ -18,10 +18,12 @@ from robustbo.surrogates.registry import ALLOWED, name_of
 from robustbo.trials import logs, schema, trust
 from robustbo.trials.codec import changed_versions, fold, header
 from robustbo.trials.history import History
-from robustbo.trials.log import Conflict, Event, Log, Mark, Memory
+from robustbo.trials.log import Conflict, Event, Log, Mark, Memory, Turn
 from robustbo.trials.logs import Place
 from robustbo.trials.settings import Settings
 from robustbo.trials.trust import Trust
+
+TRIES = 3  # of a decision beside which trials begin
 
 STORES: "weakref.WeakSet[Store]" = weakref.WeakSet()
 
@@ -93,6 +95,7 @@ class Store:
 
     def _renew_locks(self) -> None:
         self._turn, self._decision = threading.Lock(), threading.Lock()
+        self._owner: int | None = None
         STORES.add(self)
 
     @property
@@ -121,7 +124,7 @@ class Store:
             The events that were written, or None.
         """
         with self._decision, self._log.deciding():
-            while True:
+            for _ in range(TRIES):
                 before = self.now()
                 decided = on(before.history)
                 if decided is None:
@@ -129,6 +132,7 @@ class Store:
                 events = self.commit(partial(adapt, decided, before))
                 if events is not None:
                     return events
+            return self.commit(lambda state: on(state.history))  # nobody comes between; telling waits this once
 
     def _folded(self, others: Sequence[Event]) -> History:
         """The history with what others have written."""
@@ -153,19 +157,28 @@ class Store:
             ValueError: If a trial's state does not allow its event.
             JournalError: If the journal cannot be written; nothing is recorded then.
         """
+        if self._owner == threading.get_ident():
+            raise RuntimeError("an optimizer cannot be called in the middle of another call, as by a signal's handler")
         while True:
             try:
                 with self._turn, self._log.turn() as turn:
-                    others, mark = turn.behind(self._state.mark)
-                    if others:
-                        self._state = State(self._folded(others), mark)
-                    events = decide(self._state)
-                    if events:
-                        history = self._state.history.extended(events)
-                        self._state = State(history, turn.append(events, self._state.mark))
-                    return events
+                    self._owner = threading.get_ident()
+                    try:
+                        return self._written(turn, decide)
+                    finally:
+                        self._owner = None
             except Conflict:
                 continue
+
+    def _written(self, turn: Turn, decide: Callable[[State], Sequence[Event] | None]) -> Sequence[Event] | None:
+        others, mark = turn.behind(self._state.mark)
+        if others:
+            self._state = State(self._folded(others), mark)
+        events = decide(self._state)
+        if events:
+            history = self._state.history.extended(events)
+            self._state = State(history, turn.append(events, self._state.mark))
+        return events
 
 
 def _renew_after_fork() -> None:

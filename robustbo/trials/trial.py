@@ -1,5 +1,6 @@
 """One trial: a point, what became of it, and what was expected of it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -8,6 +9,19 @@ from robustbo.parameters import Value
 REMEASURE = "re-measure"  # the reason of a trial that repeats another
 STATES = ("told", "pending", "queued", "failed", "excluded")
 OPEN = ("pending", "queued")  # states of a trial that may still be told
+
+
+Point = tuple[tuple[bool, Value], ...]
+
+
+def point_of(params: Mapping[str, Value]) -> Point:
+    """The values of parameters, hashable, and True told from 1.
+
+    Example:
+        >>> point_of({"x": 1}) == point_of({"x": True})
+        False
+    """
+    return tuple((isinstance(value, bool), value) for value in params.values())
 
 
 @dataclass(frozen=True)
@@ -23,7 +37,8 @@ class Trial:
         sd: The standard deviation of its noise, where known.
         origin: "sobol", "model", "user" (enqueued, or told without having been asked) or "late" (a further value of a
             trial that was given out more than once).
-        reason: Why it failed, or why it was asked: "re-measure", "nothing new left".
+        reason: Why it failed, or why it was asked: "re-measure" (a value in doubt), "asked before" (the model wants
+            another value at a point), "nothing new left" (a finite space has been asked for as a whole).
         repeats: The number of the trial that it measures again, if it was asked for that.
         expected: What the model that asked for it expected to be told; None again once the user has vouched for a value
             (`include`, `amend`).
@@ -55,9 +70,9 @@ class Trial:
         return self.state in OPEN
 
     @property
-    def point(self) -> tuple[Value, ...]:
+    def point(self) -> Point:
         """The parameters' values, hashable."""
-        return tuple(self.params.values())
+        return point_of(self.params)
 
     @property
     def expectation(self) -> tuple[float, float] | None:

@@ -5,15 +5,34 @@ import secrets
 import socket
 from datetime import UTC, datetime
 
-_token: tuple[int, str] = (0, "")
+NAMESPACE = "/proc/self/ns/pid"  # containers may share a host's name, but number their processes apart
+INITIAL = "pid:[4026531836]"
+
+_token = secrets.token_hex(3)
+
+
+def _renew() -> None:
+    global _token
+    _token = secrets.token_hex(3)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew)
 
 
 def name() -> str:
     """This process: ``host:process:token``; the token tells it from a later one of the same number."""
-    global _token
-    if _token[0] != os.getpid():  # not imported, or forked since
-        _token = os.getpid(), secrets.token_hex(3)
-    return f"{socket.gethostname()}:{_token[0]}:{_token[1]}"
+    return f"{_host()}:{os.getpid()}:{_token}"
+
+
+def _host() -> str:
+    """This machine, or this container on it."""
+    try:
+        namespace = os.readlink(NAMESPACE)
+    except OSError:
+        namespace = INITIAL
+    host = socket.gethostname()
+    return host if namespace == INITIAL else f"{host}/{namespace.removeprefix('pid:')}"
 
 
 def now() -> str:
@@ -30,7 +49,7 @@ def is_gone(worker: str) -> bool:
     """
     host, _, rest = worker.partition(":")
     process, _, token = rest.partition(":")
-    if host != socket.gethostname() or not process.isdigit():
+    if host != _host() or not process.isdigit():
         return False
     if int(process) == os.getpid():
         return token.split("/")[0] != name().rsplit(":", 1)[-1]
