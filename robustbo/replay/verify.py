@@ -25,7 +25,8 @@ from robustbo.trials.reading import read, warn_of_torn
 from robustbo.trials.salvage import SALVAGED
 
 THE_SAME = "the same, bit for bit"
-UNREPEATABLE = ("event", "trial", "fit_s", "acquisition_s", "by", "at", "unseen")  # of an ask: all that is no decision
+# Of an ask all that is no decision, or follows from it: older versions gave fewer reasons.
+UNREPEATABLE = ("event", "trial", "fit_s", "acquisition_s", "by", "at", "unseen", "reason")
 SPEC, JOURNAL = ".toml", ".jsonl"
 
 
