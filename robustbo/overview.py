@@ -124,12 +124,18 @@ def _without_value(trial: Trial) -> dict[str, Any]:
     return made | {"value": trial.value, "sd": trial.sd} if trial.state == "excluded" else made
 
 
+def _in_a_line(reason: str | None) -> str:
+    """Why a trial failed: of a traceback its last line, where the error is."""
+    lines = (reason or "").strip().splitlines() or ["none was given"]
+    return lines[-1] if "Traceback" in lines[0] or lines[0].startswith("...") else lines[0]
+
+
 def _row(state: str, trial: dict[str, Any]) -> dict[str, Any]:
     row: dict[str, Any] = {"trial": trial["trial"]}
     if state == "pending":
         row |= {"by": trial["asked_by"] or "unknown", "since": _ago(trial["asked_at"])}
     elif state == "failed":
-        row |= {"reason": next(iter((trial["reason"] or "").strip().splitlines()), "none was given")}
+        row |= {"reason": _in_a_line(trial["reason"])}
     elif state == "excluded":
         row |= {"value": with_sd(trial["value"], trial["sd"])}
     return row | {"at": place_of(trial["params"])}

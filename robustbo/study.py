@@ -12,7 +12,7 @@ from robustbo.fitting import Fitted
 from robustbo.isolation import pinned
 from robustbo.ladder import climb, finite
 from robustbo.outliers import Outlier, outliers
-from robustbo.suggest import NOTHING_TOLD, Incumbent, incumbent, raw_incumbent
+from robustbo.suggest import Incumbent, incumbent, raw_incumbent
 from robustbo.tabular import Points, is_point, points_of
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
@@ -124,7 +124,7 @@ class Study:
         """
         space = self.settings.space
         if not self.history.having("told"):
-            raise ValueError(NOTHING_TOLD)
+            raise ValueError("a prediction needs at least one told value, got none; tell one first")
         params = points_of(space, [points] if is_point(points) else points)
         X = encode(space, [space.to_unit(p) for p in params])
         found, why = climb(self.settings, self.history, lambda _, fitted: _predicted(fitted, X), is_judging=True)

@@ -21,7 +21,7 @@ from robustbo.trials.history import REMEASURE, Diagnosis, History, Trial
 from robustbo.trials.settings import Settings
 from robustbo.trials.trial import point_of
 
-NOTHING_TOLD = "this needs at least one told value, got none; tell one first"
+NOTHING_TOLD = "the best needs at least one told value, got none; tell one first"
 
 
 @dataclass(frozen=True)
