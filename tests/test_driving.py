@@ -181,7 +181,7 @@ class TestHowMany:
         opt.ask_as(f"another-machine:1:abcdef{MARK}1")
         optimize(opt, 3)
         assert states(opt) == ["pending", "told", "told"]
-        assert "2 of 3 trials have ended: others work on the rest" in caplog.text
+        assert "2 of 3 trials have ended: another-machine:1:abcdef" in caplog.text
 
     @pytest.mark.parametrize("is_shared", [True, False])
     def test_calls_at_once_begin_no_more_than_is_wanted(self, tmp_path, is_shared):
