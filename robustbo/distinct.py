@@ -45,6 +45,8 @@ def first_point(space: Space, history: History, seed: int, trial: int) -> Params
     """
     point = space.sobol(seeds.derive(seed, 0, "sobol"), trial)
     trials = history.open_trials if is_exhausted(space, history) else history.trials
+    if not any(t.params == point for t in trials):
+        return point
     taken = {t.point for t in trials}
     if point_of(point) not in taken:
         return point
