@@ -6,7 +6,7 @@ Once each point of a finite space has been asked for there is nothing new: point
 reason that says so, and none at all while every one is being measured.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from robustbo import seeds
 from robustbo.errors import SpaceExhausted
@@ -37,6 +37,11 @@ def is_taken(space: Space, trials: Sequence[Trial], params: Params) -> bool:
     )
 
 
+def is_at(trials: Iterable[Trial], params: Params) -> bool:
+    """Whether one of these trials is at a very point; True is not 1."""
+    return any(trial.params == params and trial.point == point_of(params) for trial in trials)
+
+
 def first_point(space: Space, history: History, seed: int, trial: int) -> Params:
     """The scrambled Sobol point of a trial's number, or another where that has been asked for already.
 
@@ -45,12 +50,9 @@ def first_point(space: Space, history: History, seed: int, trial: int) -> Params
     """
     point = space.sobol(seeds.derive(seed, 0, "sobol"), trial)
     trials = history.open_trials if is_exhausted(space, history) else history.trials
-    if not any(t.params == point for t in trials):
+    if not is_at(trials, point):
         return point
-    taken = {t.point for t in trials}
-    if point_of(point) not in taken:
-        return point
-    others = free_points(space, taken, seeds.derive(seed, trial, "sobol again"))
+    others = free_points(space, {t.point for t in trials}, seeds.derive(seed, trial, "sobol again"))
     return others[seeds.derive(seed, trial, "which") % len(others)]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from robustbo import seeds
 from robustbo.acquisition import best_of, next_point
-from robustbo.distinct import AGAIN, NOTHING_NEW, first_point, free_points, is_exhausted, is_taken
+from robustbo.distinct import AGAIN, NOTHING_NEW, first_point, free_points, is_at, is_exhausted, is_taken
 from robustbo.encoding import decode
 from robustbo.fitting import Fitted, is_robust
 from robustbo.isolation import pinned
@@ -19,7 +19,6 @@ from robustbo.remeasure import repeat
 from robustbo.surrogates.filtered import Verdict
 from robustbo.trials.history import REMEASURE, Diagnosis, History, Trial
 from robustbo.trials.settings import Settings
-from robustbo.trials.trial import point_of
 
 NOTHING_TOLD = "the best needs at least one told value, got none; tell one first"
 
@@ -122,7 +121,7 @@ def _decided(history: History, trial: int, reason: str | None, settings: Setting
     """The decision by a fitted surrogate."""
     started = time.perf_counter()
     point = _next_point(settings, history, fitted, trial)
-    if reason is None and point_of(point) in history.at_points():
+    if reason is None and is_at(history.trials, point):
         reason = AGAIN
     made = Suggestion(point, "model", reason=reason)
     if is_robust(settings) or settings.remeasure == "suspicious":
