@@ -364,6 +364,9 @@ class TestFailures:
         assert len(opt.history) == 0
 
 
+MOMENTS = int(os.environ.get("ROBUSTBO_MOMENTS", "150"))  # of one run that are interrupted, each in a run of its own
+
+
 def interrupted_at(moment, act):
     """Run with Ctrl-C at the so manieth moment at which Python may hear it in our code, None for never.
 
@@ -411,7 +414,7 @@ class TestCtrlC:
         unbroken = values(tmp_path / "unbroken")
         moments, _ = interrupted_at(None, lambda: self.run(tmp_path / "counted", []))
         assert moments > 1000
-        for moment in range(1, moments, moments // 150):
+        for moment in range(1, moments, max(1, moments // MOMENTS)):
             path, acknowledged = tmp_path / str(moment), []
             count, is_interrupted = interrupted_at(moment, lambda path=path, told=acknowledged: self.run(path, told))
             assert is_interrupted == (count >= moment)  # a run that waits less has fewer
