@@ -1,11 +1,13 @@
 """Acquisition functions by name, and their maximization over continuous and mixed spaces."""
 
+from contextlib import AbstractContextManager
+
 import torch
 from botorch.acquisition import AcquisitionFunction, LogExpectedImprovement, qLogExpectedImprovement
 from botorch.acquisition.logei import qLogNoisyExpectedImprovement
 from botorch.models.gpytorch import GPyTorchModel
 from botorch.optim import optimize_acqf
-from botorch.optim.optimize_mixed import optimize_acqf_mixed_alternating
+from botorch.optim.optimize_mixed import MAX_DISCRETE_VALUES, optimize_acqf_mixed_alternating
 from botorch.sampling import SobolQMCNormalSampler
 from torch import Tensor
 
@@ -13,7 +15,7 @@ from robustbo import seeds
 from robustbo.acquisition_functions import NUM_SAMPLES, LogNEI, StudentTLogExpectedImprovement, is_student_t
 from robustbo.encoding import categories, encode
 from robustbo.fitting import Fitted
-from robustbo.isolation import isolated
+from robustbo.isolation import drawing_nothing, isolated
 from robustbo.parameters import Choice
 from robustbo.space import Space
 from robustbo.surrogates.base import quiet
@@ -104,7 +106,7 @@ def next_point(name: str, fitted: Fitted, space: Space, pending: list[list[float
         pending: Unit-cube rows of the points asked and not told.
         seed: Of everything random in here.
     """
-    with isolated(seed), quiet():
+    with _isolated(seed, fitted, space), quiet():
         return maximize(_function(name, fitted, space, pending, seed), space)
 
 
@@ -112,12 +114,20 @@ def best_of(
     name: str, fitted: Fitted, space: Space, pending: list[list[float]], seed: int, rows: list[list[float]]
 ) -> int:
     """Which of ``m`` unit-cube rows to measure next, where not every point will do; see `next_point`."""
-    with isolated(seed), quiet(), torch.no_grad():
+    with _isolated(seed, fitted, space), quiet(), torch.no_grad():
         function = _function(name, fitted, space, pending, seed)
         parts = encode(space, rows).unsqueeze(-2).split(CHUNK)
         return int(torch.cat([function(part) for part in parts]).argmax())
 
 
+def _isolated(seed: int, fitted: Fitted, space: Space) -> AbstractContextManager[None]:
+    draws_in_python = any(count > MAX_DISCRETE_VALUES for count in categories(space).values())
+    return isolated(seed, with_globals=draws_in_python or not fitted.is_ours)
+
+
 def _function(name: str, fitted: Fitted, space: Space, pending: list[list[float]], seed: int) -> AcquisitionFunction:
     X_pending = encode(space, pending) if pending else None
-    return build(name, fitted.model, fitted.X, X_pending, seeds.derive(seed, 0, "samples") % 2**31)
+    function = build(name, fitted.model, fitted.X, X_pending, seeds.derive(seed, 0, "samples") % 2**31)
+    if fitted.is_ours:  # its samples are drawn
+        function.forward = drawing_nothing()(function.forward)
+    return function

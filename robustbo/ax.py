@@ -102,12 +102,12 @@ class SeededAcquisition(Acquisition):
     """
 
     def _instantiate_acquisition(self) -> None:
-        with isolated(self._seed("samples")), quiet():
+        with isolated(self._seed("samples"), with_globals=True), quiet():
             super()._instantiate_acquisition()
 
     def optimize(self, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
         """Candidates, as in Ax."""
-        with isolated(self._seed("restarts")), quiet():
+        with isolated(self._seed("restarts"), with_globals=True), quiet():
             return super().optimize(*args, **kwargs)
 
     def _seed(self, purpose: str) -> int:

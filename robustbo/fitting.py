@@ -31,7 +31,7 @@ from robustbo.isolation import isolated, pinned
 from robustbo.space import Space
 from robustbo.surrogates import base
 from robustbo.surrogates.averaged import alone
-from robustbo.surrogates.registry import model_class
+from robustbo.surrogates.registry import SURROGATES, model_class
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
 
@@ -80,6 +80,11 @@ class Fitted:
     seconds: float
     aside: tuple[int, ...] = ()
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether the surrogate is one of this library."""
+        return type(self.model) in SURROGATES.values()
+
     def in_units(self, mean: Tensor, sd: Tensor) -> tuple[list[float], list[float]]:
         """The model's means and standard deviations in the user's units."""
         return (self.sign * self.scale * mean + self.center).tolist(), (self.scale * sd).tolist()
@@ -91,7 +96,8 @@ class Fitted:
 
         Where the model predicts by several fits, that is by all of them, or by the one that names the outliers.
         """
-        with isolated(0), base.quiet(), torch.no_grad(), nullcontext() if is_averaged else alone(self.model):
+        apart = isolated(0, with_globals=not self.is_ours)
+        with apart, base.quiet(), torch.no_grad(), nullcontext() if is_averaged else alone(self.model):
             posterior = self.model.posterior(X, observation_noise=is_noisy)
         return self.in_units(posterior.mean.squeeze(-1), posterior.variance.squeeze(-1).sqrt())
 
@@ -178,7 +184,8 @@ def _fit(settings: Settings, data: Observations) -> Fitted:
     X = encode(settings.space, [list(row) for row in data.X])
     Y = torch.tensor([settings.sign * (v / scale - center / scale) for v in data.values], dtype=torch.float64)
     Yvar = None if data.sds is None else torch.tensor([_variance(s / scale) for s in data.sds], dtype=torch.float64)
-    with isolated(seeds.derive(settings.seed, len(data.values), "fit")), base.quiet():
+    seed = seeds.derive(settings.seed, len(data.values), "fit")
+    with isolated(seed, with_globals=settings.surrogate not in SURROGATES), base.quiet():
         try:
             model = model_class(settings.surrogate)(
                 X,

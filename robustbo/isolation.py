@@ -1,8 +1,8 @@
-"""Computations that cannot hear the outside: one thread, seeded generators, and the world put back afterwards.
+"""Computations that cannot hear the outside: one thread, random numbers of their own, the world put back afterwards.
 
-BoTorch draws from the global generators of torch, NumPy and Python, and sums depend on the number of threads, torch's
-and those of the linear algebra that NumPy and SciPy bring.
-Bit for bit replay needs both pinned while a decision is made, and a user's own state untouched after it.
+BoTorch draws from torch's global generator, and sums depend on the number of threads, torch's and those of the linear
+algebra that NumPy and SciPy bring. Bit for bit replay needs both pinned while a decision is made, and a user's own
+state untouched.
 """
 
 import os
@@ -11,13 +11,25 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache
+from typing import Any
 
 import numpy as np
 import scipy.linalg  # noqa: F401 - so that its library is loaded, and found below
 import torch
 from threadpoolctl import ThreadpoolController
+from torch.overrides import TorchFunctionMode
 
 _one_at_a_time = threading.RLock()
+_local = threading.local()
+
+LIKE = {torch.rand_like: torch.rand, torch.randn_like: torch.randn}
+IN_PLACE = ("bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "normal_", "random_", "uniform_")
+DRAWING = {
+    *(torch.bernoulli, torch.multinomial, torch.normal, torch.poisson, torch.rand, torch.randint, torch.randn),
+    *(torch.randperm, torch.Tensor.bernoulli, torch.Tensor.multinomial),
+    *(getattr(torch.Tensor, name) for name in IN_PLACE),
+    *LIKE,
+}
 
 
 @contextmanager
@@ -52,11 +64,15 @@ def _is_default() -> bool:
 
 
 @contextmanager
-def isolated(seed: int) -> Iterator[None]:
-    """Run the block `pinned`, on one thread with all global generators seeded, then restore everything.
+def isolated(seed: int, *, with_globals: bool = False) -> Iterator[None]:
+    """Run the block `pinned`, on one thread, with torch's random numbers from a generator of its own.
+
+    The global generators stay as they are, so that no other thread changes what is drawn here, nor is changed by it.
 
     Args:
         seed: In [0, 2^63).
+        with_globals: Whether code in the block may draw from Python's generator or NumPy's, as somebody's own model
+            may. They are seeded then, and put back afterwards; another thread that draws meanwhile is disturbed.
 
     Example:
         >>> with isolated(0):
@@ -64,20 +80,68 @@ def isolated(seed: int) -> Iterator[None]:
         >>> with isolated(0):
         ...     assert torch.rand(1) == a
     """
-    with pinned(), torch.random.fork_rng(devices=[]), _libraries().limit(limits=1, user_api="blas"):
-        threads = torch.get_num_threads()
-        python_state = random.getstate()
-        numpy_state = np.random.get_state()  # noqa: NPY002
+    with pinned(), _libraries().limit(limits=1, user_api="blas"), _seeded(seed) if with_globals else nullcontext():
+        threads, outer = torch.get_num_threads(), getattr(_local, "draws", None)
+        draws = _local.draws = _Draws(seed)
         try:
             torch.set_num_threads(1)
-            torch.default_generator.manual_seed(seed)  # the CPU's, which `fork_rng` puts back; no device's
-            random.seed(seed)
-            np.random.seed(seed % 2**32)  # noqa: NPY002
-            yield
+            with draws:
+                yield
         finally:
+            _local.draws = outer
             torch.set_num_threads(threads)
-            random.setstate(python_state)
-            np.random.set_state(numpy_state)  # noqa: NPY002
+
+
+class _Draws(TorchFunctionMode):
+    """Random numbers from a generator of its own, in this thread, wherever none is named."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self._generator = torch.Generator().manual_seed(seed)
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        if func not in DRAWING:  # nearly always
+            return func(*args, **kwargs) if kwargs else func(*args)
+        kwargs = kwargs or {}
+        if kwargs.get("generator") is None:
+            if func in LIKE:  # which take one in newer torch alone
+                like, *rest = args
+                func, args = LIKE[func], (*rest, like.shape)
+                kwargs = {"dtype": like.dtype, "device": like.device, **kwargs}
+            kwargs = {**kwargs, "generator": self._generator}
+        return func(*args, **kwargs)
+
+
+@contextmanager
+def drawing_nothing() -> Iterator[None]:
+    """Run a block of `isolated` that needs no random numbers without looking for them: a tenth faster."""
+    draws: _Draws | None = getattr(_local, "draws", None)
+    if draws is None:
+        yield
+        return
+    _local.draws = None
+    draws.__exit__(None, None, None)
+    try:
+        yield
+    finally:
+        draws.__enter__()
+        _local.draws = draws
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """Run the block with the generators of Python and NumPy seeded, then put back."""
+    python_state = random.getstate()
+    numpy_state = np.random.get_state()  # noqa: NPY002
+    try:
+        random.seed(seed)
+        np.random.seed(seed % 2**32)  # noqa: NPY002
+        yield
+    finally:
+        random.setstate(python_state)
+        np.random.set_state(numpy_state)  # noqa: NPY002
 
 
 @cache

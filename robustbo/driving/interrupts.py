@@ -7,7 +7,6 @@ it loses one that is raised while an object is being deleted, or that somebody's
 import signal
 import threading
 import traceback
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -82,10 +81,8 @@ def let_go(error: BaseException | None) -> None:
     """Let go of all that the interrupted calls of an error still hold: files, and the locks on them.
 
     A context that is interrupted while it is being left is left only when nothing refers to it any more; the error's
-    traceback does. That such a file was left open is no news then (ResourceWarning).
+    traceback does.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        while error is not None:
-            traceback.clear_frames(error.__traceback__)
-            error = error.__context__
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__context__

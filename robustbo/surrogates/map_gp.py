@@ -16,6 +16,7 @@ from gpytorch.module import Module
 from torch import Tensor
 
 from robustbo.errors import FitError
+from robustbo.isolation import drawing_nothing
 from robustbo.numerics.hyperparameters import Model, log_posterior, prior_covariance
 from robustbo.surrogates import autograd_covariance, base_gp
 from robustbo.surrogates.arcsinh import RobustArcsinh
@@ -131,7 +132,7 @@ class MapGP(InNumbers, TakesOptions, SingleTaskGP):
             FitError: If no hyperparameters give a finite likelihood.
         """
         self.eval()
-        with torch.no_grad():
+        with torch.no_grad(), drawing_nothing():
             model = self.search_model()
             found = self.search(model)
             if not math.isfinite(found.F):

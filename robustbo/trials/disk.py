@@ -28,7 +28,8 @@ FIRST_WAIT_S, LONGEST_WAIT_S = 0.0005, 0.02
 class Locked(io.FileIO):
     """A file, unbuffered, that is locked against all others who lock it until it is closed.
 
-    It is its own context, which is left by closing it, in one step that no interrupt can come between.
+    It is its own context, which is left by closing it, in one step that no interrupt can come between. One that an
+    interrupt keeps from being left is closed, in one step too and without a warning, when nothing refers to it.
 
     Args:
         path: The file.
@@ -47,6 +48,8 @@ class Locked(io.FileIO):
         except BaseException:
             self.close()
             raise
+
+    __del__ = io.FileIO.close
 
 
 LOCKED: "weakref.WeakSet[Locked]" = weakref.WeakSet()
