@@ -57,8 +57,8 @@ def measurements_of(
     if value not in frame.columns:
         raise SpaceError(f"value: there must be a column {value!r} of measured values, got {list(frame.columns)}")
     others = [name for name in (value, sd) if name in frame.columns]
-
-    if STATE in frame.columns and not (frame[STATE] == "told").all():
+    has_state = STATE in frame.columns and STATE not in _columns(space, frame)
+    if has_state and not (frame[STATE] == "told").all():
         raise SpaceError(f"{STATE}: rows must be told values, got others too; pass frame[frame['{STATE}'] == 'told']")
 
     def measurement(row: tuple[Mapping[str, Any], Mapping[str, Any]]) -> tuple[Params, float, float | None]:
@@ -75,7 +75,7 @@ def _rows(
     """Each row's label, its parameters, and the other columns in it."""
     if not frame.columns.is_unique:
         raise SpaceError(f"columns must differ, got {list(frame.columns)}")
-    columns = {(long if (long := f"params.{name}") in frame.columns else name): name for name in space.names}
+    columns = _columns(space, frame)
     if clash := [column for column in columns if column in others]:
         raise SpaceError(f"{clash[0]}: is a parameter and a column of values; name the parameter's params.{clash[0]}")
     known = [name for name in frame.columns if name in columns or name in others]
@@ -89,6 +89,11 @@ def _rows(
     plain = frame[known].astype(object)
     rows = [({columns[c]: row[c] for c in columns}, {c: row[c] for c in others}) for row in plain.to_dict("records")]
     return list(zip(frame.index, rows, strict=True))
+
+
+def _columns(space: Space, frame: pd.DataFrame) -> dict[str, str]:
+    """Where each parameter is: in the column of its name, or that with `params.` before it."""
+    return {(long if (long := f"params.{name}") in frame.columns else name): name for name in space.names}
 
 
 def _listed(given: Any) -> list[Any]:

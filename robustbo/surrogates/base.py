@@ -147,8 +147,13 @@ def diagnose(model: GPyTorchModel) -> Diagnosis:
 
 
 def weights(model: GPyTorchModel, diagnosis: Diagnosis) -> Tensor | None:
-    """How much each observation counts: by a method ``probability_right`` of the model, or else by its diagnosis."""
-    return model.probability_right() if hasattr(model, "probability_right") else diagnosis.weight
+    """How much each observation counts, at most 1: by a method ``probability_right`` of the model, or its diagnosis.
+
+    A heavy tail's weights are relative to an error of one scale, and above 1 for smaller ones: these count wholly.
+    """
+    if hasattr(model, "probability_right"):
+        return model.probability_right()
+    return None if diagnosis.weight is None else diagnosis.weight.clamp(max=1.0)
 
 
 def tails(model: GPyTorchModel, *, leave_one_out: bool = True) -> Tails:

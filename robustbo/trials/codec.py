@@ -3,6 +3,7 @@
 import importlib.metadata
 import warnings
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from robustbo.errors import JournalError, JournalWarning
@@ -23,7 +24,10 @@ def header(settings: Settings) -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """The versions of the libraries that a run's numbers depend on."""
-    return {name: importlib.metadata.version(name) for name in LIBRARIES}
+    return {name: _version(name) for name in LIBRARIES}
+
+
+_version = cache(importlib.metadata.version)  # which reads a file
 
 
 def changed_versions(contents: Contents) -> str:

@@ -11,7 +11,7 @@ from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
 from robustbo.errors import JournalError, JournalWriteError, LockTimeout
 from robustbo.trials import worker
 from robustbo.trials.addresses import Address
-from robustbo.trials.journal import TIMEOUT_S
+from robustbo.trials.disk import TIMEOUT_S
 
 SQLITE = "PRAGMA synchronous = EXTRA"  # a commit survives a power cut: the folder is synced too
 POSTGRESQL = (  # the server finds out within a minute that a machine is gone, and lets go of what it had locked

@@ -18,7 +18,7 @@ from robustbo.errors import JournalError, JournalWriteError
 from robustbo.trials import addresses, decisions
 from robustbo.trials.addresses import Address
 from robustbo.trials.connections import code, connected, failing, reason, unreadable, unwritable
-from robustbo.trials.journal import TIMEOUT_S
+from robustbo.trials.disk import TIMEOUT_S
 from robustbo.trials.log import SCHEMA, Conflict, Event, Mark, header_line, lines_of, parse
 from robustbo.trials.reading import Contents
 

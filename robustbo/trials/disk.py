@@ -23,6 +23,7 @@ else:
 
 FAR = 2**40  # Windows locks bytes, which are then unreadable for others: one far beyond the end of any journal
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.0005, 0.02
+TIMEOUT_S = 30.0  # for a lock that is held for milliseconds
 
 
 class Locked(io.FileIO):
@@ -41,11 +42,11 @@ class Locked(io.FileIO):
     """
 
     def __init__(self, path: Path, mode: str, timeout_s: float) -> None:
-        super().__init__(path, mode)
-        LOCKED.add(self)
         try:
+            super().__init__(path, mode)
+            LOCKED.add(self)
             lock(self, path, timeout_s)
-        except BaseException:
+        except BaseException:  # somebody may keep the error, as notebooks do, and all that its calls hold
             self.close()
             raise
 
@@ -116,6 +117,14 @@ def size(file: io.FileIO) -> int:
     return os.fstat(file.fileno()).st_size
 
 
+def stamp(file: io.FileIO) -> int | None:
+    """When it was last changed, in nanoseconds; None where the system does not say."""
+    try:
+        return os.fstat(file.fileno()).st_mtime_ns
+    except OSError:
+        return None
+
+
 def read_from(file: io.FileIO, start: int) -> bytes:
     """All from a byte on."""
     file.seek(start)
@@ -140,6 +149,11 @@ def write_at(file: io.FileIO, start: int, data: bytes) -> None:
         raise
 
 
+def beside(path: Path) -> Path:
+    """The file beside a journal that is locked for what its own lock is not for."""
+    return path.with_name(f".{path.name}.lock")
+
+
 def create(path: Path, data: bytes) -> None:
     """A new file, there as a whole or not at all.
 
@@ -149,15 +163,17 @@ def create(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(f".{path.name}.{os.getpid()}.{time.monotonic_ns():x}.new")
     try:
-        with new.open("xb", buffering=0) as file:
+        with Locked(new, "xb", 0.0) as file:
             write_at(file, 0, data)
         try:
             os.link(new, path)
         except FileExistsError:
             raise
         except OSError:  # a file system without links
-            with path.open("xb", buffering=0) as file:
-                write_at(file, 0, data)
+            with Locked(beside(path), "ab", TIMEOUT_S):
+                if path.exists():
+                    raise FileExistsError(path) from None
+                new.replace(path)
     finally:
         new.unlink(missing_ok=True)
     sync_folder(path.parent)

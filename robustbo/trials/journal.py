@@ -19,7 +19,6 @@ from robustbo.trials import disk
 from robustbo.trials.log import Event, Mark, header_line, lines_of
 from robustbo.trials.reading import Contents, contents_of, follow, warn_of_torn
 
-TIMEOUT_S = 30.0  # for a lock that is held for milliseconds
 DECISION_TIMEOUT_S = 600.0  # for one that is held during a fit
 
 
@@ -53,20 +52,24 @@ class JournalFile:
             JournalError: If it cannot be read; it is left as it is then.
         """
         log = cls(path)
-        if not log.path.exists():
-            raise JournalError(f"{path}: there is no such journal")
-        with log.turn() as turn:
-            contents = contents_of(Path(path), disk.read_from(turn, 0))
-            warn_of_torn(path, contents.torn)
-            mark = turn.append([], contents.mark)
+        with _writing(log.name):
+            if not log.path.exists():
+                raise JournalError(f"{path}: there is no such journal")
+            with log.turn() as turn:
+                contents = contents_of(Path(path), disk.read_from(turn, 0))
+                warn_of_torn(path, contents.torn)
+                mark = turn.append([], contents.mark)
         return log, contents._replace(mark=mark)
 
     def has_grown(self, mark: Mark) -> bool:
-        """Whether there is more than up to a mark (or less); a journal that is gone has not."""
+        """Whether the file is not as it was at a mark; a journal that is gone has not grown."""
         try:
-            return self.path.stat().st_size != mark.end
+            found = self.path.stat()
         except FileNotFoundError:
             return False
+        except OSError:  # which the next turn will say
+            return True
+        return found.st_size != mark.end or mark.stamp not in (None, found.st_mtime_ns)
 
     def turn(self) -> "FileTurn":
         """The file, locked until it is closed.
@@ -75,51 +78,75 @@ class JournalFile:
             JournalWriteError: If it is gone, or must not be written to.
             LockTimeout: If somebody else has it locked for long.
         """
+        file = None
         with _writing(self.name):
-            while True:  # somebody may put another file in its place while we wait
-                file = FileTurn(self.name, self.path)
-                if disk.is_at(file, self.path):
-                    return file
-                file.close()
+            try:
+                while True:  # somebody may put another file in its place while we wait
+                    file = FileTurn(self.name, self.path)
+                    if disk.is_at(file, self.path):
+                        return file
+                    file.close()
+            except BaseException:
+                if file is not None:
+                    file.close()
+                raise
 
     def deciding(self) -> disk.Locked:
         """The lock on decisions, a file beside the journal."""
         with _writing(self.name):
-            return disk.Locked(self.path.with_name(f".{self.path.name}.lock"), "ab", DECISION_TIMEOUT_S)
+            return disk.Locked(disk.beside(self.path), "ab", DECISION_TIMEOUT_S)
 
 
 class FileTurn(disk.Locked):
     """A journal's file while it is locked; see `trials.log.Turn`."""
 
     def __init__(self, place: str, path: Path) -> None:
-        super().__init__(path, "r+b", TIMEOUT_S)
         self.place = place
+        super().__init__(path, "r+b", disk.TIMEOUT_S)
 
     def behind(self, mark: Mark) -> tuple[list[Event], Mark]:
-        """The events behind a mark; a torn last line is not one, and is cut off by the next `append`."""
-        size = disk.size(self)
-        if size < mark.end:
-            raise JournalError(
-                f"{self.place}: must have at least the {mark.end} bytes it had, it has {size}: cut short"
-            )
-        if size == mark.end:
-            return [], mark
-        data = disk.read_from(self, mark.end)
+        """The events behind a mark; a torn last line is not one, and is cut off by the next `append`.
+
+        Where nothing has been added, though the file was changed, all of it is read again.
+        """
+        with _writing(self.place):
+            size, stamp = disk.size(self), disk.stamp(self)
+            self._check_size(size, mark)
+            if size == mark.end and (mark.stamp is None or mark.stamp == stamp):
+                return [], mark
+            if size == mark.end:
+                self._check_all(mark)
+                return [], mark._replace(stamp=stamp)
+            data = disk.read_from(self, mark.end)
         if mark.is_open:
             if not data.startswith(b"\n"):
                 raise JournalError(f"{self.place}, line {mark.length + 1}: damaged; the file is left as it is")
             data, mark = data[1:], mark._replace(end=mark.end + 1, is_open=False)
         found, mark, _ = follow(Path(self.place), data, mark)
-        return list(found), mark
+        return list(found), mark._replace(stamp=stamp)
+
+    def _check_size(self, size: int, mark: Mark) -> None:
+        if size < mark.end:
+            raise JournalError(
+                f"{self.place}: must have at least the {mark.end} bytes it had, it has {size}: cut short"
+            )
+
+    def _check_all(self, mark: Mark) -> None:
+        contents = contents_of(Path(self.place), disk.read_from(self, 0))
+        if contents.mark.check != mark.check:
+            raise JournalError(f"{self.place}: must hold what it held, it has been changed; the file is left as it is")
 
     def append(self, events: Sequence[Event], mark: Mark) -> Mark:
         """Write events behind a mark; without any, what is torn is cut off and a missing newline written."""
         lines, check = lines_of(events, mark.check)
         data = "".join(f"{line}\n" for line in ([""] if mark.is_open else []) + lines).encode()
-        if data or disk.size(self) != mark.end:
-            with _writing(self.place):
+        with _writing(self.place):
+            size = disk.size(self)
+            self._check_size(size, mark)
+            if data or size != mark.end:
                 disk.write_at(self, mark.end, data)
-        return Mark(mark.length + len(events), check, mark.end + len(data))
+                mark = mark._replace(is_open=False, stamp=disk.stamp(self))
+        return mark._replace(length=mark.length + len(events), check=check, end=mark.end + len(data))
 
 
 class Journal:
@@ -158,13 +185,13 @@ class Journal:
             JournalError: If somebody else has written to the file since it was opened.
         """
         with self._log.turn() as turn:
-            others, _ = turn.behind(self._mark)
+            others, mark = turn.behind(self._mark)
             if others:
                 raise JournalError(
                     f"{self.path}: must end where this process left it; another process writes to it: resume it anew, "
                     "and use one process for it"
                 )
-            self._mark = turn.append([event], self._mark)
+            self._mark = turn.append([event], mark)
 
 
 @contextmanager

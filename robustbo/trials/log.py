@@ -24,12 +24,14 @@ class Mark(NamedTuple):
         check: The checksum of the last line before.
         end: The byte behind it, in a file.
         is_open: Whether that line still lacks its newline, in a file.
+        stamp: When the file was last changed, in nanoseconds; None where that is not known.
     """
 
     length: int = 0
     check: int = 0
     end: int = 0
     is_open: bool = False
+    stamp: int | None = None
 
 
 def _refuse(constant: str) -> float:
@@ -47,7 +49,11 @@ class Turn(Protocol):
     """A log while nobody else appends to it."""
 
     def behind(self, mark: Mark) -> tuple[list[Event], Mark]:
-        """The events behind a mark, and the mark behind them."""
+        """The events behind a mark, and the mark behind them.
+
+        Raises:
+            JournalError: If what was before the mark is not there any more, as far as that is noticed.
+        """
 
     def append(self, events: Sequence[Event], mark: Mark) -> Mark:
         """Write events behind a mark, all or none; they are kept when this returns.
@@ -65,7 +71,7 @@ class Log(Protocol):
         """Where it is, for messages."""
 
     def has_grown(self, mark: Mark) -> bool:
-        """Whether there is more behind a mark."""
+        """Whether there is more behind a mark, or may be something else before it."""
 
     def turn(self) -> AbstractContextManager[Turn]:
         """Keep others from appending."""

@@ -67,7 +67,7 @@ def follow(path: Path, data: bytes, mark: Mark) -> tuple[list[dict[str, Any]], M
     """The lines that follow a mark, the mark behind them, and what is torn off the last."""
     *lines, tail = data.split(b"\n")
     found: list[dict[str, Any]] = []
-    count, check, end, is_open = mark
+    count, check, end, is_open, _ = mark
     for number, line in enumerate([*lines, tail] if tail else lines, start=1):
         parsed = parse(line, check)
         if parsed is None and number > len(lines) and count >= 0 and loaded(line) is None:

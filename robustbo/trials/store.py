@@ -172,7 +172,7 @@ class Store:
 
     def _written(self, turn: Turn, decide: Callable[[State], Sequence[Event] | None]) -> Sequence[Event] | None:
         others, mark = turn.behind(self._state.mark)
-        if others:
+        if mark != self._state.mark:
             self._state = State(self._folded(others), mark)
         events = decide(self._state)
         if events:
