@@ -33,13 +33,20 @@ def either(path: Path) -> Arrays:
 
 
 def slices(path: Path) -> Arrays:
-    """The CT slices' CSV (in its archive or out of it): a header, then patient, features, and the target last."""
+    """The CT slices' CSV (in its archive or out of it): a header, then patient, features, and the target last.
+
+    Raises:
+        ValueError: If a row is not the number of one of the 97 patients and 384 features in their range.
+    """
     if path.suffix == ".zip":
         with zipfile.ZipFile(path) as archive, archive.open("slice_localization_data.csv") as file:
             rows = np.loadtxt(file, delimiter=",", skiprows=1, dtype="<f8")
     else:
         rows = np.loadtxt(path, delimiter=",", skiprows=1, dtype="<f8")
-    return rows[:, :-1], rows[:, -1]
+    X = rows[:, :-1]
+    if X.shape[1] != 385 or not (abs(X[:, 1:] - 0.375) <= 0.625).all() or not np.isin(X[:, 0], range(97)).all():
+        raise ValueError("a slice must be the number of a patient (0 to 96) and 384 features in [-0.25, 1]")
+    return X, rows[:, -1]
 
 
 def minutes(path: Path) -> Arrays:

@@ -32,7 +32,7 @@ def draw(spec: RunSpec, table: pd.DataFrame, methods: Sequence[str], path: Path)
         return False
     figure, axes = plt.subplots(figsize=(8.4, 4.3), layout="constrained")
     draw_curves(axes, spec, table, methods)
-    axes.set(xlabel="trials", ylabel="true value at the recommended point", title=spec.title or spec.problem)
+    axes.set(xlabel="trials", ylabel="true value at the recommended point", title=as_text(spec.title or spec.problem))
     finish(figure, path)
     return True
 
@@ -45,7 +45,7 @@ def draw_curves(axes: Any, spec: RunSpec, table: pd.DataFrame, methods: Sequence
             trials,
             mean,
             color=look.color,
-            label=method,
+            label=as_text(method),
             linestyle=look.line,
             linewidth=1.8,
             marker="o" if len(trials) == 1 else None,  # of Ax there is the last recommendation alone
@@ -58,6 +58,16 @@ def draw_curves(axes: Any, spec: RunSpec, table: pd.DataFrame, methods: Sequence
         axes.axhline(value, color="#bbbbbb", linewidth=1, linestyle=":", zorder=0)
         axes.annotate(label, (axes.get_xlim()[0], value), (3, 2), textcoords="offset points", color="#777777")
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def as_text(text: str) -> str:
+    """A text for a picture as it is, whose dollars begin no formula.
+
+    Example:
+        >>> as_text("cost in $") == "cost in " + chr(92) + "$"
+        True
+    """
+    return text.replace("$", r"\$")
 
 
 def finish(figure: Any, path: Path, *, has_legend: bool = True) -> None:

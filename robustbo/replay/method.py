@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 from robustbo.surrogates.registry import check_options, is_known, name_of
 from robustbo.trials.settings import DEFAULT_MAX_REPEATS, DEFAULT_REMEASURE, DEFAULT_SURROGATE, Acquisition, Remeasure
 
+MOST_REPLICATIONS = 10_000  # of a method: each is a cell, which takes memory before it is run
 RECORDED = "is_recorded"  # in the context of a validation: what is read must import nothing
 
 

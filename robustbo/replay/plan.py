@@ -57,7 +57,7 @@ def plan_all(
     plans = []
     for run in runs:
         path = specs.find(run)
-        name = path.parent.name if path.name == specs.SPEC_FILE else path.stem
+        name = (path.resolve().parent.name or "run") if path.name == specs.SPEC_FILE else path.stem
         folder = Path("results") / name if out is None else out / name if len(runs) > 1 else out
         plans.append(plan(specs.only(specs.load(run, overrides), methods), folder, resume))
     return plans

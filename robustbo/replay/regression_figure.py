@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from robustbo.replay.figure import finish, plt
+from robustbo.replay.figure import as_text, finish, plt
 from robustbo.replay.looks import Look, looks
 from robustbo.replay.regression_score import DENSITY
 from robustbo.replay.regression_spec import RegressionSpec
@@ -42,14 +42,14 @@ def draw(spec: RegressionSpec, table: pd.DataFrame, methods: Sequence[str], path
             has_legend = True
         else:
             _by_method(axes, part, styles)
-        axes.set_title(f"{task}, {corruption}", fontsize=9)
+        axes.set_title(as_text(f"{task}, {corruption}"), fontsize=9)
         if i % across == 0:
             axes.set_ylabel(DENSITY, fontsize=8)
     axes = figure.add_subplot(grid[down, :])
     _boxes(axes, table, table["fit_s"], styles)
     axes.set(yscale="log", ylabel="seconds of a fit")
     axes.tick_params(axis="x", labelsize=7)
-    figure.suptitle(spec.title, fontsize=10)
+    figure.suptitle(as_text(spec.title), fontsize=10)
     for axes in figure.axes:
         axes.spines[["top", "right"]].set_visible(False)
     finish(figure, path, has_legend=has_legend)
@@ -60,7 +60,7 @@ def _by_rate(axes: Any, part: pd.DataFrame, styles: dict[str, Look], *, has_labe
     for method, look in styles.items():
         mine = part[part["method"] == method].groupby("rate")["nlpd"]
         mean, error = -mine.mean(), mine.sem()
-        label = method if has_labels else None
+        label = as_text(method) if has_labels else None
         axes.errorbar(
             mean.index, mean, error, color=look.color, linestyle=look.line, marker=".", capsize=2, label=label
         )
@@ -77,6 +77,8 @@ def _by_method(axes: Any, part: pd.DataFrame, styles: dict[str, Look]) -> None:
 def _boxes(axes: Any, part: pd.DataFrame, values: pd.Series, styles: dict[str, Look]) -> None:
     there = [method for method in styles if (part["method"] == method).any()]
     by_method = [values[part["method"] == method].to_numpy() for method in there]
-    found = axes.boxplot(by_method, tick_labels=there, patch_artist=True, medianprops={"color": "#000000"})
+    found = axes.boxplot(
+        by_method, tick_labels=[*map(as_text, there)], patch_artist=True, medianprops={"color": "#000000"}
+    )
     for box, method in zip(found["boxes"], there, strict=True):
         box.set(facecolor=styles[method].color, alpha=0.6)

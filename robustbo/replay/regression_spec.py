@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from robustbo import regression
-from robustbo.replay.method import NAMED, Chosen, Frozen, Strict, as_table, by_name, with_defaults
+from robustbo.replay.method import MOST_REPLICATIONS, NAMED, Chosen, Frozen, Strict, as_table, by_name, with_defaults
 
 NONE = "none"  # the corruption that does nothing, whatever its rate
 FOLDER = "folder"  # of the spec's file, as validation is told of it
@@ -78,7 +78,7 @@ class RegressionSpec(Strict):
     corruptions: list[str] = Field(min_length=1)
     rates: list[Annotated[float, Field(ge=0, le=1)]] = Field(default=[0.1], min_length=1)
     methods: dict[str, Fitted] = Field(min_length=1)
-    replications: int = Field(ge=1)
+    replications: int = Field(ge=1, le=MOST_REPLICATIONS)
     seed: int = Field(default=0, ge=0)
     published: Path | None = None
 

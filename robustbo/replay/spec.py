@@ -1,5 +1,6 @@
 """A run's specification: TOML in, validated spec out."""
 
+import reprlib
 import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -13,13 +14,14 @@ from robustbo.errors import SpecError
 from robustbo.problem import Problem
 from robustbo.problem import load as load_problem
 from robustbo.problem import names as problem_names
-from robustbo.replay.method import Frozen, Method, Strict, as_table, by_name
+from robustbo.replay.method import MOST_REPLICATIONS, Frozen, Method, Strict, as_table, by_name
 from robustbo.replay.regression_spec import FOLDER, Fitted, RegressionSpec
 from robustbo.trials.settings import default_num_initial
 
 SPEC_FILE = "spec.toml"
 KINDS = ("optimization", "regression")
 UNSAID: Any = None
+MOST_TRIALS = 100_000  # a replication
 
 
 class CorruptionSpec(Frozen):
@@ -63,9 +65,9 @@ class RunSpec(Strict):
     problem_options: dict[str, Any] = Field(default={}, validate_default=True)
     corruption: CorruptionSpec | None = None
     methods: dict[str, Method] = Field(min_length=1)
-    trials: int = Field(ge=1)
+    trials: int = Field(ge=1, le=MOST_TRIALS)
     num_initial: int = Field(default=UNSAID, ge=1, validate_default=True)
-    replications: int = Field(ge=1)
+    replications: int = Field(ge=1, le=MOST_REPLICATIONS)
     seed: int = Field(default=0, ge=0)
 
     @field_validator("problem")
@@ -150,7 +152,7 @@ def find(run: str | Path) -> Path:
         SpecError: If there is none.
     """
     path = Path(run)
-    for candidate in (path / SPEC_FILE, path.with_name(path.name + ".toml"), path):
+    for candidate in (path / SPEC_FILE, path.parent / f"{path.name}.toml", path):
         if candidate.is_file():
             return candidate
     places = f"a folder with {SPEC_FILE} in it, or NAME.toml beside it"
@@ -173,6 +175,10 @@ def load(run: str | Path, overrides: Iterable[str] = ()) -> AnySpec:
         given = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SpecError(f"{path}: expected TOML: {error}") from None
+    except RecursionError:
+        raise SpecError(f"{path}: expected TOML, got tables or lists that are nested too deeply") from None
+    except OSError as error:
+        raise SpecError(f"{path}: cannot be read: {error.strerror}") from None
     overrides = list(overrides)
     for override in overrides:
         _override(given, override)
@@ -207,7 +213,7 @@ def _explain(place: str, error: Any, whole: type[BaseModel], method: type[BaseMo
         model = whole if len(error["loc"]) == 1 else method
         message = f"no such key, expected one of {', '.join(model.model_fields)}"
     if error["type"] != "missing" and "got " not in message:
-        message += f", got {error['input']!r}"
+        message += f", got {reprlib.repr(error['input'])}"
     return f"{place}: {key}: {message}"
 
 
@@ -219,6 +225,8 @@ def _override(given: dict[str, Any], override: str) -> None:
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         value = text
+    except RecursionError:
+        raise SpecError(f"--set {key}: expected a value, got lists that are nested too deeply") from None
     *path, last = key.strip().split(".")
     for part in path:
         inner = given[part] = as_table(given.get(part, {}))  # methods may be a list of names

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from problems import datasets
+from problems import datasets, formats
 from problems.datasets import TABLES, digest, fetch, mnist, table
 from problems.formats import idx
 from robustbo.errors import DataError
@@ -227,26 +227,47 @@ class TestRealData:
         assert found.y_test[:5].tolist() == [7, 2, 1, 0, 4]
         assert np.bincount(found.y).tolist() == [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]
 
-    @pytest.mark.parametrize("is_packed", [True, False])
-    def test_the_slices_are_known_by_their_targets(self, tmp_path, monkeypatch, real_data, is_packed):
-        """All 53,500 real targets; the features, which cannot be had here, are made up."""
+    def test_the_slices_are_known_by_their_targets_and_the_first_rows(self, real_data):
+        """All 53,500 real targets, and the features of the first 682; the others cannot be had here, and may be any."""
         with np.load(real_data / "ct_slice_PARTIAL_682rows.npz") as partial_:
-            y = partial_["y_all_53500"]
-        text = "patientId,value0,reference\n" + "".join(f"{i % 97},0.5,{v!r}\n" for i, v in enumerate(y.tolist()))
-        if is_packed:
-            with zipfile.ZipFile(tmp_path / "slice_localization_data.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-                archive.writestr("slice_localization_data.csv", text)
-        else:
-            (tmp_path / "slice_localization_data.csv").write_text(text)
-        monkeypatch.setenv("ROBUSTBO_DATA", str(tmp_path))
-        X, found = table("ct-slices")
-        np.testing.assert_array_equal(found, y)
-        assert X.shape == (53500, 2)
-        (tmp_path / "slice_localization_data.csv").write_text("\n".join(text.splitlines()[:-1]))
-        (tmp_path / "slice_localization_data.zip").unlink(missing_ok=True)
-        table.cache_clear()
-        with pytest.raises(DataError, match="its content must have the SHA-256"):
-            table("ct-slices")
+            known, y = partial_["X"].astype("<f8"), partial_["y_all_53500"]
+        X = np.vstack([known, np.full((53500 - len(known), 385), 0.5)])
+        source = TABLES["ct-slices"]
+        assert digest(source.checked((X, y))) == source.digest
+        X[681, 384] += 0.001
+        assert digest(source.checked((X, y))) != source.digest
+        X[681, 384] = known[681, 384]
+        y = y.copy()
+        y[-1] += 1e-6
+        assert digest(source.checked((X, y))) != source.digest
 
     def test_all_have_a_test(self):
         assert set(SHAPES) == set(TABLES) - {"ct-slices"}
+
+
+class TestSlices:
+    ROW = ("3", *["0.5"] * 383, "-0.25", "21.5")
+
+    def read(self, path, row, is_packed):
+        text = "\n".join(["patientId,value0,reference", ",".join(self.ROW), ",".join(row), ""])
+        if is_packed:
+            path = path.with_suffix(".zip")
+            with zipfile.ZipFile(path, "w") as archive:
+                archive.writestr("slice_localization_data.csv", text)
+        else:
+            path.write_text(text)
+        return formats.slices(path)
+
+    @pytest.mark.parametrize("is_packed", [True, False])
+    def test_are_read_packed_and_unpacked(self, tmp_path, is_packed):
+        X, y = self.read(tmp_path / "slices.csv", self.ROW, is_packed)
+        assert X.shape == (2, 385)
+        assert X[1, [0, 1, 384]].tolist() == [3.0, 0.5, -0.25]
+        assert y.tolist() == [21.5, 21.5]
+
+    @pytest.mark.parametrize(
+        "row", [["97", *ROW[1:]], ["0.5", *ROW[1:]], ["3", "1.5", *ROW[2:]], ["3", "nan", *ROW[2:]]]
+    )
+    def test_of_no_patient_or_out_of_range_are_refused(self, tmp_path, row):
+        with pytest.raises(ValueError, match=r"a slice must be the number of a patient \(0 to 96\) and 384 features"):
+            self.read(tmp_path / "slices.csv", row, is_packed=False)

@@ -1,5 +1,7 @@
 import matplotlib.image
 import pandas as pd
+import pytest
+from matplotlib.text import Text
 
 from robustbo.replay.figure import draw
 from robustbo.replay.spec import RunSpec
@@ -53,3 +55,22 @@ def test_a_method_with_one_recommendation_is_a_point(tmp_path, monkeypatch):
     )
     assert draw(spec, pd.DataFrame(rows), list(spec.methods), tmp_path / "curves.png")
     assert (markers["sobol"], markers["ax-default"]) == ("None", "o")
+
+
+@pytest.mark.parametrize("title", ["a $x$ axis", "cost in $", r"$\badmath{$", r"\$ and $", "$" * 5])
+def test_a_title_is_text_and_no_formula(tmp_path, monkeypatch, title):
+    name = "st$andard$"
+    described = {"problem": "branin", "methods": {name: {"surrogate": "standard"}}, "trials": 2, "replications": 1}
+    spec = RunSpec.model_validate({**described, "title": title})
+    rows = [{"method": name, "replication": 0, "trial": trial, "inference": 1.0 - trial} for trial in range(2)]
+    drawn = []
+    shown = Text._preprocess_math
+
+    def preprocess(text, given):
+        found, is_math = shown(text, given)
+        drawn.append((found, bool(is_math)))
+        return found, is_math
+
+    monkeypatch.setattr(Text, "_preprocess_math", preprocess)
+    assert draw(spec, pd.DataFrame(rows), [name], tmp_path / "curves.png")
+    assert {(title, False), (name, False)} <= set(drawn)

@@ -1,8 +1,11 @@
+from pathlib import Path
+
 import pytest
 
 from robustbo.errors import SpecError
 from robustbo.replay.cell import Cell
 from robustbo.replay.digest import differences, digest
+from robustbo.replay.plan import plan_all
 from robustbo.replay.spec import find, load
 
 SPEC = """
@@ -108,6 +111,46 @@ def test_the_hash_is_of_the_cell_and_not_of_how_many_there_are(spec_file):
         "corruption.probability: recorded 0.25, now 0.1",
         "seed: recorded 0, now 4",
     ]
+
+
+def test_a_run_may_be_the_folder_itself(tmp_path, monkeypatch):
+    """Its results go to a folder of its name, and never beside `results`."""
+    (tmp_path / "levels" / "inner").mkdir(parents=True)
+    (tmp_path / "levels" / "spec.toml").write_text(SPEC)
+    for folder, run in (("levels", "."), ("levels/inner", "..")):
+        monkeypatch.chdir(tmp_path / folder)
+        (plan,) = plan_all([Path(run)], [], [], None, resume=True)
+        assert plan.folder == Path("results/levels")
+    monkeypatch.chdir(tmp_path)
+    for run in (".", "..", "/"):
+        with pytest.raises(SpecError, match="found neither"):
+            find(run)
+
+
+DEEP = "[" * 100_000
+
+
+def test_nesting_without_end_is_answered(spec_file):
+    with pytest.raises(SpecError, match="--set x: expected a value, got lists that are nested too deeply"):
+        load(spec_file, [f"x={DEEP}"])
+    spec_file.write_text(f"x = {DEEP}")
+    with pytest.raises(SpecError, match="expected TOML, got tables or lists that are nested too deeply"):
+        load(spec_file)
+
+
+def test_a_file_that_cannot_be_read_is_answered(spec_file, monkeypatch):
+    def read(*_, **__):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(Path, "read_text", read)
+    with pytest.raises(SpecError, match="cannot be read: Input/output error"):
+        load(spec_file)
+
+
+@pytest.mark.parametrize("key", ["replications", "trials"])
+def test_more_than_anybody_can_run_is_refused_before_it_takes_memory(spec_file, key):
+    with pytest.raises(SpecError, match=f"{key}: .*less than or equal to"):
+        load(spec_file, [f"{key}=1000000000"])
 
 
 def test_a_problem_takes_its_options(tmp_path):
