@@ -6,7 +6,6 @@ it loses one that is raised while an object is being deleted, or that somebody's
 
 import signal
 import threading
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -75,14 +74,3 @@ class Interrupts:
     def hold_back(self) -> None:
         """It may not come any more."""
         self._is_let_in = False
-
-
-def let_go(error: BaseException | None) -> None:
-    """Let go of all that the interrupted calls of an error still hold: files, and the locks on them.
-
-    A context that is interrupted while it is being left is left only when nothing refers to it any more; the error's
-    traceback does.
-    """
-    while error is not None:
-        traceback.clear_frames(error.__traceback__)
-        error = error.__context__

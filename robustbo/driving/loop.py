@@ -12,7 +12,7 @@ from functools import partial
 from robustbo.arguments import plain_scalar
 from robustbo.distinct import NOTHING_NEW
 from robustbo.driving.asking import Asked, Asking, left_behind, num_ended
-from robustbo.driving.interrupts import Interrupts, let_go
+from robustbo.driving.interrupts import Interrupts
 from robustbo.driving.plan import Plan
 from robustbo.errors import JournalError
 from robustbo.evaluators.evaluator import Evaluator
@@ -21,6 +21,7 @@ from robustbo.progress import Display
 from robustbo.recording import Recording
 from robustbo.suggest import Incumbent
 from robustbo.trials.history import Trial
+from robustbo.trials.interrupted import let_go
 from robustbo.trials.store import Store
 
 log = logging.getLogger("robustbo")

@@ -18,6 +18,7 @@ from robustbo.surrogates.registry import ALLOWED, name_of
 from robustbo.trials import logs, schema, trust
 from robustbo.trials.codec import changed_versions, fold, header
 from robustbo.trials.history import History
+from robustbo.trials.interrupted import letting_go
 from robustbo.trials.log import Conflict, Event, Log, Mark, Memory, Turn
 from robustbo.trials.logs import Place
 from robustbo.trials.settings import Settings
@@ -33,6 +34,10 @@ class State(NamedTuple):
 
     history: History
     mark: Mark
+
+
+Decide = Callable[[History], Sequence[Event] | None]
+Adapt = Callable[[Sequence[Event], State, State], Sequence[Event] | None]
 
 
 class Store:
@@ -103,16 +108,18 @@ class Store:
         """The history as far as it has been read here."""
         return self._state
 
+    @letting_go
     def now(self) -> State:
         """The history with all that others have written."""
         if self._log.has_grown(self._state.mark):
             self.commit(lambda _: ())
         return self._state
 
+    @letting_go
     def decide(
         self,
-        on: Callable[[History], Sequence[Event] | None],
-        adapt: Callable[[Sequence[Event], State, State], Sequence[Event] | None],
+        on: Decide,
+        adapt: Adapt,
     ) -> Sequence[Event] | None:
         """Decide on events that take long to find; others, threads and processes, decide later, and tell meanwhile.
 
@@ -143,6 +150,7 @@ class Store:
         except (KeyError, TypeError, ValueError) as error:
             raise JournalError(f"{self._log.name}: an event does not fit what came before: {error}") from error
 
+    @letting_go
     def commit(self, decide: Callable[[State], Sequence[Event] | None]) -> Sequence[Event] | None:
         """Write events down, all or none.
 
