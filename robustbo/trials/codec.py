@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from robustbo.errors import JournalError, JournalWarning
+from robustbo.surrogates.registry import SURROGATES, check_options
 from robustbo.trials import logs, schema, trust
 from robustbo.trials.history import History
 from robustbo.trials.log import Event
@@ -14,6 +15,8 @@ from robustbo.trials.logs import Place
 from robustbo.trials.reading import Contents, warn_of_torn
 from robustbo.trials.settings import Settings
 
+# What unchecked settings may raise where they are made, and where their surrogate is made of a few values.
+UNUSABLE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, MemoryError)
 LIBRARIES = ("robustbo", "torch", "gpytorch", "botorch", "linear_operator", "numpy", "scipy")
 
 
@@ -74,7 +77,9 @@ def fold(place: Place, contents: Contents) -> tuple[Settings, History]:
     try:
         history = History().extended(numbered())
     except (KeyError, ValueError, TypeError) as error:
-        raise JournalError(f"{place}, line {line}: the event does not fit what came before: {error}") from error
+        raise JournalError(
+            f"{place}, line {line}: the event does not fit what came before: {schema.in_a_line(error)}"
+        ) from error
     return settings, history
 
 
@@ -85,6 +90,11 @@ def settings_of(place: Place, header: Mapping[str, Any]) -> Settings:
         JournalError: If there are none that this program knows.
     """
     try:
-        return Settings.from_dict(header["settings"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise JournalError(f"{place}, line 1: no header of an optimization that this program knows: {error}") from error
+        schema.check_header(header)
+        settings = Settings.from_dict(header["settings"])
+        if settings.surrogate in SURROGATES:
+            check_options(settings.surrogate, settings.surrogate_options)
+    except UNUSABLE as error:
+        why = schema.in_a_line(error)
+        raise JournalError(f"{place}, line 1: no header of an optimization that this program knows: {why}") from error
+    return settings

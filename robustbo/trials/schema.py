@@ -1,8 +1,9 @@
 """What a line of an optimization's journal may look like; anything else is refused, whatever its checksum says.
 
-A checksum is no signature: whoever changes a line can compute it. So each event is checked when it is read.
+A checksum is no signature: whoever changes a line can compute it. So each line is checked when it is read.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
@@ -73,6 +74,13 @@ class _Diagnose(_Event):
     void: Annotated[bool, Field(strict=True)]
 
 
+@with_config(ANY)
+class _Header(TypedDict):
+    settings: dict[Text, Any]
+    versions: dict[Text, Text]
+
+
+HEADER: TypeAdapter[Any] = TypeAdapter(_Header)
 EVENT: TypeAdapter[Any] = TypeAdapter(
     Annotated[_Ask | _Enqueue | _Handed | _Tell | _Fail | _Diagnose, Field(discriminator="event")]
 )
@@ -91,9 +99,33 @@ def check(event: Event, space: Space) -> None:
     try:
         EVENT.validate_python(event)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"] if part != event.get("event"))
-        raise ValueError(f"{where or 'event'}: {first['msg']}") from None
+        raise _said(error, "event", event.get("event")) from None
     params = event.get("params")
     if params is not None and space.validate(params) != params:
         raise ValueError(f"params must be a point as this program writes it, got {params}")
+
+
+def check_header(header: Mapping[str, Any]) -> None:
+    """Raise unless the first line is such as this program writes; its settings are checked where they are made.
+
+    Args:
+        header: It.
+
+    Raises:
+        ValueError: If it is none; the message has the first entry that is wrong.
+    """
+    try:
+        HEADER.validate_python(header)
+    except ValidationError as error:
+        raise _said(error, "header") from None
+
+
+def in_a_line(error: Exception) -> str:
+    """What an error says; line ends that stand in a name are written out."""
+    return str(error).replace("\n", "\\n")
+
+
+def _said(error: ValidationError, what: str, kind: object = None) -> ValueError:
+    first = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(str(part) for part in first["loc"] if part != kind)
+    return ValueError(f"{where or what}: {first['msg']}")
