@@ -21,6 +21,8 @@ Value = float | int | str | bool | None
 
 
 def _number(name: str, value: Any) -> float:
+    if type(value) is float and math.isfinite(value):
+        return value
     try:
         if isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value):
             return float(value)

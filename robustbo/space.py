@@ -71,6 +71,8 @@ class Space:
             SpaceError: If a parameter is unknown, missing, of the wrong type, out of its bounds or NaN.
         """
         names = self.names
+        if list(params) == names:  # as a journal has it
+            return {name: parameter.validate(name, params[name]) for name, parameter in self.parameters}
         if unknown := [name for name in params if name not in names]:
             hint = nearest(unknown[0], names)
             raise SpaceError(

@@ -1,8 +1,8 @@
 """What each event does to the trials: the only place that knows which events a trial allows."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from robustbo.trials.log import Event
 from robustbo.trials.trial import OPEN, REMEASURE, Diagnosis, Trial
@@ -82,27 +82,32 @@ def _when(event: Event) -> datetime | None:
     return None if at is None else datetime.fromisoformat(at)
 
 
+def _with(trial: Trial, **changes: Any) -> Trial:
+    """A trial changed, as by `dataclasses.replace` in half the time."""
+    return Trial(**{**vars(trial), **changes})
+
+
 def _changed(trial: Trial, event: Event) -> Trial:
     match event["event"]:
         case "assign":
             count = trial.handouts + 1
-            return replace(trial, state="pending", handouts=count, asked_by=event.get("by"), asked_at=_when(event))
+            return _with(trial, state="pending", handouts=count, asked_by=event.get("by"), asked_at=_when(event))
         case "requeue":
-            return replace(trial, state="queued")
+            return _with(trial, state="queued")
         case "tell":
-            return replace(trial, state="told", value=event["value"], sd=event["sd"])
+            return _with(trial, state="told", value=event["value"], sd=event["sd"])
         case "fail":
-            return replace(trial, state="failed", reason=event["reason"])
+            return _with(trial, state="failed", reason=event["reason"])
         case "exclude":
-            return replace(trial, state="excluded")
+            return _with(trial, state="excluded")
         case "include":
-            return replace(trial, state="told", expected=None, expected_sd=None)
+            return _with(trial, state="told", expected=None, expected_sd=None)
         case "amend":
             state = "excluded" if trial.state == "excluded" else "told"
             asked_for = REMEASURE if trial.repeats is not None else None
             reason = asked_for if trial.state == "failed" else trial.reason
-            new = replace(trial, state=state, value=event["value"], sd=event["sd"], reason=reason)
-            return replace(new, expected=None, expected_sd=None)
+            new = _with(trial, state=state, value=event["value"], sd=event["sd"], reason=reason)
+            return _with(new, expected=None, expected_sd=None)
     raise AssertionError(event)
 
 

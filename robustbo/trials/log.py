@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, NamedTuple, Protocol
 
+from pydantic_core import from_json
+
 SCHEMA = 1
 CHECK = len(', "check": "00000000"}')  # bytes at the end of a line that its checksum takes
 
@@ -144,7 +146,10 @@ def parse(line: bytes, check: int) -> tuple[dict[str, Any], int] | None:
 def loaded(line: bytes) -> dict[str, Any] | None:
     """The JSON object in a line, whatever its checksum; None if there is none."""
     try:
-        content = DECODER.decode(line.decode())
-    except (ValueError, RecursionError):
-        return None
+        content = from_json(line, allow_inf_nan=False)  # a tenth of the time of Python's own
+    except ValueError:  # which takes half a character, too
+        try:
+            content = DECODER.decode(line.decode())
+        except (ValueError, RecursionError):
+            return None
     return content if isinstance(content, dict) else None
