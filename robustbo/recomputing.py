@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from robustbo.errors import JournalError
 from robustbo.suggest import step
 from robustbo.trials.history import History
 from robustbo.trials.log import Event
@@ -51,6 +52,7 @@ def decisions(
 
     Raises:
         FitError: If a surrogate cannot be fitted.
+        JournalError: If an ask says that it has not seen what others stand on.
     """
     before = _Prefixes(events)
     for index, event in enumerate(events):
@@ -59,7 +61,10 @@ def decisions(
         diagnosis = events[index - 1] if index and events[index - 1]["event"] == "diagnose" else None
         start, stop = event.get("unseen", (0, 0))
         end = index if diagnosis is None else index - 1
-        history = before(end) if start == stop else before(start).extended(events[stop:end])
+        try:
+            history = before(end) if start == stop else before(start).extended(events[stop:end])
+        except (LookupError, ValueError) as error:
+            raise JournalError(f"trial {event['trial']}: cannot have been asked for so: {error}") from error
         *made, ask = decide(settings, history, event["trial"]).events(event["trial"])
         yield Decision(event, _as_kept(ask), diagnosis, _as_kept(made[0]) if made else None)
 

@@ -15,17 +15,18 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from robustbo import seeds
-from robustbo.errors import SpecError
+from robustbo.errors import JournalError, SpecError
 from robustbo.optimizer import Optimizer
 from robustbo.outliers import outliers
+from robustbo.replay import records
 from robustbo.replay.digest import check, digest
-from robustbo.replay.method import RECORDED, Method
+from robustbo.replay.method import RECORDED, Method, why_not
+from robustbo.replay.records import read_as
 from robustbo.replay.spec import RunSpec
 from robustbo.suggest import incumbent
 from robustbo.surrogates.registry import name_of
 from robustbo.trials.history import History
 from robustbo.trials.journal import Journal
-from robustbo.trials.reading import read
 from robustbo.trials.settings import Settings, options_text
 
 CELLS, TRUTH = "cells", ".truth.jsonl"
@@ -109,9 +110,12 @@ def recorded(cell: Cell) -> Recorded:
     """
     if not cell.truth.exists():
         return Recorded([], None)
-    contents = read(cell.truth)
+    contents = read_as(records.TRUTH, cell.truth)
     check(cell.truth, contents.header, cell.description)
     entries = [event for event in contents.events if event["event"] == "trial"]
+    for number, entry in enumerate(entries):
+        if entry["trial"] != number or (entry["recommended"] or 0) > number:
+            raise JournalError(f"{cell.truth}: trial {number} is recorded as {entry}, which cannot be")
     flags = [
         event["trials"] for event in contents.events if event["event"] == "flags" and event["after"] == len(entries)
     ]
@@ -211,7 +215,10 @@ def cells(spec: RunSpec, folder: Path) -> list[Cell]:
 
 def cells_in(folder: Path) -> list[Cell]:
     """All cells recorded in a folder, each with the spec that it was recorded with."""
-    found = [_recorded_cell(folder, read(path).header["cell"]) for path in (folder / CELLS).glob(f"*{TRUTH}")]
+    found = [
+        _recorded_cell(folder, read_as(records.TRUTH, path).header["cell"])
+        for path in (folder / CELLS).glob(f"*{TRUTH}")
+    ]
     return sorted(found, key=lambda cell: (cell.replication, cell.method))
 
 
@@ -226,8 +233,7 @@ def _recorded_cell(folder: Path, description: Mapping[str, Any]) -> Cell:
     try:
         spec = RunSpec.model_validate(described, context={RECORDED: True})
     except ValidationError as error:
-        why = "; ".join(each["msg"] for each in error.errors())
-        raise SpecError(f"{folder}: {name}, replication {replication}: cannot be read: {why}") from None
+        raise SpecError(f"{folder}: {name}, replication {replication}: cannot be read: {why_not(error)}") from None
     draft = Cell(spec, name, replication, folder)
     trials = max(1, len(recorded(draft).entries))
     return Cell(spec.model_copy(update={"trials": trials}), name, replication, folder)

@@ -3,7 +3,16 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_serializer, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from robustbo.surrogates.registry import check_options, is_known, name_of
 from robustbo.trials.settings import DEFAULT_MAX_REPEATS, DEFAULT_REMEASURE, DEFAULT_SURROGATE, Acquisition, Remeasure
@@ -22,6 +31,11 @@ class Frozen(BaseModel):
     def _as_said(self, serialize: Any) -> dict[str, Any]:
         unsaid = {key for key in self.later if getattr(self, key) == type(self).model_fields[key].default}
         return {key: value for key, value in serialize(self).items() if key not in unsaid}
+
+
+def why_not(error: ValidationError) -> str:
+    """What is wrong with a part of a spec, in a line."""
+    return "; ".join(each["msg"] for each in error.errors())
 
 
 class Strict(Frozen):

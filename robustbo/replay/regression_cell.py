@@ -15,22 +15,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from pydantic import ValidationError
 
 from robustbo import regression, seeds
-from robustbo.errors import FitError, ReplayMismatch, RobustBOError, SpecError
+from robustbo.errors import FitError, JournalError, RobustBOError, SpecError
 from robustbo.isolation import isolated
+from robustbo.replay import records
 from robustbo.replay.cell import CELLS
 from robustbo.replay.digest import check, digest
+from robustbo.replay.method import RECORDED, why_not
+from robustbo.replay.records import read_as
 from robustbo.replay.regression_spec import Fitted, RegressionSpec, Scenario
 from robustbo.surrogates.arcsinh import RobustArcsinh
 from robustbo.surrogates.base import diagnose, fit
 from robustbo.surrogates.registry import model_class
 from robustbo.surrogates.scoring import scores
 from robustbo.trials.journal import Journal
-from robustbo.trials.reading import read
 
 SUFFIX = ".scores.jsonl"
-UNREPEATABLE = "fit_s"
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ def entries(cell: RegressionCell) -> list[dict[str, Any]]:
     """
     if not cell.journal.exists():
         return []
-    contents = read(cell.journal)
+    contents = read_as(records.FITS, cell.journal)
     check(cell.journal, contents.header, cell.description)
     there = {_key(_scenario(event)): event for event in contents.events}
     tasks = {scenario.name: (scenario.task, scenario.options) for scenario in cell.scenarios}
@@ -225,24 +227,14 @@ def cells_in(folder: Path) -> list[RegressionCell]:
 
 
 def _recorded_cell(folder: Path, path: Path) -> RegressionCell:
-    contents = read(path)
-    how = dict(contents.header["cell"])
+    contents = read_as(records.FITS, path)
+    how, scenarios = dict(contents.header["cell"]), tuple(map(_scenario, contents.events))
     _, seed, method, replication = (how.pop(key) for key in ("kind", "seed", "method", "replication"))
-    return RegressionCell(method, Fitted(**how), replication, seed, tuple(map(_scenario, contents.events)), folder)
-
-
-def verify(cell: RegressionCell) -> int:
-    """Fit again what is recorded and compare bit for bit; the number of fits that are the same.
-
-    Raises:
-        ReplayMismatch: At the first difference.
-        JournalError: If the record is damaged.
-    """
-    found = entries(cell)
-    for entry, scenario in zip(found, cell.scenarios, strict=True):
-        again = measure(cell.how, scenario, cell.root)._asdict()
-        for name in again:
-            if name != UNREPEATABLE and entry[name] != again[name]:
-                where = f"{cell.method}, replication {cell.replication}, {' '.join(map(str, scenario[:3]))}"
-                raise ReplayMismatch(f"{where}, {name}: recorded {entry[name]!r}, recomputed {again[name]!r}")
-    return len(found)
+    if len({*map(_key, scenarios)}) < len(scenarios):
+        raise JournalError(f"{path}: each fit must be recorded once, some are twice")
+    try:
+        return RegressionCell(
+            method, Fitted.model_validate(how, context={RECORDED: True}), replication, seed, scenarios, folder
+        )
+    except ValidationError as error:
+        raise SpecError(f"{path}: {method}, replication {replication}: cannot be read: {why_not(error)}") from None

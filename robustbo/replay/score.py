@@ -11,6 +11,7 @@ from scipy.stats import DegenerateDataWarning, bootstrap
 
 from robustbo.errors import JournalError
 from robustbo.replay.cell import Cell, recorded, told_value
+from robustbo.trials.codec import fold
 from robustbo.trials.reading import read
 
 CONFIDENCE = 0.9
@@ -31,7 +32,9 @@ def rows(cells: Sequence[Cell]) -> pd.DataFrame:
 
 def _cell_rows(cell: Cell) -> pd.DataFrame:
     entries, flagged = recorded(cell)
-    asks = [event for event in read(cell.journal).events if event["event"] == "ask"][: len(entries)]
+    contents = read(cell.journal)
+    fold(cell.journal, contents)  # which checks each event
+    asks = [event for event in contents.events if event["event"] == "ask"][: len(entries)]
     if len(asks) < len(entries):
         raise JournalError(f"{cell.journal}: holds {len(asks)} asks, its truth {len(entries)} trials; events are lost")
     clean = [entry["clean"] for entry in entries]
@@ -42,7 +45,7 @@ def _cell_rows(cell: Cell) -> pd.DataFrame:
             "method": cell.method,
             "replication": cell.replication,
             "trial": [entry["trial"] for entry in entries],
-            "origin": [ask["origin"] for ask in asks],
+            "origin": [ask.get("origin") for ask in asks],
             "repeats": pd.array([ask.get("repeats") for ask in asks], dtype="Int64"),
             "clean": clean,
             "value": [told_value(cell, entry["clean"], entry["value"]) for entry in entries],
@@ -51,8 +54,8 @@ def _cell_rows(cell: Cell) -> pd.DataFrame:
             "recommended": pd.array([entry["recommended"] for entry in entries], dtype="Int64"),
             "inference": [math.nan if e["recommended"] is None else clean[e["recommended"]] for e in entries],
             "oracle": np.maximum.accumulate(clean) if maximizes else np.minimum.accumulate(clean),
-            "fit_s": [ask["fit_s"] for ask in asks],
-            "acquisition_s": [ask["acquisition_s"] for ask in asks],
+            "fit_s": [ask.get("fit_s", math.nan) for ask in asks],
+            "acquisition_s": [ask.get("acquisition_s", math.nan) for ask in asks],
         }
     )
 

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 from robustbo.errors import JournalError, JournalExists, JournalWriteError
 from robustbo.space import Space
-from robustbo.trials import disk
+from robustbo.trials import disk, schema
 from robustbo.trials.codec import settings_of
 from robustbo.trials.events import ALLOWED_STATES, BEGIN, diagnosis_of, fold
 from robustbo.trials.history import History
 from robustbo.trials.log import SCHEMA, Event, header_line, line_of
 from robustbo.trials.logs import Place, is_address, shown
-from robustbo.trials.proof import BY_REQUEST, BY_THE_NEXT, Left, Line, Link, left, lines_in, proven
+from robustbo.trials.proof import Left, Line, Link, left, lines_in, proven
 from robustbo.trials.reading import BEGINNING, bytes_of
 from robustbo.trials.trial import REMEASURE, Trial
 
@@ -35,6 +35,9 @@ NO_HEADER = (
     "{}: its header (line 1) is damaged, so the settings that its trials were asked for with cannot be proven; "
     "put line 1 back from a copy of the file; --keep 1 takes it as it is, if it can be read"
 )
+
+
+KNOWN = ("diagnose", *BEGIN, *ALLOWED_STATES)
 
 
 class Moved(NamedTuple):
@@ -161,11 +164,11 @@ class _Fitting:
     def _take(self, index: int, link: Link) -> None:
         event: dict[str, Any] = link.line.content or {}
         kind = event["event"]
+        if kind in KNOWN:
+            schema.check(event, self._space)
         if kind == "diagnose":
             self._put(link.line, self._mapped_diagnosis(index, event))
         elif kind in BEGIN or "params" in event:
-            if link.remark in (BY_THE_NEXT, BY_REQUEST):
-                self._space.validate(event["params"])
             self._begin(index, link.line, event)
         elif kind not in ALLOWED_STATES:
             self.left.append(left(link.line, f"{kind!r} is no event that this program knows"))

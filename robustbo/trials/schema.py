@@ -17,6 +17,7 @@ Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Spread = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
 Value = Finite | Annotated[str, Field(strict=True)] | Annotated[bool, Field(strict=True)] | None
 Text = Annotated[str, Field(strict=True)]
+Yes = Annotated[bool, Field(strict=True)]
 Params = Annotated[dict[Text, Value], Field(min_length=1)]
 ANY = ConfigDict(extra="allow")  # what later versions add
 
@@ -37,6 +38,8 @@ class _Ask(_Event):
     repeats: NotRequired[Number | None]
     reason: NotRequired[Text | None]
     fallback: NotRequired[Text | None]
+    fit_s: NotRequired[Finite]
+    acquisition_s: NotRequired[Finite]
     unseen: NotRequired[Annotated[list[Number], Field(min_length=2, max_length=2)]]
 
 
@@ -71,7 +74,7 @@ class _Diagnose(_Event):
     observations: Number
     outliers: list[Number]
     percentiles: list[Finite]
-    void: Annotated[bool, Field(strict=True)]
+    void: Yes
 
 
 @with_config(ANY)
@@ -96,10 +99,9 @@ def check(event: Event, space: Space) -> None:
     Raises:
         ValueError: If it is none; the message has the first entry that is wrong.
     """
-    try:
-        EVENT.validate_python(event)
-    except ValidationError as error:
-        raise _said(error, "event", event.get("event")) from None
+    checked(EVENT, event, "event", event.get("event"))
+    if event["event"] == "diagnose" and len(event["outliers"]) != len(event["percentiles"]):
+        raise ValueError(f"percentiles: there must be one for each of {len(event['outliers'])} outliers")
     params = event.get("params")
     if params is not None and space.validate(params) != params:
         raise ValueError(f"params must be a point as this program writes it, got {params}")
@@ -114,18 +116,19 @@ def check_header(header: Mapping[str, Any]) -> None:
     Raises:
         ValueError: If it is none; the message has the first entry that is wrong.
     """
+    checked(HEADER, header, "header")
+
+
+def checked(kind: TypeAdapter[Any], line: Mapping[str, Any], what: str, of: object = None) -> None:
+    """Raise a ValueError with the first entry of a line that is wrong, if it is not of a kind; ``of`` is no entry."""
     try:
-        HEADER.validate_python(header)
+        kind.validate_python(line)
     except ValidationError as error:
-        raise _said(error, "header") from None
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"] if part != of)
+        raise ValueError(f"{where or what}: {first['msg']}") from None
 
 
 def in_a_line(error: Exception) -> str:
     """What an error says; line ends that stand in a name are written out."""
     return str(error).replace("\n", "\\n")
-
-
-def _said(error: ValidationError, what: str, kind: object = None) -> ValueError:
-    first = error.errors(include_url=False, include_input=False)[0]
-    where = ".".join(str(part) for part in first["loc"] if part != kind)
-    return ValueError(f"{where or what}: {first['msg']}")

@@ -61,10 +61,12 @@ class Hostile(RuleBasedStateMachine):
         settings=hostile.settings,
         sd_kind=st.sampled_from(hostile.SD_KINDS),
         data=st.data(),
-        count=st.sampled_from([0, 0, 2, 5, 8]),
+        count=st.sampled_from([0, 0, 0, 0, 0, 2, 5, 8]),
+        asks_again=st.sampled_from([True, False, False]),
     )
-    def begin(self, space, settings, sd_kind, data, count):
+    def begin(self, space, settings, sd_kind, data, count, asks_again):
         """A study, with some values from the start, so that more asks are a model's."""
+        self.asks_again = asks_again
         self.space, self.sd_kind = space, sd_kind
         self.opt = rb.Optimizer(space, **settings, journal=self.path)
         COUNTS["histories"] += 1
@@ -254,7 +256,7 @@ class Hostile(RuleBasedStateMachine):
         COUNTS["trials"] += len(self.ledger)
         again = rb.Optimizer.resume(self.path)
         self._same(again)
-        if self._room() < 1 and not self._having("queued"):
+        if not self.asks_again or (self._room() < 1 and not self._having("queued")):
             return
         fitting._fit.cache_clear()
         next_one = again.ask()

@@ -11,10 +11,10 @@ from robustbo.replay import engine, pool, regression_score, report
 from robustbo.replay.loaded import load as load_recorded
 from robustbo.replay.page import page, write
 from robustbo.replay.plan import plan
-from robustbo.replay.regression_cell import cells, entries, run, verify
+from robustbo.replay.regression_cell import cells, entries, run
 from robustbo.replay.regression_spec import RegressionSpec
 from robustbo.replay.spec import load
-from robustbo.replay.verify import verify_folder
+from robustbo.replay.verify import verify, verify_folder
 from robustbo.surrogates import StandardGP
 from robustbo.surrogates.base import fit
 from robustbo.trials.journal import Journal

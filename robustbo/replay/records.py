@@ -1,0 +1,96 @@
+"""What a line of a recorded cell may look like, whatever its checksum says; see `trials.schema`."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import Field, TypeAdapter, with_config
+from typing_extensions import TypedDict
+
+from robustbo.errors import JournalError
+from robustbo.trials.reading import Contents, read
+from robustbo.trials.schema import ANY, Finite, Number, Text, Yes, checked
+
+
+@with_config(ANY)
+class _Described(TypedDict):
+    method: Text
+    replication: Number
+
+
+@with_config(ANY)
+class _Header(TypedDict):
+    hash: Text
+    cell: _Described
+
+
+@with_config(ANY)
+class _Trial(TypedDict):
+    event: Literal["trial"]
+    trial: Number
+    clean: Finite
+    value: Finite
+    corrupted: Yes
+    recommended: Number | None
+
+
+@with_config(ANY)
+class _Flags(TypedDict):
+    event: Literal["flags"]
+    after: Number
+    trials: list[Number]
+
+
+@with_config(ANY)
+class _Fitted(_Described):
+    kind: Literal["regression"]
+    seed: Number
+
+
+@with_config(ANY)
+class _FitHeader(TypedDict):
+    hash: Text
+    cell: _Fitted
+
+
+@with_config(ANY)
+class _Fit(TypedDict):
+    event: Literal["fit"]
+    name: Text
+    corruption: Text
+    rate: Annotated[Finite, Field(ge=0, le=1)]
+    task: Text
+    options: dict[Text, Any]
+    n: Number
+    rmse: Finite
+    mae: Finite
+    nlpd: Finite
+    wrong: Number
+    flagged: Number
+    hits: Number
+    fit_s: Finite
+
+
+class Record(NamedTuple):
+    """What the lines of a kind of record are: the first, and each of the others."""
+
+    header: TypeAdapter[Any]
+    event: TypeAdapter[Any]
+
+
+TRUTH = Record(TypeAdapter(_Header), TypeAdapter(Annotated[_Trial | _Flags, Field(discriminator="event")]))
+FITS = Record(TypeAdapter(_FitHeader), TypeAdapter(_Fit))
+
+
+def read_as(record: Record, path: Path) -> Contents:
+    """Read a record of a kind.
+
+    Raises:
+        JournalError: If it cannot be read, or a line is none of that kind; the message has the line's number.
+    """
+    contents = read(path)
+    for number, line in enumerate([contents.header, *contents.events], start=1):
+        try:
+            checked(record.header if number == 1 else record.event, line, "line")
+        except ValueError as error:
+            raise JournalError(f"{path}, line {number}: {error}") from None
+    return contents
