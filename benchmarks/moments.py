@@ -167,6 +167,7 @@ def main() -> None:
     args = parser.parse_args()
     logging.getLogger("robustbo").setLevel(logging.ERROR)
     warnings.simplefilter("ignore")
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background has turned off
     args.out.parent.mkdir(parents=True, exist_ok=True)
     with args.out.open("w", newline="") as file, tempfile.TemporaryDirectory() as folder:
         writer = csv.DictWriter(file, COLUMNS)
