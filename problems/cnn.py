@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from problems.datasets import mnist
 from robustbo.arguments import whole
-from robustbo.isolation import isolated
+from robustbo.isolation import seeded
 from robustbo.parameters import Float, Int
 from robustbo.problem import Problem
 from robustbo.space import Space
@@ -108,7 +108,7 @@ def accuracy(preset: Preset, seed: int, params: Mapping[str, Any], batches: int 
     """The share of test digits that are recognized after training on the first so many batches, or on all."""
     data = digits(preset)
     exact = torch.backends.cudnn.flags(enabled=True, deterministic=True, benchmark=False)
-    with isolated(seed), torch.enable_grad(), exact:
+    with seeded(seed), torch.enable_grad(), exact:
         net = network(preset.channels).to(data.X)
         order = torch.randperm(len(data.X)).view(preset.batches, preset.size)[:batches]
         train(net, data, order.to(data.y.device), params)

@@ -1,6 +1,7 @@
 """Acquisition functions by name, and their maximization over continuous and mixed spaces."""
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 
 import torch
 from botorch.acquisition import AcquisitionFunction, LogExpectedImprovement, qLogExpectedImprovement
@@ -15,7 +16,7 @@ from robustbo import seeds
 from robustbo.acquisition_functions import NUM_SAMPLES, LogNEI, StudentTLogExpectedImprovement, is_student_t
 from robustbo.encoding import categories, encode
 from robustbo.fitting import Fitted
-from robustbo.isolation import drawing_nothing, isolated
+from robustbo.isolation import drawing_in_python, drawing_nothing
 from robustbo.parameters import Choice
 from robustbo.space import Space
 from robustbo.surrogates.base import quiet
@@ -106,7 +107,7 @@ def next_point(name: str, fitted: Fitted, space: Space, pending: list[list[float
         pending: Unit-cube rows of the points asked and not told.
         seed: Of everything random in here.
     """
-    with _isolated(seed, fitted, space), quiet():
+    with _apart(seed, fitted, space), quiet():
         return maximize(_function(name, fitted, space, pending, seed), space)
 
 
@@ -114,15 +115,17 @@ def best_of(
     name: str, fitted: Fitted, space: Space, pending: list[list[float]], seed: int, rows: list[list[float]]
 ) -> int:
     """Which of ``m`` unit-cube rows to measure next, where not every point will do; see `next_point`."""
-    with _isolated(seed, fitted, space), quiet(), torch.no_grad():
+    with _apart(seed, fitted, space), quiet(), torch.no_grad():
         function = _function(name, fitted, space, pending, seed)
         parts = encode(space, rows).unsqueeze(-2).split(CHUNK)
         return int(torch.cat([function(part) for part in parts]).argmax())
 
 
-def _isolated(seed: int, fitted: Fitted, space: Space) -> AbstractContextManager[None]:
-    draws_in_python = any(count > MAX_DISCRETE_VALUES for count in categories(space).values())
-    return isolated(seed, with_globals=draws_in_python or not fitted.is_ours)
+@contextmanager
+def _apart(seed: int, fitted: Fitted, space: Space) -> Iterator[None]:
+    is_sampled = any(count > MAX_DISCRETE_VALUES for count in categories(space).values())  # by Python's generator
+    with fitted.apart(seed), drawing_in_python(seed) if is_sampled else nullcontext():
+        yield
 
 
 def _function(name: str, fitted: Fitted, space: Space, pending: list[list[float]], seed: int) -> AcquisitionFunction:

@@ -36,9 +36,9 @@ from gpytorch.mlls import VariationalELBO
 from torch import Tensor, as_tensor
 
 from robustbo import seeds
-from robustbo.arguments import whole
+from robustbo.arguments import one_of, whole
 from robustbo.ax_client import Best, best, complete, next_repeat, outliers
-from robustbo.isolation import isolated
+from robustbo.isolation import seeded
 from robustbo.parameters import Choice, Float, Parameter
 from robustbo.space import Space
 from robustbo.surrogates.base import quiet
@@ -102,12 +102,12 @@ class SeededAcquisition(Acquisition):
     """
 
     def _instantiate_acquisition(self) -> None:
-        with isolated(self._seed("samples"), with_globals=True), quiet():
+        with seeded(self._seed("samples")), quiet():
             super()._instantiate_acquisition()
 
     def optimize(self, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
         """Candidates, as in Ax."""
-        with isolated(self._seed("restarts"), with_globals=True), quiet():
+        with seeded(self._seed("restarts")), quiet():
             return super().optimize(*args, **kwargs)
 
     def _seed(self, purpose: str) -> int:
@@ -142,8 +142,7 @@ def generation_strategy(
         >>> generation_strategy("relevance-pursuit", seed=0).name
         'Sobol+robustbo:relevance-pursuit'
     """
-    if surrogate not in SURROGATES:
-        raise ValueError(f"surrogate must be one of {sorted(SURROGATES)}, got {surrogate!r}")
+    one_of("surrogate", surrogate, sorted(SURROGATES))
     options = dict(surrogate_options or {})
     check_options(surrogate, options)
     seed = secrets.randbits(31) if seed is None else whole("seed", seed, 0)

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from robustbo import seeds
+from robustbo.arguments import one_of
 from robustbo.problem import Problem
 
 
@@ -126,8 +127,7 @@ def build(kind: str, problem: Problem, **options: Any) -> Corruption:
         >>> build("constant", hartmann6, probability=1.0).apply(3.0, {}, np.random.default_rng(0))
         (100.0, True)
     """
-    if kind not in (kinds := [*CORRUPTIONS, *problem.failures]):
-        raise ValueError(f"kind must be one of {sorted(kinds)}, got {kind!r}")
+    one_of("kind", kind, sorted([*CORRUPTIONS, *problem.failures]))
     probability = options.get("probability")
     if isinstance(probability, bool) or not isinstance(probability, int | float) or not 0 <= probability <= 1:
         raise ValueError(f"probability must lie in [0, 1], got {probability!r}")

@@ -14,7 +14,7 @@ import statistics
 import time
 import warnings
 from collections.abc import Collection, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -27,7 +27,7 @@ from torch import Tensor
 from robustbo import doubt, seeds
 from robustbo.encoding import encode, one_hot_inputs
 from robustbo.errors import FitError, NumericsWarning
-from robustbo.isolation import isolated, pinned
+from robustbo.isolation import isolated, pinned, seeded
 from robustbo.space import Space
 from robustbo.surrogates import base
 from robustbo.surrogates.averaged import alone
@@ -85,6 +85,10 @@ class Fitted:
         """Whether the surrogate is one of this library."""
         return type(self.model) in SURROGATES.values()
 
+    def apart(self, seed: int) -> AbstractContextManager[None]:
+        """Where code of the surrogate runs, so that what it draws depends on the seed alone."""
+        return (isolated if self.is_ours else seeded)(seed)
+
     def in_units(self, mean: Tensor, sd: Tensor) -> tuple[list[float], list[float]]:
         """The model's means and standard deviations in the user's units."""
         return (self.sign * self.scale * mean + self.center).tolist(), (self.scale * sd).tolist()
@@ -96,8 +100,7 @@ class Fitted:
 
         Where the model predicts by several fits, that is by all of them, or by the one that names the outliers.
         """
-        apart = isolated(0, with_globals=not self.is_ours)
-        with apart, base.quiet(), torch.no_grad(), nullcontext() if is_averaged else alone(self.model):
+        with self.apart(0), base.quiet(), torch.no_grad(), nullcontext() if is_averaged else alone(self.model):
             posterior = self.model.posterior(X, observation_noise=is_noisy)
         return self.in_units(posterior.mean.squeeze(-1), posterior.variance.squeeze(-1).sqrt())
 
@@ -185,7 +188,7 @@ def _fit(settings: Settings, data: Observations) -> Fitted:
     Y = torch.tensor([settings.sign * (v / scale - center / scale) for v in data.values], dtype=torch.float64)
     Yvar = None if data.sds is None else torch.tensor([_variance(s / scale) for s in data.sds], dtype=torch.float64)
     seed = seeds.derive(settings.seed, len(data.values), "fit")
-    with isolated(seed, with_globals=settings.surrogate not in SURROGATES), base.quiet():
+    with (isolated if settings.surrogate in SURROGATES else seeded)(seed), base.quiet():
         try:
             model = model_class(settings.surrogate)(
                 X,

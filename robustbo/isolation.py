@@ -24,10 +24,15 @@ _local = threading.local()
 
 LIKE = {torch.rand_like: torch.rand, torch.randn_like: torch.randn}
 IN_PLACE = ("bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "normal_", "random_", "uniform_")
+INITIALIZING = (
+    *("kaiming_normal_", "kaiming_uniform_", "normal_", "orthogonal_", "sparse_", "trunc_normal_", "uniform_"),
+    *("xavier_normal_", "xavier_uniform_"),
+)
 DRAWING = {
     *(torch.bernoulli, torch.multinomial, torch.normal, torch.poisson, torch.rand, torch.randint, torch.randn),
     *(torch.randperm, torch.Tensor.bernoulli, torch.Tensor.multinomial),
     *(getattr(torch.Tensor, name) for name in IN_PLACE),
+    *(getattr(torch.nn.init, name) for name in INITIALIZING),
     *LIKE,
 }
 
@@ -64,15 +69,14 @@ def _is_default() -> bool:
 
 
 @contextmanager
-def isolated(seed: int, *, with_globals: bool = False) -> Iterator[None]:
+def isolated(seed: int) -> Iterator[None]:
     """Run the block `pinned`, on one thread, with torch's random numbers from a generator of its own.
 
     The global generators stay as they are, so that no other thread changes what is drawn here, nor is changed by it.
+    For this library's own code, and BoTorch's; see `seeded` for any other.
 
     Args:
         seed: In [0, 2^63).
-        with_globals: Whether code in the block may draw from Python's generator or NumPy's, as somebody's own model
-            may. They are seeded then, and put back afterwards; another thread that draws meanwhile is disturbed.
 
     Example:
         >>> with isolated(0):
@@ -80,15 +84,39 @@ def isolated(seed: int, *, with_globals: bool = False) -> Iterator[None]:
         >>> with isolated(0):
         ...     assert torch.rand(1) == a
     """
-    with pinned(), _libraries().limit(limits=1, user_api="blas"), _seeded(seed) if with_globals else nullcontext():
-        threads, outer = torch.get_num_threads(), getattr(_local, "draws", None)
+    outer = getattr(_local, "draws", None)
+    with _alone():
         draws = _local.draws = _Draws(seed)
         try:
-            torch.set_num_threads(1)
             with draws:
                 yield
         finally:
             _local.draws = outer
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """The same for code that may draw from anywhere: the generators of torch, NumPy and Python are seeded meanwhile.
+
+    They belong to the whole process: another thread that draws at the same time is disturbed, and disturbs.
+
+    Args:
+        seed: In [0, 2^63).
+    """
+    with _alone(), torch.random.fork_rng(devices=[]), drawing_in_python(seed):
+        torch.default_generator.manual_seed(seed)  # the CPU's, which `fork_rng` puts back; no device's
+        yield
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Run the block `pinned`, on one thread."""
+    with pinned(), _libraries().limit(limits=1, user_api="blas"):
+        threads = torch.get_num_threads()
+        try:
+            torch.set_num_threads(1)
+            yield
+        finally:
             torch.set_num_threads(threads)
 
 
@@ -131,7 +159,7 @@ def drawing_nothing() -> Iterator[None]:
 
 
 @contextmanager
-def _seeded(seed: int) -> Iterator[None]:
+def drawing_in_python(seed: int) -> Iterator[None]:
     """Run the block with the generators of Python and NumPy seeded, then put back."""
     python_state = random.getstate()
     numpy_state = np.random.get_state()  # noqa: NPY002

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from robustbo.doubt import surprise
 from robustbo.errors import FitError
 from robustbo.fitting import Fitted
-from robustbo.isolation import isolated, pinned
+from robustbo.isolation import pinned
 from robustbo.ladder import climb, finite
 from robustbo.surrogates.base import diagnose, quiet, weights
 from robustbo.trials.history import History, Trial
@@ -59,7 +59,7 @@ def outliers(settings: Settings, history: History, *, is_weighed: bool = True) -
 @pinned()
 def reported(settings: Settings, history: History, fitted: Fitted, *, is_weighed: bool = False) -> list[Outlier]:
     """The same, by a surrogate that has been fitted to the history."""
-    with isolated(0, with_globals=not fitted.is_ours), quiet():
+    with fitted.apart(0), quiet():
         diagnosis = diagnose(fitted.model)
         counts = weights(fitted.model, diagnosis) if is_weighed else None
     expected, sd = fitted.in_units(diagnosis.expected, diagnosis.sd)

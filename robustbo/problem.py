@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from robustbo.arguments import one_of
 from robustbo.errors import ProblemError
 from robustbo.parameters import Choice, Parameter
 from robustbo.space import Space
@@ -144,7 +145,7 @@ def _registered(name: str) -> "Problem | Callable[..., Problem]":
     """
     found = {point.value: point for point in entry_points(group=GROUP, name=name)}
     if not found:
-        raise ValueError(f"problem must be one of {names()}, got {name!r}")
+        one_of("problem", name, names())
     if len(found) > 1:
         raise ValueError(f"problem {name!r} must be registered once, got {sorted(found)}; uninstall one")
     ((value, point),) = found.items()

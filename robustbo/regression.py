@@ -9,6 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from robustbo.arguments import one_of
+
 GROUP = "robustbo.regression"
 
 
@@ -95,5 +97,5 @@ def source_of(task: str) -> Source:
     if len(found) > 1:
         raise ValueError(f"task {task!r} must come from one source, {len(found)} have it; uninstall one")
     if not found:
-        raise ValueError(f"task must be one of {names()}, got {task!r}")
+        one_of("task", task, names())
     return found[0]

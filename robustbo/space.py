@@ -13,6 +13,7 @@ from robustbo.errors import SpaceError
 from robustbo.parameters import Choice, Float, Int, Parameter, Value
 
 KINDS: dict[str, type[Float] | type[Int]] = {"float": Float, "int": Int}
+MOST = qmc.Sobol.MAXDIM
 KIND_NAMES = {kind.kind: kind.__name__ for kind in (Float, Int, Choice)}
 
 
@@ -34,6 +35,8 @@ class Space:
     def __init__(self, /, **parameters: Parameter) -> None:
         if not parameters:
             raise SpaceError("a space needs at least one parameter, got none")
+        if len(parameters) > MOST:
+            raise SpaceError(f"a space has at most {MOST} parameters, as Sobol points have, got {len(parameters)}")
         for name, parameter in parameters.items():
             if not isinstance(parameter, Float | Int | Choice):
                 raise SpaceError(f"{name}: must be a Float, Int or Choice, got {parameter!r}")

@@ -148,12 +148,12 @@ class Study:
         """
         history = self.history
         if not evidence:
-            return history.to_frame()
+            return history.to_frame(names=self.settings.space.names)
         report = {o.trial.number: o for o in outliers(self.settings, history)}
         rows = [(o.expected, o.sd, o.evidence, o.flagged, o.weight) for o in report.values()]
         kinds = dict.fromkeys(EVIDENCE, "float64") | {"flagged": "boolean"}
         columns = pd.DataFrame(rows, index=[*report], columns=[*EVIDENCE]).astype(kinds)
-        return history.to_frame(taken=EVIDENCE).join(columns)
+        return history.to_frame(names=self.settings.space.names, taken=EVIDENCE).join(columns)
 
 
 def _predicted(fitted: Fitted, X: Tensor) -> tuple[list[float], list[float]]:

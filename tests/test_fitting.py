@@ -10,6 +10,7 @@ from robustbo.outliers import outliers
 from robustbo.parameters import Float
 from robustbo.space import Space
 from robustbo.suggest import incumbent, step
+from robustbo.surrogates.registry import name_of
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
@@ -91,7 +92,7 @@ def test_a_value_that_changes_the_scale_starts_the_search_anew():
 
 
 def test_a_model_that_cannot_continue_is_fitted_from_nothing():
-    settings = Settings(SPACE, surrogate="botorch.models.gp_regression:SingleTaskGP")
+    settings = Settings(SPACE, surrogate=name_of(SingleTaskGP))
     fitting._fit.cache_clear()
     assert isinstance(fit(settings, history(7)).model, SingleTaskGP)
     assert fitting._fit.cache_info().currsize == 1

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import robustbo as rb
 from robustbo import fitting
-from robustbo.isolation import drawing_nothing, isolated, pinned
+from robustbo.isolation import drawing_nothing, isolated, pinned, seeded
 
 
 def draws():
@@ -61,18 +61,18 @@ def two_threads():
 
 @pytest.mark.parametrize("seed", [0, 2**32 + 5, 2**63 - 1])
 def test_draws_inside_depend_on_the_seed_alone(seed):
-    with isolated(seed, with_globals=True):
+    with seeded(seed):
         first = draws()
     draws()
-    with isolated(seed, with_globals=True):
+    with seeded(seed):
         assert draws() == first
-    with isolated(seed - 1 if seed else 1, with_globals=True):
+    with seeded(seed - 1 if seed else 1):
         assert all(other != mine for other, mine in zip(draws(), first, strict=True))
 
 
 def test_the_outside_is_as_it_was(two_threads):
     before = state()
-    with isolated(0, with_globals=True):
+    with seeded(0):
         draws()
         assert threads() == {1}
     assert state() == before
@@ -81,7 +81,7 @@ def test_the_outside_is_as_it_was(two_threads):
 
 def test_the_outside_is_as_it_was_after_an_error(two_threads):
     before = state()
-    with pytest.raises(ZeroDivisionError, match="division by zero"), isolated(0, with_globals=True):
+    with pytest.raises(ZeroDivisionError, match="division by zero"), seeded(0):
         draws()[0][0] / 0
     assert state() == before
     assert threads() == {2}
@@ -105,6 +105,15 @@ def test_every_draw_of_torch_is_the_block_s_own(draw):
         assert torch.equal(draw(), first)  # the very numbers that the global generator would give
     with isolated(6):
         assert not torch.equal(draw(), first)
+
+
+def test_a_module_is_initialized_by_the_block_s_own():
+    before = torch.get_rng_state()
+    with isolated(5):
+        first = torch.nn.Linear(3, 3).weight.tolist()
+    with isolated(5):
+        assert torch.nn.Linear(3, 3).weight.tolist() == first
+    assert torch.equal(torch.get_rng_state(), before)
 
 
 def test_what_names_a_generator_draws_from_that():
@@ -132,11 +141,11 @@ def test_where_nothing_is_drawn_the_rest_goes_on():
 
 
 def test_blocks_nest():
-    with isolated(1, with_globals=True):
+    with seeded(1):
         expected = [draws(), draws()]
-    with isolated(1, with_globals=True):
+    with seeded(1):
         first = draws()
-        with isolated(2, with_globals=True):
+        with seeded(2):
             draws()
         assert [first, draws()] == expected
 

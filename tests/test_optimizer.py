@@ -525,6 +525,15 @@ def test_bad_arguments_are_named(options, message):
         optimizer(**options)
 
 
+@pytest.mark.parametrize("evidence", [True, False])
+def test_a_frame_without_a_trial_has_the_parameters_columns(evidence):
+    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1), value=rb.Int(0, 3)), seed=1)
+    empty = opt.frame(evidence=evidence)
+    opt.tell(opt.ask(), 1.0)
+    assert len(empty) == 0
+    assert list(empty.columns) == list(opt.frame(evidence=evidence).columns)
+
+
 def test_frame_has_one_row_a_trial():
     opt = go_on(optimizer(), 3)
     opt.ask()

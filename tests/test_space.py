@@ -118,3 +118,8 @@ def test_sobol_points_depend_on_seed_and_index_alone():
 def test_the_first_64_sobol_points_stratify(seed):
     line = Space(x=Float(0.0, 64.0))
     assert sorted(int(line.sobol(seed, index)["x"]) for index in range(64)) == list(range(64))
+
+
+def test_a_space_has_no_more_parameters_than_sobol_points():
+    with pytest.raises(SpaceError, match="a space has at most 21201 parameters, as Sobol points have, got 21202"):
+        Space(**{f"x{i}": Float(0, 1) for i in range(21202)})

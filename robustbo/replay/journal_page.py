@@ -36,7 +36,7 @@ def write(name: str, settings: Settings, history: History, path: Path) -> None:
         FitError: If the surrogate cannot be fitted.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page(name, settings, history), encoding="utf-8")
+    path.write_text(page(name, settings, history), encoding="utf-8", errors="backslashreplace")
 
 
 def page(name: str, settings: Settings, history: History) -> str:

@@ -31,7 +31,7 @@ def write(runs: Sequence[Path], path: Path) -> list[Path]:
     found = [load(run) for run in runs]
     folder = path.with_suffix("")
     (folder if plt is not None else path.parent).mkdir(parents=True, exist_ok=True)
-    path.write_text(page(found), encoding="utf-8")
+    path.write_text(page(found), encoding="utf-8", errors="backslashreplace")
     written, same = [path], Counter[str]()
     for run in found:
         same[run.name] += 1

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from robustbo import regression, seeds
 from robustbo.errors import FitError, JournalError, RobustBOError, SpecError
-from robustbo.isolation import isolated
+from robustbo.isolation import seeded
 from robustbo.replay import records
 from robustbo.replay.cell import CELLS
 from robustbo.replay.digest import check, digest
@@ -147,7 +147,7 @@ def run(cell: RegressionCell, progress: Callable[[int, float | None], None]) -> 
 def _warm_up(surrogate: str) -> None:
     """One fit that nobody times: the first in a process waits for libraries to get ready."""
     X = torch.linspace(0, 1, 8, dtype=torch.float64).unsqueeze(-1)
-    with isolated(0, with_globals=True), suppress(FitError):
+    with seeded(0), suppress(FitError):
         fit(model_class(surrogate)(X, torch.sin(6 * X)))
 
 
@@ -169,7 +169,7 @@ def measure(how: Fitted, scenario: Scenario, root: int) -> Sample:
     if seen.sum() < 2:
         raise FitError(f"at least 2 rows must be left to fit, got {seen.sum()}")
     X, Y = torch.from_numpy(task.X[seen]), torch.from_numpy(task.y[seen]).unsqueeze(-1)
-    with isolated(seeds.derive(root, 0, "fit"), with_globals=True):
+    with seeded(seeds.derive(root, 0, "fit")):
         started = time.perf_counter()
         model = fit(model_class(how.surrogate)(X, Y, **_transform(how), **how.options))
         seconds = time.perf_counter() - started

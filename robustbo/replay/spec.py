@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from robustbo import seeds
+from robustbo.arguments import one_of
 from robustbo.corruption import Corruption, build
 from robustbo.errors import SpecError
 from robustbo.problem import Problem
@@ -73,9 +74,7 @@ class RunSpec(Strict):
     @field_validator("problem")
     @classmethod
     def _problem_exists(cls, given: str) -> str:
-        if given not in problem_names():
-            raise ValueError(f"problem must be one of {problem_names()}, got {given!r}")
-        return given
+        return one_of("problem", given, problem_names())
 
     @field_validator("problem_options")
     @classmethod

@@ -126,7 +126,9 @@ def _verify(cell: Cell) -> int:
     entries = {entry["trial"]: entry for entry in found}
     same("settings", settings.to_dict(), cell.settings.to_dict())
     excluded = [trial.number for trial in whole.having("excluded")]
-    same("told trials", sorted([*excluded, *(t.number for t in whole.having("told"))]), [e["trial"] for e in found])
+    told = sorted([*excluded, *(trial.number for trial in whole.having("told"))])
+    same("number of told trials", len(told), len(found))
+    same("told trials", told, [entry["trial"] for entry in found])
     same("excluded trials", excluded, [e["trial"] for e in found if excludes(cell, e["corrupted"])])
     history, count = History(), 0
     again = decisions(cell.settings, contents.events, decide=step)

@@ -10,6 +10,7 @@ from gpytorch.kernels import Kernel, MaternKernel, RBFKernel, ScaleKernel
 from gpytorch.priors import LogNormalPrior
 from torch import Tensor
 
+from robustbo.arguments import one_of
 from robustbo.numerics.copies import agreeing
 from robustbo.numerics.covariance import CovarianceFunction, LogNormal, stationary
 from robustbo.surrogates.bent import Bent
@@ -32,8 +33,7 @@ def length_scale_prior(d: int) -> LogNormal:
 
 def check_kernel(name: str) -> None:
     """Raise a ValueError if there is no kernel of that name."""
-    if name not in KERNELS:
-        raise ValueError(f"kernel must be one of {sorted(KERNELS)}, got {name!r}")
+    one_of("kernel", name, sorted(KERNELS))
 
 
 def kernel_module(name: str, d: int, is_signal_free: bool) -> Kernel:

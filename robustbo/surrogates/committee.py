@@ -13,7 +13,7 @@ from gpytorch.means import Mean
 from gpytorch.module import Module
 from torch import Tensor
 
-from robustbo.arguments import whole
+from robustbo.arguments import one_of, whole
 from robustbo.numerics import committee, committee_search, shards
 from robustbo.numerics.committee import Shared
 from robustbo.numerics.committee_search import CommitteeFit, CommitteeModel
@@ -153,8 +153,7 @@ class CommitteeGP(FollowsData, MapGP):
                 whole(name, value, 1)
         names = {"partition": PARTITIONS, "combine": tuple(COMBINE), "noise": NOISES}
         for name, given in {"partition": partition, "combine": combine, "noise": noise}.items():
-            if given not in names[name]:
-                raise ValueError(f"{name} must be one of {list(names[name])}, got {given!r}")
+            one_of(name, given, names[name])
         StudentTGP.check_values(dof)
 
     def new_likelihood(self, noise: Tensor | None) -> Likelihood:

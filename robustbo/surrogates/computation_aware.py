@@ -11,7 +11,7 @@ from gpytorch.means import Mean
 from gpytorch.module import Module
 from torch import Tensor
 
-from robustbo.arguments import whole
+from robustbo.arguments import one_of, whole
 from robustbo.numerics import computation_aware, conjugate_search
 from robustbo.numerics.computation_aware import Plan, Seen
 from robustbo.numerics.conjugate import LeaveOneOut
@@ -138,8 +138,7 @@ class ComputationAwareGP(Weighed, MapGP):
         **_: Any,
     ) -> None:
         """Raise a ValueError for options that cannot be."""
-        if policy not in NAMES:
-            raise ValueError(f"policy must be one of {list(NAMES)}, got {policy!r}")
+        one_of("policy", policy, NAMES)
         for name, value in (("iterations", iterations), ("fit_size", fit_size)):
             if value is not None:
                 whole(name, value, 1)

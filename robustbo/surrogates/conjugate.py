@@ -10,6 +10,7 @@ from gpytorch.means import Mean
 from gpytorch.module import Module
 from torch import Tensor
 
+from robustbo.arguments import one_of
 from robustbo.numerics import conjugate, conjugate_search
 from robustbo.numerics.conjugate import Conjugate, LeaveOneOut
 from robustbo.numerics.conjugate_search import ConjugateFit, Weights
@@ -109,8 +110,7 @@ class ConjugateGP(Weighed, MapGP):
         **_: Any,
     ) -> None:
         """Raise a ValueError for options that cannot be."""
-        if weights not in WEIGHTS:
-            raise ValueError(f"weights must be one of {list(WEIGHTS)}, got {weights!r}")
+        one_of("weights", weights, WEIGHTS)
         check_weights(quantile, threshold, rounds)
 
     def search(self, model: Model) -> ConjugateFit:

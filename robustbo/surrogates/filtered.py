@@ -14,7 +14,7 @@ from gpytorch.means import Mean
 from gpytorch.module import Module
 from torch import Tensor
 
-from robustbo.arguments import whole
+from robustbo.arguments import one_of, whole
 from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.levels import empty
 from robustbo.numerics.search import Fit
@@ -168,15 +168,13 @@ class FilteredGP(MapGP):
         **_: Any,
     ) -> None:
         """Raise a ValueError or TypeError for an option that cannot be."""
-        if detector not in DETECTORS:
-            raise ValueError(f"detector must be one of {sorted(DETECTORS)}, got {detector!r}")
+        one_of("detector", detector, sorted(DETECTORS))
         known = base.own_options(DETECTORS[detector])
         if unknown := sorted(set(detector_options or {}) - known):
             raise TypeError(f"detector {detector!r} has the options {sorted(known)}, got {unknown[0]!r}")
         if not 0 < tail < 0.5:
             raise ValueError(f"tail must be in (0, 0.5), got {tail!r}")
-        if between not in get_args(Between):
-            raise ValueError(f"between must be one of {list(get_args(Between))}, got {between!r}")
+        one_of("between", between, get_args(Between))
         whole("start", start, 0)
         whole("every", every, 1)
 

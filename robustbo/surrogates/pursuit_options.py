@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from robustbo.arguments import whole
+from robustbo.arguments import one_of, whole
 from robustbo.numerics import pursuit, selection
 from robustbo.numerics.hyperparameters import Model
 from robustbo.numerics.levels import Level, Refit, empty, extended, refit, suspicious
@@ -35,8 +35,7 @@ class PursuitOptions:
     def check(self) -> "PursuitOptions":
         """The options themselves; a ValueError names the first that breaks a rule."""
         for name, known in (("direction", DIRECTIONS), ("parameterization", PARAMETERIZATIONS), ("selection", RULES)):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} must be one of {list(known)}, got {getattr(self, name)!r}")
+            one_of(name, getattr(self, name), known)
         if not self.levels or min(self.levels) < 0:
             raise ValueError(f"levels must be fractions (float) or counts (int) of at least 0, got {self.levels!r}")
         if self.sweeps < 1:

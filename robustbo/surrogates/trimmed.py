@@ -12,7 +12,7 @@ from gpytorch.means import Mean
 from gpytorch.module import Module
 from torch import Tensor
 
-from robustbo.arguments import real
+from robustbo.arguments import one_of, real
 from robustbo.numerics.gains import errors
 from robustbo.numerics.hyperparameters import Model, log_posterior, noise
 from robustbo.numerics.levels import empty
@@ -90,8 +90,7 @@ class TrimmedGP(MapGP):
         """Raise a ValueError (a TypeError for what is no number) for options that cannot be."""
         if not 0 <= real("fraction", fraction) < 1:
             raise ValueError(f"fraction must lie in [0, 1), got {fraction!r}")
-        if algorithm not in ALGORITHMS:
-            raise ValueError(f"algorithm must be one of {list(ALGORITHMS)}, got {algorithm!r}")
+        one_of("algorithm", algorithm, ALGORITHMS)
 
     def search(self, model: Model) -> Fit:
         """Hyperparameters and the observations that are kept."""

@@ -11,6 +11,7 @@ from gpytorch.means import Mean
 from gpytorch.module import Module
 from torch import Tensor
 
+from robustbo.arguments import one_of
 from robustbo.numerics.box_plot import whiskers
 from robustbo.surrogates.base import Diagnosis
 from robustbo.surrogates.standard import StandardGP
@@ -100,8 +101,7 @@ class WinsorizedGP(StandardGP):
     @classmethod
     def check_values(cls, sides: str = SIDES[0], **_: Any) -> None:
         """Raise a ValueError for sides that there are not."""
-        if sides not in SIDES:
-            raise ValueError(f"sides must be one of {list(SIDES)}, got {sides!r}")
+        one_of("sides", sides, SIDES)
 
     def diagnose(self) -> Diagnosis:
         """Leave-one-out expectations and evidence, of the cut values; the outliers are what was cut."""

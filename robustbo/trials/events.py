@@ -18,7 +18,7 @@ ALLOWED_STATES = {
     "amend": ("told", "excluded", "failed"),
 }
 ADVICE = {
-    "told": "use amend to correct its value",
+    "told": "use amend to correct its value, or exclude to leave it out",
     "excluded": "use include to take the exclusion back",
     "failed": "use amend to give it a value",
     "pending": "use tell or fail to end it",

@@ -90,14 +90,15 @@ class History:
                 fold(trials, event)
         return History(tuple(trials), tuple(diagnoses))
 
-    def to_frame(self, *, taken: Sequence[str] = ()) -> pd.DataFrame:
+    def to_frame(self, *, names: Iterable[str] = (), taken: Sequence[str] = ()) -> pd.DataFrame:
         """One row a trial, indexed by its number: the parameters, then value, sd, state, origin, reason, repeats,
         asked_by and asked_at.
 
         A parameter that has one of these names, "trial" or one of those that are ``taken`` is under ``params.NAME``.
+        Without trials the columns are those of the ``names``.
         """
         own = ["value", "sd", "state", "origin", "reason", "repeats", "asked_by", "asked_at"]
-        names = column_names(self.trials[0].params if self.trials else (), [*own, *taken])
+        names = column_names(self.trials[0].params if self.trials else names, [*own, *taken])
         rows = [
             [*t.params.values(), _or_nan(t.value), _or_nan(t.sd), t.state, t.origin, t.reason or "", t.repeats]
             for t in self.trials

@@ -95,7 +95,10 @@ def salvaged(place: Place, keep: Collection[int] = ()) -> Salvaged:
     data = bytes_of(path)
     if BEGINNING not in data and b'"check": "' not in data:
         raise JournalError(f"{path}: is no journal of robustbo; a journal begins with {BEGINNING.decode()}: 1, ...")
-    links, lost = proven(lines_in(data), keep)
+    lines = lines_in(data)
+    if missing := sorted({*keep} - {line.number for line in lines}):
+        raise JournalError(f"{path}, line {missing[0]}: there is no such line to keep; the last one is {len(lines)}")
+    links, lost = proven(lines, keep)
     header = links[0].line.content if links else None
     if header is None or "schema" not in header:
         raise JournalError(NO_HEADER.format(path))

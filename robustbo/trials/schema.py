@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from robustbo.space import Space
 from robustbo.trials.log import Event
 
-Number = Annotated[int, Field(strict=True, ge=0)]
+Number = Annotated[int, Field(strict=True, ge=0, le=2**53)]
 Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Spread = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
 Value = Finite | Annotated[str, Field(strict=True)] | Annotated[bool, Field(strict=True)] | None

@@ -57,6 +57,6 @@ def is_gone(worker: str) -> bool:
         os.kill(int(process), 0)
     except ProcessLookupError:
         return True
-    except OSError:  # it is there, and somebody else's
+    except (OSError, OverflowError):  # it is there, and somebody else's; or that is no number of a process
         return False
     return False

@@ -489,7 +489,6 @@ def run_readings(run, cell, data, folder, evil):
 def journals(folder):
     """Journals with all kinds of events, of surrogates that are quickly fitted."""
     space = rb.Space(x=rb.Float(-1.0, 1.0), k=rb.Int(1, 8, log=True), c=rb.Choice("a", None, True, 1.5))
-    logging.disable(logging.WARNING)
     filtered = {"surrogate": "filtered", "surrogate_options": {"start": 4, "every": 2, "tail": 0.01}}
     for name, options in [
         ("sobol.jsonl", {"acquisition": "sobol", "surrogate": "standard"}),
@@ -565,6 +564,7 @@ if __name__ == "__main__":
     parser.add_argument("--seeds", nargs=2, type=int, default=(0, 200))
     parser.add_argument("--no-runs", action="store_true")
     asked = parser.parse_args()
+    logging.disable(logging.WARNING)
     started = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="forged-") as place, Evil() as watched:
         counts, broken = counted(range(*asked.seeds), Path(place), watched, with_runs=not asked.no_runs)

@@ -5,6 +5,9 @@ Nothing is imported, connected to, written elsewhere, or printed raw; nothing ta
 
 import pytest
 
+import robustbo as rb
+from robustbo.trials import worker
+from robustbo.trials.journal import Journal
 from tests.trials import forged
 
 SEEDS = range(64)
@@ -58,6 +61,32 @@ def test_so_is_a_recorded_run_with_a_forged_cell(cells, evil, tmp_path, seed):
 
 
 @pytest.mark.parametrize(
+    ("space", "events"),
+    [
+        (
+            {"x": rb.Float(0, 1)},
+            [{"event": "ask", "trial": 0, "params": {"x": 0.5}, "by": "{host}:99999999999999999999:1"}],
+        ),
+        ({"x": rb.Float(0, 1)}, [{"event": "diagnose", "outliers": [10**400], "percentiles": [0.5]}]),
+        ({"x": rb.Float(0, 1)}, [{"event": "diagnose", "outliers": [0, 1], "percentiles": [0.5]}]),
+        ({"\ud800": rb.Float(0, 1)}, []),
+    ],
+)
+def test_what_was_found_by_hand(space, events, evil, tmp_path):
+    host, made = worker.name().split(":")[0], rb.Optimizer(rb.Space(**space), journal=tmp_path / "j", seed=1)
+    for value in (1.0, 2.0):
+        made.tell(made.ask(), value)
+    journal, _ = Journal.resume(tmp_path / "j")
+    for event in events:
+        whole = {"observations": 2, "void": False} if event["event"] == "diagnose" else {"origin": "user"}
+        by = {"by": event["by"].format(host=host)} if "by" in event else {}
+        journal.append({**whole, **event, "trial": 2, **by})
+    for name, outcome, broken in forged.readings((tmp_path / "j").read_bytes(), tmp_path / "read", evil):
+        assert outcome in ("works", "refused"), (name, broken)
+        assert broken == []
+
+
+@pytest.mark.parametrize(
     ("what", "act"),
     [
         ("imported", lambda evil, folder: __import__(forged.EVIL)),
@@ -67,7 +96,7 @@ def test_so_is_a_recorded_run_with_a_forged_cell(cells, evil, tmp_path, seed):
         ("ZeroDivisionError", lambda evil, folder: 1 / 0),
     ],
 )
-def test_who_watches_sees(what, act, tmp_path):
+def test_who_watches_sees(what, act, tmp_path):  # last: the others' watcher sees it too
     with forged.Evil() as evil:
         (tmp_path / "j.jsonl").write_text("whole\n")
         read = lambda path, out: act(evil, out) and "works"  # noqa: E731

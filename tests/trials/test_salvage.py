@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import robustbo as rb
 from robustbo.errors import JournalError
 from robustbo.space import Choice, Float, Space
 from robustbo.trials import proof, salvage_report
@@ -324,3 +325,10 @@ def test_ten_thousand_lines_take_seconds(tmp_path):
     found = salvaged(path)
     assert time.perf_counter() - started < 20
     assert len(found.history) == 5000
+
+
+def test_a_line_to_keep_must_be_there(tmp_path):
+    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), seed=1, journal=tmp_path / "j")
+    opt.tell(opt.ask(), 1.0)
+    with pytest.raises(JournalError, match="line 9: there is no such line to keep; the last one is 3"):
+        salvaged(tmp_path / "j", [2, 9])
