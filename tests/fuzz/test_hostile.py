@@ -7,7 +7,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from tests.fuzz.machine import Hostile
 
-EXAMPLES = int(os.environ.get("ROBUSTBO_FUZZ", "250"))
+EXAMPLES = int(os.environ.get("ROBUSTBO_FUZZ", "300"))
 
 
 def test_hostile_histories():
