@@ -68,9 +68,6 @@ class Source(NamedTuple):
     checked: Callable[[Arrays], Arrays] = lambda arrays: arrays
 
 
-KNOWN_SLICES = 682  # rows of which all is known here; of the others the targets, and the range of the features
-
-
 def _uci(name: str, folder: str, digest: str) -> Source:
     return Source((f"uci_{name}.txt", f"uci_{name}.npz"), f"{UCI_TEXTS}/{folder}/data/data.txt", digest, formats.either)
 
@@ -102,7 +99,7 @@ TABLES = {
         SLICES,
         "9eefba1448379eb1ea3acab6a63b50049079d8b0c30592c498f09fbcdabfce1b",
         formats.slices,
-        lambda arrays: (arrays[0][:KNOWN_SLICES].astype("<f4"), arrays[1]),
+        lambda arrays: (arrays[0][: formats.KNOWN_SLICES].astype("<f4"), arrays[1]),
     ),
     "ct-slices-partial": Source(
         ("ct_slice_PARTIAL_682rows.npz",),

@@ -21,7 +21,6 @@ from robustbo.outliers import outliers
 from robustbo.replay import records
 from robustbo.replay.digest import check, digest
 from robustbo.replay.method import RECORDED, Method, why_not
-from robustbo.replay.records import read_as
 from robustbo.replay.spec import RunSpec
 from robustbo.suggest import incumbent
 from robustbo.surrogates.registry import name_of
@@ -110,7 +109,7 @@ def recorded(cell: Cell) -> Recorded:
     """
     if not cell.truth.exists():
         return Recorded([], None)
-    contents = read_as(records.TRUTH, cell.truth)
+    contents = records.TRUTH.read(cell.truth)
     check(cell.truth, contents.header, cell.description)
     entries = [event for event in contents.events if event["event"] == "trial"]
     for number, entry in enumerate(entries):
@@ -216,8 +215,7 @@ def cells(spec: RunSpec, folder: Path) -> list[Cell]:
 def cells_in(folder: Path) -> list[Cell]:
     """All cells recorded in a folder, each with the spec that it was recorded with."""
     found = [
-        _recorded_cell(folder, read_as(records.TRUTH, path).header["cell"])
-        for path in (folder / CELLS).glob(f"*{TRUTH}")
+        _recorded_cell(folder, records.TRUTH.read(path).header["cell"]) for path in (folder / CELLS).glob(f"*{TRUTH}")
     ]
     return sorted(found, key=lambda cell: (cell.replication, cell.method))
 

@@ -76,21 +76,20 @@ class Record(NamedTuple):
     header: TypeAdapter[Any]
     event: TypeAdapter[Any]
 
+    def read(self, path: Path) -> Contents:
+        """Read one.
+
+        Raises:
+            JournalError: If it cannot be read, or a line is none of that kind; the message has the line's number.
+        """
+        contents = read(path)
+        for number, line in enumerate([contents.header, *contents.events], start=1):
+            try:
+                checked(self.header if number == 1 else self.event, line, "line")
+            except ValueError as error:
+                raise JournalError(f"{path}, line {number}: {error}") from None
+        return contents
+
 
 TRUTH = Record(TypeAdapter(_Header), TypeAdapter(Annotated[_Trial | _Flags, Field(discriminator="event")]))
 FITS = Record(TypeAdapter(_FitHeader), TypeAdapter(_Fit))
-
-
-def read_as(record: Record, path: Path) -> Contents:
-    """Read a record of a kind.
-
-    Raises:
-        JournalError: If it cannot be read, or a line is none of that kind; the message has the line's number.
-    """
-    contents = read(path)
-    for number, line in enumerate([contents.header, *contents.events], start=1):
-        try:
-            checked(record.header if number == 1 else record.event, line, "line")
-        except ValueError as error:
-            raise JournalError(f"{path}, line {number}: {error}") from None
-    return contents

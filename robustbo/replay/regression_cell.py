@@ -24,7 +24,6 @@ from robustbo.replay import records
 from robustbo.replay.cell import CELLS
 from robustbo.replay.digest import check, digest
 from robustbo.replay.method import RECORDED, why_not
-from robustbo.replay.records import read_as
 from robustbo.replay.regression_spec import Fitted, RegressionSpec, Scenario
 from robustbo.surrogates.arcsinh import RobustArcsinh
 from robustbo.surrogates.base import diagnose, fit
@@ -96,7 +95,7 @@ def entries(cell: RegressionCell) -> list[dict[str, Any]]:
     """
     if not cell.journal.exists():
         return []
-    contents = read_as(records.FITS, cell.journal)
+    contents = records.FITS.read(cell.journal)
     check(cell.journal, contents.header, cell.description)
     there = {_key(_scenario(event)): event for event in contents.events}
     tasks = {scenario.name: (scenario.task, scenario.options) for scenario in cell.scenarios}
@@ -227,7 +226,7 @@ def cells_in(folder: Path) -> list[RegressionCell]:
 
 
 def _recorded_cell(folder: Path, path: Path) -> RegressionCell:
-    contents = read_as(records.FITS, path)
+    contents = records.FITS.read(path)
     how, scenarios = dict(contents.header["cell"]), tuple(map(_scenario, contents.events))
     _, seed, method, replication = (how.pop(key) for key in ("kind", "seed", "method", "replication"))
     if len({*map(_key, scenarios)}) < len(scenarios):

@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 import robustbo as rb
 from robustbo import fitting
@@ -321,3 +322,16 @@ class Hostile(RuleBasedStateMachine):
         found = {t.number: (t.state, repr(t.value), repr(t.sd)) for t in again.history.trials}
         assert found == self.ledger
         self.opt = again
+
+
+def run(machine, count, **others):
+    """So many histories by a machine; the rest is hypothesis's settings."""
+    chosen = settings(
+        max_examples=count,
+        stateful_step_count=12,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        **others,
+    )
+    run_state_machine_as_test(machine, settings=chosen)

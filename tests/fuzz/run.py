@@ -22,8 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from hypothesis import HealthCheck, Phase, seed, settings
-from hypothesis.stateful import run_state_machine_as_test
+from hypothesis import Phase, seed
 
 from tests.fuzz import hostile, machine
 
@@ -38,19 +37,10 @@ def run(number, histories, is_shrinking):
     logging.disable(logging.WARNING)
     machine.COUNTS.clear()
     phases = [Phase.generate, Phase.shrink] if is_shrinking else [Phase.generate]
-    chosen = settings(
-        max_examples=histories,
-        stateful_step_count=12,
-        deadline=None,
-        database=None,
-        phases=phases,
-        suppress_health_check=list(HealthCheck),
-        report_multiple_bugs=False,
-        print_blob=False,
-    )
     started, broken = time.perf_counter(), ""
     try:
-        run_state_machine_as_test(seed(number)(type("Hostile", (machine.Hostile,), {})), settings=chosen)
+        hostile_one = seed(number)(type("Hostile", (machine.Hostile,), {}))
+        machine.run(hostile_one, histories, phases=phases, report_multiple_bugs=False, print_blob=False)
     except BaseException as error:  # a failed assertion, or an exception group of several
         broken = "".join(traceback.format_exception(error))
         if isinstance(error, KeyboardInterrupt):

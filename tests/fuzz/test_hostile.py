@@ -2,21 +2,10 @@
 
 import os
 
-from hypothesis import HealthCheck, settings
-from hypothesis.stateful import run_state_machine_as_test
-
-from tests.fuzz.machine import Hostile
+from tests.fuzz.machine import Hostile, run
 
 EXAMPLES = int(os.environ.get("ROBUSTBO_FUZZ", "300"))
 
 
 def test_hostile_histories():
-    chosen = settings(
-        max_examples=EXAMPLES,
-        stateful_step_count=12,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
-    run_state_machine_as_test(Hostile, settings=chosen)
+    run(Hostile, EXAMPLES, derandomize=True)

@@ -193,13 +193,21 @@ def test_a_deleted_file_is_said_to_be_gone_and_nothing_is_put_in_its_place(opera
 
 
 def changed(operation, folder, change):
-    """Each study whose file is changed at a call, after the operation."""
+    """Each study whose file is changed at a call: the file, and what the next ask says; it leaves the file as it is."""
     if not records(operation):
         pytest.skip("needs no file that is there")
+    noticed = 0
     for path, opt, calls in each(operation, folder, {"changed": None}):
         calls._fault = meanwhile(lambda path=path: change(path))
         outcome(operation, opt, path, calls, JournalError)
-        yield path, opt
+        before, said = path.read_bytes(), None
+        try:
+            opt.ask()
+        except JournalError as error:
+            noticed, said = noticed + 1, str(error)
+        assert said is None or path.read_bytes() == before
+        yield path, said
+    assert noticed > 5  # what is changed during the write is noticed by others alone
 
 
 @pytest.mark.parametrize("is_replaced", [False, True])
@@ -210,38 +218,23 @@ def test_a_file_that_is_cut_short_is_noticed_and_left_as_it_is(operation, is_rep
             path.unlink()
         path.write_bytes(data[: len(data) // 2])
 
-    noticed = 0
-    for path, opt in changed(operation, tmp_path, cut):
-        before = path.read_bytes()
-        try:
-            opt.ask()
-        except JournalError as error:
-            noticed += 1
-            assert "cut short" in str(error) or "damaged" in str(error)  # noqa: PT017 - and what is in the file then
-            assert path.read_bytes() == before
-        else:  # cut between its last look at the file's size and the write: there is a hole now
+    for path, said in changed(operation, tmp_path, cut):
+        if said is None:  # cut between its last look at the file's size and the write: there is a hole now
             with pytest.raises(JournalError, match=r"line \d: damaged"):
                 rb.Optimizer.resume(path)
-    assert noticed > 5
+        else:
+            assert "cut short" in said or "damaged" in said
 
 
 def test_a_value_that_is_edited_is_noticed_and_the_others_can_be_proven(operation, tmp_path):
     def edit(path):
         path.write_bytes(path.read_bytes().replace(b'"value": 10.0', b'"value": 90.0'))
 
-    noticed = 0
-    for path, opt in changed(operation, tmp_path, edit):
-        before = path.read_bytes()
-        try:
-            opt.ask()
-        except JournalError as error:
-            noticed += 1
-            assert "line 3: damaged" in str(error)  # noqa: PT017 - and what is in the file then
-            assert path.read_bytes() == before
+    for path, said in changed(operation, tmp_path, edit):
+        assert said is None or "line 3: damaged" in said
         for reader in (rb.Optimizer, rb.Study):
             with pytest.raises(JournalError, match="line 3: damaged"):
                 reader.resume(path)
         found = salvaged(path)
         assert [left.line for left in found.left] == [3]
         assert [t.value for t in found.history.trials[:2]] == [None, 11.0]
-    assert noticed > 5  # by the object itself; an edit during the write by others alone
