@@ -3,7 +3,8 @@ r"""Ctrl-C at each moment of a call: has it happened or not, and does the next c
 Python hears a signal where a function begins and after a call of one in C. Each such moment of an operation, in any
 Python code that it runs, is interrupted once, in a study that is in memory, in a file or in a database; the error is
 kept, as a notebook keeps it. Then the study must be as if the call had been made, or as if it had not; the next calls
-must work at once, and whoever opens the journal must see the same.
+must work at once, and whoever opens the journal must see the same. The process must be as before: torch's default type,
+modes and threads, NumPy's treatment of overflows, the filters of warnings and the random numbers.
 
     python benchmarks/moments.py --most 1000 --out runs/hardening/interrupts.csv
 """
@@ -15,6 +16,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import argparse
 import csv
 import logging
+import random
 import signal
 import sys
 import tempfile
@@ -25,7 +27,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import numpy as np
 import pandas as pd
+import torch
 
 import robustbo as rb
 
@@ -39,6 +43,7 @@ COLUMNS = (
     "refused",
     "different",
     "slow",
+    "disturbed",
     "seconds",
 )
 SPACE = rb.Space(x=rb.Float(0.0, 1.0), c=rb.Choice("a", "b"))
@@ -71,6 +76,14 @@ def interrupted_at(moment: int | None, act: Callable[[], object]) -> tuple[int, 
     finally:
         sys.setprofile(None)
     return count, is_interrupted
+
+
+def surroundings() -> tuple[object, ...]:
+    """What a call might leave changed in the process."""
+    modes = torch.overrides._get_current_function_mode_stack()
+    switches = (torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_num_threads())
+    numbers = (torch.get_rng_state().tolist(), random.getstate(), np.random.get_state()[1].tolist())  # type: ignore[index] # noqa: NPY002
+    return modes, switches, np.geterr(), warnings.filters.copy(), numbers  # type: ignore[attr-defined]
 
 
 def _begin(place: Any, acquisition: str) -> rb.Optimizer:
@@ -120,16 +133,17 @@ def run(operation: str, journal: str, most: int, folder: Path) -> dict[str, obje
         _, opt = new()
         moments, _ = interrupted_at(None, lambda opt=opt: act(opt))  # type: ignore[misc]
     place, opt = new()
-    found = dict.fromkeys(("interrupts", "raised", "happened", "refused", "different", "slow"), 0)
+    found = dict.fromkeys(("interrupts", "raised", "happened", "refused", "different", "slow", "disturbed"), 0)
     started = time.perf_counter()
     step = max(1, moments // most)
     for moment in range(1, moments + 1, step):
         if moment // step % NEW_AFTER == 0:
             place, opt = new()
-        before = opt.history
+        before, around = opt.history, surroundings()
         seen, is_raised = interrupted_at(moment, lambda opt=opt: act(opt))  # type: ignore[misc]
         found["interrupts"] += seen >= moment  # the same call has a moment more or less at times
         found["raised"] += is_raised
+        found["disturbed"] += surroundings() != around
         clock = time.perf_counter()
         try:
             after = opt.history
@@ -167,6 +181,7 @@ def main() -> None:
     args = parser.parse_args()
     logging.getLogger("robustbo").setLevel(logging.ERROR)
     warnings.simplefilter("ignore")
+    torch.set_default_dtype(torch.float64)  # not the one that it computes with
     signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background has turned off
     args.out.parent.mkdir(parents=True, exist_ok=True)
     with args.out.open("w", newline="") as file, tempfile.TemporaryDirectory() as folder:

@@ -23,6 +23,7 @@ from robustbo.isolation import seeded
 from robustbo.parameters import Float, Int
 from robustbo.problem import Problem
 from robustbo.space import Space
+from robustbo.surroundings import pinned
 
 MEAN, SD = 0.1307, 0.3081  # of the training images' pixels in [0, 1]
 FEWEST, MOST, OF = 100, 1000, 1875  # batches that are left when reading fails, of a pass through all; the paper's
@@ -104,6 +105,7 @@ def cnn(preset: str = "small", seed: int = 0) -> Problem:
     )
 
 
+@pinned
 def accuracy(preset: Preset, seed: int, params: Mapping[str, Any], batches: int | None = None) -> float:
     """The share of test digits that are recognized after training on the first so many batches, or on all."""
     data = digits(preset)

@@ -44,6 +44,7 @@ from robustbo.space import Space
 from robustbo.surrogates.base import quiet
 from robustbo.surrogates.registry import SURROGATES, check_options, model_class
 from robustbo.surrogates.robust_standardize import RobustStandardize
+from robustbo.surroundings import pinned
 from robustbo.trials.settings import DEFAULT_SURROGATE
 
 __all__ = ["Best", "best", "client_for", "complete", "generation_strategy", "next_repeat", "outliers"]
@@ -101,10 +102,12 @@ class SeededAcquisition(Acquisition):
     Its option ``seed`` is the root.
     """
 
+    @pinned
     def _instantiate_acquisition(self) -> None:
         with seeded(self._seed("samples")), quiet():
             super()._instantiate_acquisition()
 
+    @pinned
     def optimize(self, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
         """Candidates, as in Ax."""
         with seeded(self._seed("restarts")), quiet():

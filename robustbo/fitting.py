@@ -27,11 +27,12 @@ from torch import Tensor
 from robustbo import doubt, seeds
 from robustbo.encoding import encode, one_hot_inputs
 from robustbo.errors import FitError, NumericsWarning
-from robustbo.isolation import isolated, pinned, seeded
+from robustbo.isolation import isolated, seeded
 from robustbo.space import Space
 from robustbo.surrogates import base
 from robustbo.surrogates.averaged import alone
 from robustbo.surrogates.registry import SURROGATES, model_class
+from robustbo.surroundings import pinned
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
 
@@ -136,6 +137,7 @@ def observations(settings: Settings, history: History, without: Collection[int] 
     )
 
 
+@pinned  # threads that look at the same history wait for the one that fits to it
 def fit(settings: Settings, history: History) -> Fitted:
     """The surrogate fitted to a history; a pure function (memoized).
 
@@ -145,11 +147,6 @@ def fit(settings: Settings, history: History) -> Fitted:
         FitError: If the fit does not succeed.
         ValueError: If no value has been told.
     """
-    with pinned():  # threads that look at the same history wait for the one that fits to it
-        return _fit_to(settings, history)
-
-
-def _fit_to(settings: Settings, history: History) -> Fitted:
     if not (told := history.having("told")):
         raise ValueError("a surrogate needs at least one told value, got none; tell one first")
     settings = settings.of_size(len(told))

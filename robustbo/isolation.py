@@ -5,22 +5,16 @@ algebra that NumPy and SciPy bring. Bit for bit replay needs both pinned while a
 state untouched.
 """
 
-import os
 import random
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from functools import cache
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-import scipy.linalg  # noqa: F401 - so that its library is loaded, and found below
 import torch
-from threadpoolctl import ThreadpoolController
 from torch.overrides import TorchFunctionMode
 
-_one_at_a_time = threading.RLock()
-_local = threading.local()
+from robustbo.surroundings import defaults, libraries
 
 LIKE = {torch.rand_like: torch.rand, torch.randn_like: torch.randn}
 IN_PLACE = ("bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "normal_", "random_", "uniform_")
@@ -38,39 +32,8 @@ DRAWING = {
 
 
 @contextmanager
-def pinned() -> Iterator[None]:
-    """Run the block with the settings that numbers depend on as the libraries have them by default.
-
-    These are torch's default type and device, its gradient and inference modes, and what NumPy does of an overflow:
-    whatever a caller has set comes back afterwards. Blocks nest; those of several threads wait for each other.
-
-    Example:
-        >>> with torch.no_grad(), pinned():
-        ...     torch.is_grad_enabled()
-        True
-    """
-    with _one_at_a_time, np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"):
-        if _is_default():
-            yield
-            return
-        dtype, device = torch.get_default_dtype(), torch.get_default_device()
-        on_cpu = nullcontext() if device.type == "cpu" else torch.device("cpu")  # which costs time in each operation
-        torch.set_default_dtype(torch.float32)
-        try:
-            with torch.inference_mode(False), torch.enable_grad(), on_cpu:
-                yield
-        finally:
-            torch.set_default_dtype(dtype)
-
-
-def _is_default() -> bool:
-    is_plain = torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
-    return is_plain and torch.get_default_dtype() == torch.float32 and torch.get_default_device().type == "cpu"
-
-
-@contextmanager
 def isolated(seed: int) -> Iterator[None]:
-    """Run the block `pinned`, on one thread, with torch's random numbers from a generator of its own.
+    """Run the block as `pinned` does, on one thread, with torch's random numbers from a generator of its own.
 
     The global generators stay as they are, so that no other thread changes what is drawn here, nor is changed by it.
     For this library's own code, and BoTorch's; see `seeded` for any other.
@@ -84,14 +47,8 @@ def isolated(seed: int) -> Iterator[None]:
         >>> with isolated(0):
         ...     assert torch.rand(1) == a
     """
-    outer = getattr(_local, "draws", None)
-    with _alone():
-        draws = _local.draws = _Draws(seed)
-        try:
-            with draws:
-                yield
-        finally:
-            _local.draws = outer
+    with _alone(), _Draws(seed):
+        yield
 
 
 @contextmanager
@@ -110,8 +67,8 @@ def seeded(seed: int) -> Iterator[None]:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Run the block `pinned`, on one thread."""
-    with pinned(), _libraries().limit(limits=1, user_api="blas"):
+    """Run the block as `pinned` does a function, on one thread."""
+    with defaults(), libraries().limit(limits=1, user_api="blas"):
         threads = torch.get_num_threads()
         try:
             torch.set_num_threads(1)
@@ -121,7 +78,10 @@ def _alone() -> Iterator[None]:
 
 
 class _Draws(TorchFunctionMode):
-    """Random numbers from a generator of its own, in this thread, wherever none is named."""
+    """Random numbers from a generator of its own, in this thread, wherever none is named.
+
+    torch takes it from its stack while it is asked: an interrupt then finds it gone.
+    """
 
     def __init__(self, seed: int) -> None:
         super().__init__()
@@ -141,21 +101,28 @@ class _Draws(TorchFunctionMode):
             kwargs = {**kwargs, "generator": self._generator}
         return func(*args, **kwargs)
 
+    def __exit__(self, *_: object) -> None:
+        if _innermost() is self:
+            super().__exit__(None, None, None)
+
+
+def _innermost() -> TorchFunctionMode | None:
+    modes = torch.overrides._get_current_function_mode_stack()
+    return modes[-1] if modes else None
+
 
 @contextmanager
 def drawing_nothing() -> Iterator[None]:
     """Run a block of `isolated` that needs no random numbers without looking for them: a tenth faster."""
-    draws: _Draws | None = getattr(_local, "draws", None)
-    if draws is None:
+    draws = _innermost()
+    if not isinstance(draws, _Draws):
         yield
         return
-    _local.draws = None
     draws.__exit__(None, None, None)
     try:
         yield
     finally:
         draws.__enter__()
-        _local.draws = draws
 
 
 @contextmanager
@@ -170,18 +137,3 @@ def drawing_in_python(seed: int) -> Iterator[None]:
     finally:
         random.setstate(python_state)
         np.random.set_state(numpy_state)  # noqa: NPY002
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def _renew_after_fork() -> None:
-    """Another thread of the parent's may have held the lock, and is not there any more to let it go."""
-    global _one_at_a_time
-    _one_at_a_time = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_after_fork)

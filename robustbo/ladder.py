@@ -17,6 +17,7 @@ from linear_operator.utils.errors import NanError, NotPSDError
 
 from robustbo.errors import FitError, NumericalError
 from robustbo.fitting import Fitted, fit
+from robustbo.interrupted import letting_go
 from robustbo.surrogates.registry import SURROGATES
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
@@ -46,8 +47,7 @@ def climb(
     why: list[str] = []
     for name, of, known, left_out in _rungs(settings, history, is_judging):
         try:
-            fitted = fit(of, known)
-            made = use(of, replace(fitted, aside=(*fitted.aside, *left_out)))
+            made = _used(use, of, known, left_out)
         except OF_OURS as error:
             if of.surrogate not in SURROGATES and not isinstance(error, NUMERICAL):
                 raise  # a mistake in somebody's own model, which is theirs to see
@@ -56,6 +56,12 @@ def climb(
             continue
         return made, f"by {name}, since these failed: {'; '.join(why)}" if why else None
     return None, f"by none, since these failed: {'; '.join(why)}"
+
+
+@letting_go  # what an interrupt was made into would be taken for an error in the numbers
+def _used(use: Callable[[Settings, Fitted], T], of: Settings, known: History, left_out: tuple[int, ...]) -> T:
+    fitted = fit(of, known)
+    return use(of, replace(fitted, aside=(*fitted.aside, *left_out)))
 
 
 def _rungs(

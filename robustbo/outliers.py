@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from robustbo.doubt import surprise
 from robustbo.errors import FitError
 from robustbo.fitting import Fitted
-from robustbo.isolation import pinned
 from robustbo.ladder import climb, finite
 from robustbo.surrogates.base import diagnose, quiet, weights
+from robustbo.surroundings import pinned
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
 
@@ -41,7 +41,7 @@ class Outlier:
     weight: float | None = None
 
 
-@pinned()
+@pinned
 def outliers(settings: Settings, history: History, *, is_weighed: bool = True) -> list[Outlier]:
     """Every told value, the most suspicious first: flagged before not, then by evidence; weights take time."""
     if not history.having("told"):
@@ -56,7 +56,7 @@ def outliers(settings: Settings, history: History, *, is_weighed: bool = True) -
     return report
 
 
-@pinned()
+@pinned
 def reported(settings: Settings, history: History, fitted: Fitted, *, is_weighed: bool = False) -> list[Outlier]:
     """The same, by a surrogate that has been fitted to the history."""
     with fitted.apart(0), quiet():

@@ -9,10 +9,10 @@ from torch import Tensor
 from robustbo.encoding import encode
 from robustbo.errors import FitError
 from robustbo.fitting import Fitted
-from robustbo.isolation import pinned
 from robustbo.ladder import climb, finite
 from robustbo.outliers import Outlier, outliers
 from robustbo.suggest import Incumbent, incumbent, raw_incumbent
+from robustbo.surroundings import pinned
 from robustbo.tabular import Points, is_point, points_of
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
@@ -106,7 +106,7 @@ class Study:
         """
         return outliers(self.settings, self.history)
 
-    @pinned()
+    @pinned
     def predict(self, points: Points) -> Prediction | pd.DataFrame:
         """What the surrogate predicts of the objective, without noise, in your units.
 

@@ -11,12 +11,12 @@ from robustbo.acquisition import best_of, next_point
 from robustbo.distinct import AGAIN, NOTHING_NEW, first_point, free_points, is_at, is_exhausted, is_taken
 from robustbo.encoding import decode
 from robustbo.fitting import Fitted, is_robust
-from robustbo.isolation import pinned
 from robustbo.ladder import climb, finite
 from robustbo.outliers import reported
 from robustbo.parameters import Value
 from robustbo.remeasure import repeat
 from robustbo.surrogates.filtered import Verdict
+from robustbo.surroundings import pinned
 from robustbo.trials.history import REMEASURE, Diagnosis, History, Trial
 from robustbo.trials.settings import Settings
 
@@ -89,7 +89,7 @@ class Incumbent:
         return self.trial.params
 
 
-@pinned()
+@pinned
 def step(settings: Settings, history: History, trial: int) -> Suggestion:
     """The point of trial number ``trial``: same arguments, same point, bit for bit.
 
@@ -170,7 +170,7 @@ def _doubting(settings: Settings, history: History, fitted: Fitted, new: Trial) 
     return Suggestion(new.params, "model", expected if is_finite else None, number, new.reason)
 
 
-@pinned()
+@pinned
 def incumbent(settings: Settings, history: History) -> Incumbent:
     """The measured point of best posterior mean.
 

@@ -12,6 +12,14 @@ torch.set_default_dtype(torch.float64)
 FIXTURES = Path(__file__).parent / "fixtures"
 
 
+@pytest.fixture(autouse=True)
+def nothing_is_left_behind():
+    """Blame the test that leaves torch changed, not all that come after it."""
+    yield
+    assert torch.get_default_dtype() == torch.float64
+    assert torch.overrides._len_torch_function_stack() == 0
+
+
 @pytest.fixture(params=["relevance_pursuit_fixed_01_rbf_1d", "relevance_pursuit_fixed_02_matern_2d"])
 def fixed(request):
     """A reference case of relevance pursuit at fixed hyperparameters (see shared/fixtures/README.md)."""

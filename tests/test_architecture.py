@@ -13,8 +13,8 @@ PACKAGE = Path(robustbo.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 # Imports point down: a module imports only from layers below it, or from its own.
 LAYERS = (
-    ("errors", "seeds", "arguments"),
-    ("files", "isolation", "numerics"),
+    ("errors", "seeds", "arguments", "interrupted"),
+    ("files", "surroundings", "isolation", "numerics"),
     ("parameters", "space"),
     ("surrogates", "problem", "regression", "corruption"),
     ("trials",),

@@ -27,10 +27,11 @@ from robustbo.evaluators.outcome import Outcome
 from robustbo.handing import given_out
 from robustbo.progress import Display
 from robustbo.trials import worker
+from tests.moments import interrupted_at
 
 SPACE = rb.Space(x=rb.Float(-1.0, 1.0))
 FEW = rb.Space(x=rb.Int(0, 3))
-ROBUSTBO = str(Path(rb.__file__).parent)
+WITHIN = (str(Path(rb.__file__).parent), contextlib.__file__)
 GONE = f"{socket.gethostname()}:4194305:abcdef"  # of a process number that no system gives
 
 
@@ -367,35 +368,6 @@ class TestFailures:
 MOMENTS = int(os.environ.get("ROBUSTBO_MOMENTS", "150"))  # of one run that are interrupted, each in a run of its own
 
 
-def interrupted_at(moment, act):
-    """Run with Ctrl-C at the so manieth moment at which Python may hear it in our code, None for never.
-
-    Python hears signals where a function begins and after a call of one in C: these are a profile's events.
-
-    Returns:
-        How many moments there were, and whether it came out.
-    """
-    count = 0
-
-    def profile(frame, event, _):
-        nonlocal count
-        name = frame.f_code.co_filename
-        if event in ("call", "c_return") and (name.startswith(ROBUSTBO) or name == contextlib.__file__):
-            count += 1
-            if count == moment:
-                signal.raise_signal(signal.SIGINT)
-
-    is_interrupted = False
-    sys.setprofile(profile)
-    try:
-        act()
-    except KeyboardInterrupt:
-        is_interrupted = True
-    finally:
-        sys.setprofile(None)
-    return count, is_interrupted
-
-
 def values(path):
     return [(trial.params, trial.value) for trial in rb.Study.resume(path).history]
 
@@ -413,11 +385,12 @@ class TestCtrlC:
     def test_at_any_moment_loses_nothing(self, tmp_path):
         self.run(tmp_path / "unbroken", [])
         unbroken = values(tmp_path / "unbroken")
-        moments, _ = interrupted_at(None, lambda: self.run(tmp_path / "counted", []))
+        moments, _ = interrupted_at(None, lambda: self.run(tmp_path / "counted", []), WITHIN)
         assert moments > 1000
         for moment in range(1, moments, max(1, moments // MOMENTS)):
             path, acknowledged = tmp_path / str(moment), []
-            count, is_interrupted = interrupted_at(moment, lambda path=path, told=acknowledged: self.run(path, told))
+            act = partial(self.run, path, acknowledged)
+            count, is_interrupted = interrupted_at(moment, act, WITHIN)
             assert is_interrupted == (count >= moment)  # a run that waits less has fewer
             if path.exists():
                 study = rb.Study.resume(path)

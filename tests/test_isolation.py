@@ -10,7 +10,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import robustbo as rb
 from robustbo import fitting
-from robustbo.isolation import drawing_nothing, isolated, pinned, seeded
+from robustbo.isolation import drawing_nothing, isolated, seeded
+from robustbo.surroundings import pinned
 
 
 def draws():
@@ -100,9 +101,9 @@ def test_every_draw_of_torch_is_the_block_s_own(draw):
     with isolated(5):
         first = draw()
     assert torch.equal(torch.get_rng_state(), before)
-    with torch.random.fork_rng(devices=[]), pinned():
+    with torch.random.fork_rng(devices=[]):
         torch.manual_seed(5)
-        assert torch.equal(draw(), first)  # the very numbers that the global generator would give
+        assert torch.equal(pinned(draw)(), first)  # the very numbers that the global generator would give
     with isolated(6):
         assert not torch.equal(draw(), first)
 
@@ -119,8 +120,7 @@ def test_a_module_is_initialized_by_the_block_s_own():
 def test_what_names_a_generator_draws_from_that():
     with isolated(5):
         drawn = torch.rand(3, generator=torch.Generator().manual_seed(1))
-    with pinned():
-        assert torch.equal(drawn, torch.rand(3, generator=torch.Generator().manual_seed(1)))
+    assert torch.equal(drawn, pinned(torch.rand)(3, generator=torch.Generator().manual_seed(1)))
 
 
 def test_where_nothing_is_drawn_the_rest_goes_on():

@@ -13,8 +13,8 @@ import pytest
 
 import robustbo as rb
 from robustbo import seeds
-from robustbo.isolation import pinned
 from robustbo.suggest import step
+from robustbo.surroundings import pinned
 from robustbo.trials import disk, worker
 from robustbo.trials.reading import read
 
@@ -375,9 +375,9 @@ def test_a_forked_process_goes_on_though_a_thread_of_its_parents_held_the_locks(
     held, go = threading.Event(), threading.Event()
 
     def hold():
-        with opt._store._turn, opt._store._decision, pinned():
+        with opt._store._turn, opt._store._decision:
             held.set()
-            go.wait()
+            pinned(go.wait)()
 
     thread = threading.Thread(target=hold)
     thread.start()

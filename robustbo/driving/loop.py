@@ -17,11 +17,11 @@ from robustbo.driving.plan import Plan
 from robustbo.errors import JournalError
 from robustbo.evaluators.evaluator import Evaluator
 from robustbo.evaluators.outcome import Outcome
+from robustbo.interrupted import let_go
 from robustbo.progress import Display
 from robustbo.recording import Recording
 from robustbo.suggest import Incumbent
 from robustbo.trials.history import Trial
-from robustbo.trials.interrupted import let_go
 from robustbo.trials.store import Store
 
 log = logging.getLogger("robustbo")

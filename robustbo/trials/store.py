@@ -14,11 +14,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from robustbo.errors import JournalError, JournalExists, JournalWarning
+from robustbo.interrupted import letting_go
 from robustbo.surrogates.registry import ALLOWED, name_of
 from robustbo.trials import logs, schema, trust
 from robustbo.trials.codec import changed_versions, fold, header
 from robustbo.trials.history import History
-from robustbo.trials.interrupted import letting_go
 from robustbo.trials.log import Conflict, Event, Log, Mark, Memory, Turn
 from robustbo.trials.logs import Place
 from robustbo.trials.settings import Settings

@@ -33,15 +33,18 @@ def letting_go(function: Callable[P, T]) -> Callable[P, T]:
         try:
             return function(*args, **kwargs)
         except BaseException as error:
-            context = _context(error, outer)
-            if all(isinstance(each, Exception) for each in context):
+            if not _interrupts(error, outer):  # kept by no name: their tracebacks hold this frame
                 raise
             let_go(error, outer)
             if isinstance(error, Exception):  # which a library has made of it
-                raise next(each for each in context if not isinstance(each, Exception)) from None
+                raise _interrupts(error, outer)[0] from None
             raise
 
     return called
+
+
+def _interrupts(error: BaseException, outer: BaseException | None) -> list[BaseException]:
+    return [each for each in _context(error, outer) if not isinstance(each, Exception)]
 
 
 def _context(error: BaseException | None, outer: BaseException | None) -> list[BaseException]:

@@ -4,7 +4,9 @@ import sys
 
 import pytest
 
-from robustbo.trials.interrupted import letting_go
+import robustbo as rb
+from robustbo import ladder
+from robustbo.interrupted import letting_go
 
 
 class Held:
@@ -79,3 +81,21 @@ def test_an_interrupt_that_somebody_handles_outside_is_theirs():
         with pytest.raises(ValueError, match="mine"):
             call(ValueError("mine"))
         assert sys.exc_info()[1].__traceback__.tb_next.tb_frame.f_locals["held"] is not None
+
+
+def test_the_ladder_takes_no_interrupt_for_an_error_in_the_numbers(monkeypatch):
+    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), seed=0, num_initial=3)
+    for number in range(3):
+        opt.tell(opt.ask(), float(number))
+
+    def interrupted(*_):
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise RuntimeError("trying to pop from empty mode stack")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ladder, "fit", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            opt.ask()
+    assert opt.ask().fallback is None
