@@ -1,6 +1,7 @@
 """Shared by all tests: where the fixtures are, one thread, and the surrogates under contract."""
 
 import json
+import signal
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import torch
 
 torch.set_num_threads(1)
 torch.set_default_dtype(torch.float64)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background starts with none
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
