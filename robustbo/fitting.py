@@ -103,7 +103,7 @@ class Fitted:
         """
         with self.apart(0), base.quiet(), torch.no_grad(), nullcontext() if is_averaged else alone(self.model):
             posterior = self.model.posterior(X, observation_noise=is_noisy)
-        return self.in_units(posterior.mean.squeeze(-1), posterior.variance.squeeze(-1).sqrt())
+            return self.in_units(posterior.mean.squeeze(-1), posterior.variance.squeeze(-1).sqrt())
 
     def at_points(self, space: Space, *, is_averaged: bool = True) -> dict[tuple[float, ...], tuple[float, float]]:
         """Posterior mean and standard deviation of the objective at each point it was fitted to, by unit-cube row."""

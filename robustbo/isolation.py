@@ -6,15 +6,17 @@ state untouched.
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 
 from robustbo.surroundings import defaults, libraries
+
+T = TypeVar("T")
 
 LIKE = {torch.rand_like: torch.rand, torch.randn_like: torch.randn}
 IN_PLACE = ("bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "normal_", "random_", "uniform_")
@@ -60,8 +62,8 @@ def seeded(seed: int) -> Iterator[None]:
     Args:
         seed: In [0, 2^63).
     """
-    with _alone(), torch.random.fork_rng(devices=[]), drawing_in_python(seed):
-        torch.default_generator.manual_seed(seed)  # the CPU's, which `fork_rng` puts back; no device's
+    with _alone(), _putting_back(torch.get_rng_state, torch.set_rng_state), drawing_in_python(seed):
+        torch.default_generator.manual_seed(seed)  # the CPU's; no device's
         yield
 
 
@@ -128,12 +130,23 @@ def drawing_nothing() -> Iterator[None]:
 @contextmanager
 def drawing_in_python(seed: int) -> Iterator[None]:
     """Run the block with the generators of Python and NumPy seeded, then put back."""
-    python_state = random.getstate()
-    numpy_state = np.random.get_state()  # noqa: NPY002
-    try:
+    with (
+        _putting_back(random.getstate, random.setstate),
+        _putting_back(np.random.get_state, np.random.set_state),
+    ):
         random.seed(seed)
         np.random.seed(seed % 2**32)  # noqa: NPY002
         yield
+
+
+@contextmanager
+def _putting_back(get: Callable[[], T], put: Callable[[T], object]) -> Iterator[None]:
+    """Put back what the block changes, though an interrupt comes into that."""
+    state = get()
+    try:
+        try:
+            yield
+        finally:
+            put(state)
     finally:
-        random.setstate(python_state)
-        np.random.set_state(numpy_state)  # noqa: NPY002
+        put(state)

@@ -4,7 +4,6 @@ from os import PathLike
 from typing import NamedTuple, Self
 
 import pandas as pd
-from torch import Tensor
 
 from robustbo.encoding import encode
 from robustbo.errors import FitError
@@ -106,7 +105,6 @@ class Study:
         """
         return outliers(self.settings, self.history)
 
-    @pinned
     def predict(self, points: Points) -> Prediction | pd.DataFrame:
         """What the surrogate predicts of the objective, without noise, in your units.
 
@@ -122,15 +120,11 @@ class Study:
             ValueError: If no value has been told.
             FitError: If the surrogate cannot be fitted.
         """
-        space = self.settings.space
-        if not self.history.having("told"):
+        space, history = self.settings.space, self.history
+        if not history.having("told"):
             raise ValueError("a prediction needs at least one told value, got none; tell one first")
         params = points_of(space, [points] if is_point(points) else points)
-        X = encode(space, [space.to_unit(p) for p in params])
-        found, why = climb(self.settings, self.history, lambda _, fitted: _predicted(fitted, X), is_judging=True)
-        if found is None:
-            raise FitError(f"no surrogate could predict {why}")
-        means, sds = found
+        means, sds = _predicted(self.settings, history, [space.to_unit(p) for p in params])
         if is_point(points):
             return Prediction(means[0], sds[0])
         index = points.index if isinstance(points, pd.DataFrame) else None
@@ -156,7 +150,16 @@ class Study:
         return history.to_frame(names=self.settings.space.names, taken=EVIDENCE).join(columns)
 
 
-def _predicted(fitted: Fitted, X: Tensor) -> tuple[list[float], list[float]]:
-    means, sds = fitted.predict(X) if len(X) else ([], [])
-    finite(*means, *sds)
-    return means, sds
+@pinned  # so that it must not look into the store, whose lock somebody may hold who waits for this one
+def _predicted(settings: Settings, history: History, rows: list[list[float]]) -> tuple[list[float], list[float]]:
+    X = encode(settings.space, rows)
+
+    def predicted(_: Settings, fitted: Fitted) -> tuple[list[float], list[float]]:
+        means, sds = fitted.predict(X) if len(X) else ([], [])
+        finite(*means, *sds)
+        return means, sds
+
+    found, why = climb(settings, history, predicted, is_judging=True)
+    if found is None:
+        raise FitError(f"no surrogate could predict {why}")
+    return found

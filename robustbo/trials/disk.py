@@ -67,6 +67,10 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_close_after_fork)
 
 
+class NotTakenBackError(OSError):
+    """What could not be written as a whole may be there all the same."""
+
+
 def lock(file: io.FileIO, path: Path, timeout_s: float) -> None:
     """Lock an open file; see `Locked`."""
     end, wait = time.monotonic() + timeout_s, FIRST_WAIT_S
@@ -144,8 +148,11 @@ def write_at(file: io.FileIO, start: int, data: bytes) -> None:
         while rest:
             rest = rest[file.write(rest) :]
         os.fsync(file.fileno())
-    except OSError:  # leave no half line behind
-        file.truncate(start)
+    except BaseException as error:  # leave nothing of it behind, of an interrupted call either
+        try:
+            file.truncate(start)
+        except OSError as more:
+            raise NotTakenBackError(*more.args) from error
         raise
 
 

@@ -196,7 +196,7 @@ class Journal:
 
 @contextmanager
 def _writing(name: str) -> Iterator[None]:
-    """Say of a failed write what it was, and that nothing was recorded."""
+    """Say of a failed write what it was, and whether anything was recorded."""
     try:
         yield
     except FileNotFoundError:
@@ -205,6 +205,11 @@ def _writing(name: str) -> Iterator[None]:
         ) from None
     except (JournalError, FileExistsError):
         raise
+    except disk.NotTakenBackError as error:
+        raise JournalWriteError(
+            f"{name}: cannot be written ({error.strerror}), nor what was begun be taken back: whether the event is "
+            "recorded shows when the journal can be read again"
+        ) from error
     except OSError as error:
         raise JournalWriteError(
             f"{name}: cannot be written, and the event was not recorded: {error.strerror}"

@@ -101,6 +101,7 @@ class Store:
     def _renew_locks(self) -> None:
         self._turn, self._decision = threading.Lock(), threading.Lock()
         self._owner: int | None = None
+        self._decider: int | None = None
         STORES.add(self)
 
     @property
@@ -130,16 +131,28 @@ class Store:
         Returns:
             The events that were written, or None.
         """
+        self._check_not_within(self._decider)
         with self._decision, self._log.deciding():
-            for _ in range(TRIES):
-                before = self.now()
-                decided = on(before.history)
-                if decided is None:
-                    return None
-                events = self.commit(partial(adapt, decided, before))
-                if events is not None:
-                    return events
-            return self.commit(lambda state: on(state.history))  # nobody comes between; telling waits this once
+            self._decider = threading.get_ident()
+            try:
+                return self._decided(on, adapt)
+            finally:
+                self._decider = None
+
+    def _decided(self, on: Decide, adapt: Adapt) -> Sequence[Event] | None:
+        for _ in range(TRIES):
+            before = self.now()
+            decided = on(before.history)
+            if decided is None:
+                return None
+            events = self.commit(partial(adapt, decided, before))
+            if events is not None:
+                return events
+        return self.commit(lambda state: on(state.history))  # nobody comes between; telling waits this once
+
+    def _check_not_within(self, who: int | None) -> None:
+        if who == threading.get_ident():
+            raise RuntimeError("an optimizer cannot be called in the middle of another call, as by a signal's handler")
 
     def _folded(self, others: Sequence[Event]) -> History:
         """The history with what others have written."""
@@ -165,8 +178,7 @@ class Store:
             ValueError: If a trial's state does not allow its event.
             JournalError: If the journal cannot be written; nothing is recorded then.
         """
-        if self._owner == threading.get_ident():
-            raise RuntimeError("an optimizer cannot be called in the middle of another call, as by a signal's handler")
+        self._check_not_within(self._owner)
         while True:
             try:
                 with self._turn, self._log.turn() as turn:

@@ -165,6 +165,7 @@ ERRORS = {
     "read-only": before(system(errno.EROFS)),
     "short write": short,
 }
+LASTING = "full disk", "broken disk", "broken disk, when it has happened", "read-only"
 INTERRUPTS = {
     "interrupt": before(KeyboardInterrupt),
     "interrupt, when it has happened": after(KeyboardInterrupt),
