@@ -190,7 +190,7 @@ class Optimizer(Recording):
             warnings.warn(
                 f"{NOTHING_NEW}: each of the {size} points of the space has been asked for before",
                 ExhaustedWarning,
-                stacklevel=6,
+                stacklevel=7,
             )
 
     def optimize(

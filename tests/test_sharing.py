@@ -394,3 +394,36 @@ def test_a_forked_process_goes_on_though_a_thread_of_its_parents_held_the_locks(
     thread.join()
     assert status == 0
     assert opt.history[0].value == 2.5
+
+
+def test_a_prediction_that_waits_for_the_store_keeps_nobody_from_computing(tmp_path):
+    """An ask that is decided under the store's lock computes, and would wait for it for ever."""
+    opt = optimizer(tmp_path / "j")
+    opt.tell(opt.ask(), 1.0)
+    rb.Optimizer.resume(tmp_path / "j").ask()  # so that there is something to read
+    with opt._store._turn:
+        predicting = threading.Thread(target=opt.predict, args=({name: 0.5 for name in opt.settings.space.names},))
+        predicting.start()
+        predicting.join(0.2)
+        computing = threading.Thread(target=pinned(int))
+        computing.start()
+        computing.join(20)
+        assert predicting.is_alive()
+        assert not computing.is_alive()
+    predicting.join(20)
+    assert not predicting.is_alive()
+
+
+def test_an_ask_in_the_middle_of_another_is_refused():
+    """As a handler of a signal may make it: nobody could ever end it."""
+    opt = optimizer()
+
+    def within(_):
+        with pytest.raises(RuntimeError, match="in the middle of another call"):
+            opt.ask()
+        seen.append(len(opt.history))
+
+    seen = []
+    assert opt._store.decide(within, lambda *_: None) is None
+    assert seen == [0]
+    assert opt.ask().number == 0
