@@ -54,7 +54,7 @@ def load(run: Path) -> Loaded:
         rows = pd.read_csv(written)
     else:
         raise SpecError(f"{folder}: expected a recorded run ({ROWS} or {CELLS}/), found none; robustbo replay makes it")
-    spec = specs.load(run)
+    spec = specs.load(run, is_recorded=True)
     return Loaded(folder.name, path, spec, tables(rows, spec))
 
 

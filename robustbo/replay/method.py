@@ -145,5 +145,6 @@ def with_defaults(defaults: dict[str, Any], given: Any) -> Any:
 
 
 def as_table(given: Any) -> Any:
-    """A plain list of names as a table of empty tables; anything else as it is."""
-    return {name: {} for name in given} if isinstance(given, list) else given
+    """A plain list of names as a table of empty tables; anything else as it is, for validation to name."""
+    is_list = isinstance(given, list) and all(isinstance(name, str) for name in given)
+    return {name: {} for name in given} if is_list else given

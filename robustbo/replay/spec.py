@@ -15,7 +15,7 @@ from robustbo.errors import SpecError
 from robustbo.problem import Problem
 from robustbo.problem import load as load_problem
 from robustbo.problem import names as problem_names
-from robustbo.replay.method import MOST_REPLICATIONS, Frozen, Method, Strict, as_table, by_name
+from robustbo.replay.method import MOST_REPLICATIONS, RECORDED, Frozen, Method, Strict, as_table, by_name
 from robustbo.replay.regression_spec import FOLDER, Fitted, RegressionSpec
 from robustbo.trials.settings import default_num_initial
 
@@ -158,13 +158,14 @@ def find(run: str | Path) -> Path:
     raise SpecError(f"{run}: expected a TOML file or {places}, found neither; put the run's spec there")
 
 
-def load(run: str | Path, overrides: Iterable[str] = ()) -> AnySpec:
+def load(run: str | Path, overrides: Iterable[str] = (), *, is_recorded: bool = False) -> AnySpec:
     """Read and check a run's spec, of the kind that it says: "optimization" unless said.
 
     Args:
         run: As for `find`.
         overrides: ``key=value`` entries that replace the spec's; nested keys have dots, values are TOML (or plain
             text).
+        is_recorded: Whether it is only looked at, as that of a run from somebody else: what it names is not imported.
 
     Raises:
         SpecError: With the file, the key, and what was expected.
@@ -188,7 +189,7 @@ def load(run: str | Path, overrides: Iterable[str] = ()) -> AnySpec:
     if kind == KINDS[0]:
         given.pop("kind", None)
     try:
-        return kinds[0].model_validate(given, context={FOLDER: path.parent})
+        return kinds[0].model_validate(given, context={FOLDER: path.parent, RECORDED: is_recorded})
     except ValidationError as error:
         raise SpecError("\n".join(_explain(place, e, *kinds) for e in error.errors())) from None
 

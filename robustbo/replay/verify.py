@@ -189,7 +189,7 @@ def verify_folder(folder: Path, found: Sequence[AnyCell]) -> None:
     """
     if (folder / SPEC_FILE).exists():
         there = {(cell.method, cell.replication): trials_done(cell) for cell in found}
-        spec = load(folder)
+        spec = load(folder, is_recorded=True)
         for cell in cells(spec, folder):
             count = there.get((cell.method, cell.replication), 0)
             if count < spec.trials:

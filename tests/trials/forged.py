@@ -9,6 +9,7 @@ import contextlib
 import io
 import json
 import logging
+import math
 import shutil
 import signal
 import socket
@@ -16,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+import tomllib
 import warnings
 import zlib
 from collections import Counter
@@ -397,7 +399,8 @@ def by_command(*arguments, codes=()):
         return "works"
     assert code == 2, code
     assert len(errors) == 1, err
-    assert said[-1:] == errors or "another spec" in err, f"an error has one line, got {err!r}"
+    is_spec = "another spec" in err or "spec.toml: " in errors[0]  # of which each line says what is wrong with a key
+    assert said[-1:] == errors or is_spec, f"an error has one line, got {err!r}"
     return "refused"
 
 
@@ -435,6 +438,7 @@ RUN_READERS = {
     "report RUN": lambda path, out: by_command("report", path, "--out", out / "page.html"),
 }
 WRITTEN = {"show --html": "page.html", "report": "picture.svg", "repair": "repaired.jsonl", "report RUN": "page.html"}
+BESIDE = {"report RUN": "page"}  # the folder of its pictures
 
 
 def _files(folder):
@@ -458,7 +462,8 @@ def read_by(name, read, path, out, evil):
         broken.append(f"took {time.perf_counter() - started:.1f} s")
     for place, data in _files(root).items():
         was = before.pop(place, None)
-        if was == data or (was is None and (place.name == WRITTEN.get(name) or place.name.endswith(".lock"))):
+        is_asked_for = place.name == WRITTEN.get(name) or place.parts[0] == BESIDE.get(name)
+        if was == data or (was is None and (is_asked_for or place.name.endswith(".lock"))):
             continue
         whole = (was or b"").rpartition(b"\n")[0]
         if was is None or not (name.endswith(".resume") and data.startswith(whole)):
@@ -477,12 +482,12 @@ def readings(data, folder, evil, readers=READERS):
         yield name, *read_by(name, read, path, folder, evil)
 
 
-def run_readings(run, cell, data, folder, evil):
-    """What each reader does with a recorded run, one of whose cells is another now."""
+def run_readings(run, changed, data, folder, evil):
+    """What each reader does with a recorded run, one of whose files, a cell or its specification, is another now."""
     for name, read in RUN_READERS.items():
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(run, folder / "run")
-        (folder / "run" / "cells" / cell).write_bytes(data)
+        (folder / "run" / changed).write_bytes(data)
         yield name, *read_by(name, read, folder / "run", folder, evil)
 
 
@@ -532,7 +537,34 @@ def runs(folder):
             warnings.simplefilter("ignore")
             code, _, err = command("replay", folder / f"{name}.toml", "--out", folder / name)
         assert code == 0, err
+        shutil.copy(folder / f"{name}.toml", folder / name / "spec.toml")  # beside the cells, as it may be sent
         yield folder / name
+
+
+def _toml(value):
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {_toml(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, float):
+        return "nan" if math.isnan(value) else "inf" if value == math.inf else f"{value!r}"
+    return json.dumps(value)
+
+
+def forged_spec(data, random, address):
+    """A run's specification with some odd entries."""
+    given = tomllib.loads(data.decode())
+    values = [0, -1, 10**30, 1e308, math.nan, math.inf, True, "", ESCAPES, "../x", "a/b", "$x^{", [], {}, [[]], [1]]
+    values += [[{"a": 1}], {"": {}}, {"a": {"a": {}}}, f"{EVIL}:Evil", [f"{EVIL}:Evil"], address, "x" * 10_000]
+    methods = {"x": {"surrogate": f"{EVIL}:Evil"}}, {"x": {"surrogate": "committee", "options": {"cluster": address}}}
+    for _ in range(random.randint(1, 3)):
+        inner, key = given, random.choice([*given, "tasks", "methods", "problem_options", "corruption", "unknown"])
+        while isinstance(inner.get(key), dict) and inner[key] and random.random() < 0.7:
+            inner = inner[key]
+            key = random.choice(list(inner))
+        is_method = key == "methods" and random.random() < 0.5
+        inner[key] = random.choice(methods if is_method else values)
+    return "".join(f"{json.dumps(key)} = {_toml(value)}\n" for key, value in given.items()).encode()
 
 
 def made_by(seed, data, address):
@@ -550,7 +582,10 @@ def counted(seeds, folder, evil, *, with_runs=True):
         found = [*readings(data, folder / "read", evil)]
         if cells and seed % 4 == 0:
             run, cell = cells[seed // 4 % len(cells)]
-            found += run_readings(run, cell.name, made_by(seed, cell.read_bytes(), evil.address), folder / "read", evil)
+            changed = made_by(seed, cell.read_bytes(), evil.address)
+            found += run_readings(run, f"cells/{cell.name}", changed, folder / "read", evil)
+            changed = forged_spec((run / "spec.toml").read_bytes(), Random(seed), evil.address)
+            found += run_readings(run, "spec.toml", changed, folder / "read", evil)
         for name, outcome, violations in found:
             counts[name, outcome] += 1
             broken += [(seed, each) for each in violations]

@@ -3,6 +3,8 @@
 Nothing is imported, connected to, written elsewhere, or printed raw; nothing takes long. `forged.py` makes more.
 """
 
+from random import Random
+
 import pytest
 
 import robustbo as rb
@@ -51,11 +53,20 @@ def test_a_forged_journal_is_read_or_refused(sources, evil, tmp_path, seed):
         assert broken == []
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_so_is_a_recorded_run_with_a_forged_specification(cells, evil, tmp_path, seed):
+    run, _ = cells[seed % len(cells)]
+    data = forged.forged_spec((run / "spec.toml").read_bytes(), Random(seed), evil.address)
+    for name, outcome, broken in forged.run_readings(run, "spec.toml", data, tmp_path / "read", evil):
+        assert outcome in ("works", "refused"), (name, broken)
+        assert broken == []
+
+
 @pytest.mark.parametrize("seed", SEEDS[::4])
 def test_so_is_a_recorded_run_with_a_forged_cell(cells, evil, tmp_path, seed):
     run, cell = cells[seed // 4 % len(cells)]
     data = forged.made_by(seed, cell.read_bytes(), evil.address)
-    for name, outcome, broken in forged.run_readings(run, cell.name, data, tmp_path / "read", evil):
+    for name, outcome, broken in forged.run_readings(run, f"cells/{cell.name}", data, tmp_path / "read", evil):
         assert outcome in ("works", "refused"), (name, broken)
         assert broken == []
 
