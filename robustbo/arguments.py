@@ -99,13 +99,14 @@ def index(trial: Any) -> int:
         raise TypeError(f"trial must be a Trial, its number or a mapping of parameters, got {trial!r}") from None
 
 
-def whole(name: str, value: Any, least: int) -> int:
-    """A whole number of at least ``least``.
+def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """A whole number of at least ``least``, and at most ``most``.
 
     Raises:
         ValueError: If it is none.
     """
     plain = plain_scalar(value)
-    if isinstance(plain, bool) or not isinstance(plain, int) or plain < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    if isinstance(plain, bool) or not isinstance(plain, int) or plain < least or (most is not None and plain > most):
+        upper = "" if most is None else f" and at most {most}"
+        raise ValueError(f"{name} must be a whole number of at least {least}{upper}, got {value!r}")
     return plain

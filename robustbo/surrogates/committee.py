@@ -1,6 +1,7 @@
 """A committee of small GPs that share their hyperparameters, for histories of any size."""
 
 import math
+import re
 from typing import Any, ClassVar, NamedTuple
 
 import torch
@@ -46,7 +47,7 @@ class Given(NamedTuple):
 
 def check_address(cluster: Any) -> None:
     """Raise a ValueError for what cannot be the address of a scheduler."""
-    if not (isinstance(cluster, str) and cluster.rpartition(":")[2].isdigit()):
+    if not (isinstance(cluster, str) and re.fullmatch(r"[^:\s]+://.+:\d+|[^:/\s]+:\d+", cluster)):
         raise ValueError(f"cluster must be the address of a Dask scheduler, tcp://host:port, got {cluster!r}")
 
 
@@ -147,10 +148,11 @@ class CommitteeGP(FollowsData, MapGP):
         """Raise a ValueError for options that cannot be."""
         if cluster is not None:
             check_address(cluster)
-        counts = ("num_experts", num_experts), ("expert_size", expert_size), ("fit_experts", fit_experts)
-        for name, value in (*counts, ("memory_mib", memory_mib)):
+        for name, value in {"num_experts": num_experts, "fit_experts": fit_experts}.items():
             if value is not None:
                 whole(name, value, 1)
+        for name, value in {"expert_size": expert_size, "memory_mib": memory_mib}.items():
+            whole(name, value, 1)
         names = {"partition": PARTITIONS, "combine": tuple(COMBINE), "noise": NOISES}
         for name, given in {"partition": partition, "combine": combine, "noise": noise}.items():
             one_of(name, given, names[name])

@@ -16,6 +16,7 @@ LEVELS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)  # of n; more than half cann
 START_FTOL, WALK_FTOL, FINAL_FTOL = 1e-4, 1e-5, 1e-9  # relative tolerances of the beginning, the way and the end
 NEIGHBOURS = 1  # levels on either side of a plausible one that a warm pursuit visits
 CERTAIN = 1e-6  # probability that is as good as zero
+MOST_SWEEPS = 100  # nothing higher has been found long before
 DIRECTIONS = ("backward", "forward")
 RULES = {"corrected": selection.corrected, "botorch": selection.botorch, "paper": selection.paper}
 
@@ -38,8 +39,7 @@ class PursuitOptions:
             one_of(name, getattr(self, name), known)
         if not self.levels or min(self.levels) < 0:
             raise ValueError(f"levels must be fractions (float) or counts (int) of at least 0, got {self.levels!r}")
-        if self.sweeps < 1:
-            raise ValueError(f"sweeps must be at least 1, got {self.sweeps!r}")
+        whole("sweeps", self.sweeps, 1, MOST_SWEEPS)
         if self.outlier_rate is not None and not 0 < self.outlier_rate < 1:
             raise ValueError(f"outlier_rate must lie between 0 and 1, got {self.outlier_rate!r}")
         if self.num_outliers is not None:

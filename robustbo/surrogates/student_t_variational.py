@@ -17,6 +17,7 @@ from gpytorch.mlls import VariationalELBO
 from gpytorch.module import Module
 from torch import Tensor
 
+from robustbo.arguments import whole
 from robustbo.numerics.gains import gain
 from robustbo.numerics.laplace import Noise
 from robustbo.surrogates import base_gp
@@ -26,6 +27,8 @@ from robustbo.surrogates.predictive import Predictive
 
 WEIGHTLESS = 0.5  # of an observation's weight: one with less counts as an outlier
 OF_OBSERVATIONS = "model.variational_strategy."  # what has one entry per inducing point, which are the observations
+
+MOST_ITERATIONS = 100_000
 
 
 class StudentTVariationalGP(TakesOptions, SingleTaskVariationalGP):
@@ -72,7 +75,7 @@ class StudentTVariationalGP(TakesOptions, SingleTaskVariationalGP):
             raise ValueError(f"dof must exceed 2 for a finite variance, got {dof!r}")
         transform = self.outcome_class(m=1) if outcome_transform is DEFAULT else outcome_transform
         transformed = self.transform_inputs(X=train_X, input_transform=input_transform)
-        self._max_iter = max_iter
+        self._max_iter = whole("max_iter", max_iter, 1, MOST_ITERATIONS)
         own = StudentTLikelihood().to(train_X)
         own.initialize(deg_free=dof)
         with warnings.catch_warnings():

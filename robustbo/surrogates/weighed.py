@@ -15,6 +15,7 @@ from robustbo.surrogates.explicit_posterior import ExplicitPosterior
 # 2.6, the 0.5 % of other surrogates (and 64 % of the wrong ones flagged), 79 % (50 %) at 4.
 FAR = 4.0
 FAINT = 0.25  # squared weight below which a value may be called an outlier
+MOST_ROUNDS = 100  # weights have settled long before
 
 
 class Weighed(ExplicitPosterior):
@@ -61,4 +62,4 @@ def check_weights(quantile: float, threshold: float | None, rounds: int) -> None
         raise ValueError(f"quantile must lie in (0, 1], got {quantile!r}")
     if threshold is not None and not 0 < threshold < math.inf:
         raise ValueError(f"threshold must be positive, or None for the quantile, got {threshold!r}")
-    whole("rounds", rounds, 1)
+    whole("rounds", rounds, 1, MOST_ROUNDS)
