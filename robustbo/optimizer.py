@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from os import PathLike
-from typing import Any, Literal, overload
+from typing import Any, ClassVar, Literal, overload
 
 from botorch.models.gpytorch import GPyTorchModel
 
@@ -83,6 +83,8 @@ class Optimizer(Recording):
         >>> opt.best(raw=True).trial.state
         'told'
     """
+
+    _is_watching: ClassVar[bool] = False
 
     def __init__(
         self,

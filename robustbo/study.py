@@ -1,7 +1,7 @@
 """What can be seen of an optimization: its settings, its trials, what is best and what looks wrong."""
 
 from os import PathLike
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import pandas as pd
 
@@ -43,10 +43,13 @@ class Study:
     """
 
     _store: Store
+    _is_watching: ClassVar[bool] = True
 
     @classmethod
     def resume(cls, journal: str | PathLike[str], *, trust: Trust = False) -> Self:
         """That of a journal: an optimizer continues exactly as if it had never stopped.
+
+        A `Study` writes nothing: its journal may be read-only, and a torn last line stays.
 
         Args:
             journal: A file, or the address of a database.
@@ -58,7 +61,7 @@ class Study:
             TrustError: If it names what is not trusted.
         """
         study = cls.__new__(cls)
-        study._store = Store.resume(journal, trust)
+        study._store = Store.resume(journal, trust, is_watched=cls._is_watching)
         return study
 
     def __repr__(self) -> str:

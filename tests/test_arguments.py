@@ -84,3 +84,10 @@ def test_every_kind_of_whole_number_is_an_index(given):
 def test_what_is_no_whole_number_is_no_index(given):
     with pytest.raises(TypeError, match="trial must be a Trial"):
         arguments.index(given)
+
+
+@pytest.mark.parametrize("masked", [np.ma.masked, np.ma.array([1.0], mask=[True])], ids=["constant", "array"])
+def test_what_is_masked_is_no_number(masked):
+    with pytest.raises((TypeError, ValueError), match="value"):
+        arguments.real("value", masked)
+    assert arguments.real("value", np.ma.array([1.0])) == 1.0

@@ -427,3 +427,21 @@ def test_an_ask_in_the_middle_of_another_is_refused():
     assert opt._store.decide(within, lambda *_: None) is None
     assert seen == [0]
     assert opt.ask().number == 0
+
+
+def test_who_only_looks_writes_nothing(tmp_path):
+    path = tmp_path / "j"
+    opt = optimizer(path)
+    opt.tell(opt.ask(), 1.0)
+    whole = path.read_bytes()
+    path.write_bytes(whole + b'{"event": "as')  # torn
+    with pytest.warns(rb.JournalWarning, match="torn"):
+        study = rb.Study.resume(path)
+    assert len(study.history) == 1
+    assert study.best().trial.number == 0
+    assert path.read_bytes() == whole + b'{"event": "as'
+    with pytest.warns(rb.JournalWarning, match="torn"):
+        opt = rb.Optimizer.resume(path)
+    assert path.read_bytes() == whole
+    opt.tell(opt.ask(), 2.0)
+    assert [t.value for t in study.history] == [1.0, 2.0]

@@ -25,9 +25,10 @@ DECISION_TIMEOUT_S = 600.0  # for one that is held during a fit
 class JournalFile:
     """The log that a journal is; see `trials.log.Log`."""
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, is_watched: bool = False) -> None:
         self.path = Path(path).absolute()
         self.name = str(path)
+        self.is_watched = is_watched
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], header: Mapping[str, Any]) -> tuple["JournalFile", Mark]:
@@ -45,20 +46,22 @@ class JournalFile:
         return log, Mark(0, check, len(data))
 
     @classmethod
-    def resume(cls, path: str | os.PathLike[str]) -> tuple["JournalFile", Contents]:
+    def resume(cls, path: str | os.PathLike[str], *, is_watched: bool = False) -> tuple["JournalFile", Contents]:
         """A journal to append to, and what is in it; a torn last line is dropped with a warning that shows it.
+
+        One that is only watched may be read-only, and is left as it is.
 
         Raises:
             JournalError: If it cannot be read; it is left as it is then.
         """
-        log = cls(path)
+        log = cls(path, is_watched=is_watched)
         with _writing(log.name):
             if not log.path.exists():
                 raise JournalError(f"{path}: there is no such journal")
             with log.turn() as turn:
                 contents = contents_of(Path(path), disk.read_from(turn, 0))
                 warn_of_torn(path, contents.torn)
-                mark = turn.append([], contents.mark)
+                mark = contents.mark if is_watched else turn.append([], contents.mark)
         return log, contents._replace(mark=mark)
 
     def has_grown(self, mark: Mark) -> bool:
@@ -82,7 +85,7 @@ class JournalFile:
         with _writing(self.name):
             try:
                 while True:  # somebody may put another file in its place while we wait
-                    file = FileTurn(self.name, self.path)
+                    file = FileTurn(self.name, self.path, "rb" if self.is_watched else "r+b")
                     if disk.is_at(file, self.path):
                         return file
                     file.close()
@@ -100,9 +103,9 @@ class JournalFile:
 class FileTurn(disk.Locked):
     """A journal's file while it is locked; see `trials.log.Turn`."""
 
-    def __init__(self, place: str, path: Path) -> None:
+    def __init__(self, place: str, path: Path, mode: str) -> None:
         self.place = place
-        super().__init__(path, "r+b", disk.TIMEOUT_S)
+        super().__init__(path, mode, disk.TIMEOUT_S)
 
     def behind(self, mark: Mark) -> tuple[list[Event], Mark]:
         """The events behind a mark; a torn last line is not one, and is cut off by the next `append`.

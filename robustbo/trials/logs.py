@@ -48,15 +48,15 @@ def create(place: Place, header: Mapping[str, Any]) -> tuple[Log, Mark]:
     return JournalFile.create(place, header)
 
 
-def resume(place: Place) -> tuple[Log, Contents]:
-    """A log to append to, and what is in it.
+def resume(place: Place, *, is_watched: bool = False) -> tuple[Log, Contents]:
+    """A log to append to, or only to watch, and what is in it.
 
     Raises:
         JournalError: If it cannot be read.
     """
     if is_address(place):
         return _database().resume(os.fspath(place))
-    return JournalFile.resume(place)
+    return JournalFile.resume(place, is_watched=is_watched)
 
 
 def contents(place: Place) -> Contents:

@@ -66,18 +66,19 @@ class Store:
         return cls(settings, log, State(History(), mark))
 
     @classmethod
-    def resume(cls, journal: Place, allowed: Trust = False) -> "Store":
-        """That of a journal, to go on with.
+    def resume(cls, journal: Place, allowed: Trust = False, *, is_watched: bool = False) -> "Store":
+        """That of a journal, to go on with, or only to watch.
 
         Args:
             journal: Which one.
             allowed: What it may name; see `trials.trust.check`.
+            is_watched: Whether it is only watched: nothing is written to the journal then.
 
         Raises:
             JournalError: If the journal cannot be read; the message has the line.
             TrustError: If it names more than is allowed.
         """
-        log, contents = logs.resume(journal)
+        log, contents = logs.resume(journal, is_watched=is_watched)
         settings, history = fold(log.name, contents)
         trust.check(log.name, settings, allowed)
         if changed := changed_versions(contents):

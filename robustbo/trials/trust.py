@@ -46,11 +46,14 @@ def check(place: object, settings: Settings, given: Trust) -> None:
 
     Raises:
         TrustError: If it names more.
+        TypeError: If ``given`` is none of these.
         ValueError: If a class that may be imported cannot be.
     """
     if given is True:
         given = [settings.surrogate, settings.surrogate_options.get("cluster") or ""]
-    allowed: list[Any] = [given] if isinstance(given, str | type) else list(given or ())
+    if not isinstance(given, bool | str | type | Iterable | None):
+        raise TypeError(f"trust must be True, a class, its name, an address of a scheduler, or several, got {given!r}")
+    allowed: list[Any] = [given] if isinstance(given, str | type) else list(given or ())  # type: ignore[arg-type] # not True
     for each in allowed:
         if isinstance(each, type) or each == settings.surrogate:
             name_of(each)

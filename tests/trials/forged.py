@@ -466,7 +466,7 @@ def read_by(name, read, path, out, evil):
         if was == data or (was is None and (is_asked_for or place.name.endswith(".lock"))):
             continue
         whole = (was or b"").rpartition(b"\n")[0]
-        if was is None or not (name.endswith(".resume") and data.startswith(whole)):
+        if was is None or not (name == "Optimizer.resume" and data.startswith(whole)):
             broken.append(f"{place} was {'made' if was is None else 'changed'}")
     broken += [f"{place} is gone" for place in before]
     return outcome, [f"{name}: {each}" for each in broken]
