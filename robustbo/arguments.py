@@ -10,11 +10,11 @@ from typing import Any
 def plain_scalar(value: Any) -> Any:
     """A scalar of NumPy or torch, or an array (a pandas Series, a tensor) of one, as Python's own; else as it is.
 
-    So is one that is masked: there is no value.
+    One that is masked is None.
     """
     mask: Any = getattr(value, "mask", None)
     if getattr(mask, "ndim", None) is not None and getattr(value, "size", 0) == 1 and mask.any():
-        return value
+        return None
     if getattr(value, "ndim", None) == 0 or (hasattr(value, "ndim") and getattr(value, "size", 0) == 1):
         return value.item()
     return value.item() if callable(getattr(value, "numel", None)) and value.numel() == 1 else value
