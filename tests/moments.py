@@ -1,5 +1,6 @@
 """Ctrl-C at a moment of one's choice."""
 
+import gc
 import signal
 import sys
 
@@ -7,7 +8,8 @@ import sys
 def interrupted_at(moment, act, within=("",)):
     """Run with Ctrl-C at the so manieth moment at which Python may hear it, None for never.
 
-    Python hears signals where a function begins and after a call of one in C: these are a profile's events.
+    Python hears signals where a function begins and after a call of one in C: these are a profile's events. What
+    it raises while it collects garbage, in others' callbacks, nobody hears: it collects none meanwhile.
 
     Args:
         moment: Counted from 1.
@@ -29,6 +31,8 @@ def interrupted_at(moment, act, within=("",)):
 
     here = interrupted_at.__code__
     is_interrupted = False
+    is_collecting = gc.isenabled()
+    gc.disable()
     sys.setprofile(profile)
     try:
         act()
@@ -36,4 +40,6 @@ def interrupted_at(moment, act, within=("",)):
         is_interrupted = True
     finally:
         sys.setprofile(None)
+        if is_collecting:
+            gc.enable()
     return count, is_interrupted

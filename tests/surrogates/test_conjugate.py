@@ -81,7 +81,7 @@ def test_in_sample_tails_are_nearer_than_those_of_the_others(fitted):
         ({"weights": "imq"}, "weights must be one of"),
         ({"quantile": 0.0}, r"quantile must lie in \(0, 1\], got 0.0"),
         ({"threshold": -1.0}, "threshold must be positive"),
-        ({"rounds": 0}, "rounds must be a whole number of at least 1, got 0"),
+        ({"rounds": 0}, "rounds must be a whole number of at least 1 and at most 100, got 0"),
         ({"weights": "heteroscedastic"}, "need train_Yvar"),
     ],
 )

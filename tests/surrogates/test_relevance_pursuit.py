@@ -177,7 +177,7 @@ def test_bad_data_leave_a_usable_model(n, values):
         ({"direction": "sideways"}, "direction must be one of"),
         ({"parameterization": "cubic"}, "parameterization must be one of"),
         ({"selection": "best"}, "selection must be one of"),
-        ({"sweeps": 0}, "sweeps must be at least 1, got 0"),
+        ({"sweeps": 0}, "sweeps must be a whole number of at least 1 and at most 100, got 0"),
         ({"levels": ()}, "levels must be fractions"),
         ({"levels": (-1,)}, "levels must be fractions"),
         ({"outlier_rate": 1.0}, "outlier_rate must lie between 0 and 1, got 1.0"),
