@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from robustbo import cli_study, terminal
+from robustbo.cli_arguments import placed
 from robustbo.cli_study import FormatOption, Journal
 from robustbo.errors import RobustBOError
 from robustbo.replay import workers
@@ -92,10 +93,12 @@ def replay(
 
 
 def _run(planned: "Plan", jobs: int, cluster: str | None, fail_fast: bool) -> "list[Failure]":
-    from robustbo.replay import pool, report
+    from robustbo.replay import kept, pool, report
     from robustbo.replay.bars import Bars
 
     spec, folder = planned.spec, planned.folder
+    with placed(folder / kept.SPEC_FILE):
+        kept.keep(spec, folder)
     done = sum(planned.done.values())
     terminal.log(f"{folder}: {len(planned.cells)} cells of {spec.trials} trials, {done} trials done before")
     with Bars(spec, planned.done) as bars:
@@ -108,7 +111,8 @@ def _run(planned: "Plan", jobs: int, cluster: str | None, fail_fast: bool) -> "l
     for failure in failures:
         terminal.log(f"failed: {failure.method}, replication {failure.replication}: {failure.reason}")
     if any(cell.journal.exists() for cell in planned.cells):
-        written = report.write(folder, spec)
+        with placed(folder / report.ROWS):
+            written = report.write(folder, spec)
         terminal.log("written: " + ", ".join(map(str, written)))
         if len(written) < 3:
             terminal.log("no picture: it needs matplotlib, which comes with the extra robustbo[report]")
@@ -157,8 +161,8 @@ def show(
     if html or out is not None:
         from robustbo.replay import journal_page
 
-        path = out or _beside(journal, ".html")
-        journal_page.write(path.stem, settings, history, path)
+        with placed(out or _beside(journal, ".html")) as path:
+            journal_page.write(path.stem, settings, history, path)
         terminal.lines([str(path)])
         return
     found, name = overview.overview(settings, history), shown(journal)
@@ -191,10 +195,12 @@ def report(
     from robustbo.trials.codec import opened
 
     if is_journal(runs[0]):
-        written = [out or _beside(runs[0], ".png")]
-        timeline.draw(*opened(runs[0]), written[0])
+        with placed(out or _beside(runs[0], ".png")) as path:
+            timeline.draw(*opened(runs[0]), path)
+        written = [path]
     else:
-        written = page.write([*map(Path, runs)], out or Path("report.html"))
+        with placed(out or Path("report.html")) as path:
+            written = page.write([*map(Path, runs)], path)
     terminal.lines(map(str, written))
 
 

@@ -183,7 +183,8 @@ def requeue(
         taken = Optimizer.resume(journal).requeue(trials or None, older_than=age)
     _say(taken)
     if not taken:
-        terminal.log("no such trial is being measured; nothing was taken back")
+        which = "none was asked for so long ago" if older_than else "of none it is known that its process has ended"
+        terminal.log(f"{which}: nothing was taken back; a trial whose number is given is, whoever has it")
 
 
 @commands.command()

@@ -1,5 +1,10 @@
 """What can go wrong, by name: every exception and warning that robustbo raises on purpose."""
 
+import sys
+import warnings
+
+OURS = ("robustbo", "contextlib")
+
 
 class RobustBOError(Exception):
     """Base of all errors of this package."""
@@ -67,3 +72,11 @@ class JournalWarning(UserWarning):
 
 class ExhaustedWarning(UserWarning):
     """Every point of a finite space has been asked for: what is asked from here on has been measured before."""
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn, and say that it was at the line outside this package that called it."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in OURS:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

@@ -12,7 +12,6 @@ count that `COLD_EVERY` divides.
 import math
 import statistics
 import time
-import warnings
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -26,7 +25,7 @@ from torch import Tensor
 
 from robustbo import doubt, seeds
 from robustbo.encoding import encode, one_hot_inputs
-from robustbo.errors import FitError, NumericsWarning
+from robustbo.errors import FitError, NumericsWarning, warn
 from robustbo.isolation import isolated, seeded
 from robustbo.space import Space
 from robustbo.surrogates import base
@@ -124,11 +123,7 @@ def observations(settings: Settings, history: History, without: Collection[int] 
     told = [t for t in history.having("told") if t.number not in without]
     known = [t.sd for t in told if t.sd is not None]
     if 0 < len(known) < len(told):
-        warnings.warn(
-            f"sd is known for {len(known)} of {len(told)} values: noise is inferred for all; tell it always or never",
-            NumericsWarning,
-            stacklevel=2,
-        )
+        warn("sd is known for some of the values: noise is inferred for all; tell it always or never", NumericsWarning)
     return Observations(
         tuple(t.number for t in told),
         tuple(tuple(settings.space.to_unit(t.params)) for t in told),

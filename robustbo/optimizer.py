@@ -2,7 +2,6 @@
 
 import logging
 import secrets
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -15,7 +14,7 @@ from robustbo.arguments import one_of, whole
 from robustbo.distinct import NOTHING_NEW
 from robustbo.driving.loop import drive
 from robustbo.driving.plan import Callback, Several, checked
-from robustbo.errors import ExhaustedWarning, JournalError, JournalExists
+from robustbo.errors import ExhaustedWarning, JournalError, JournalExists, warn
 from robustbo.evaluators.outcome import Function
 from robustbo.handing import as_of_now, given_out, line_of
 from robustbo.recording import Recording, own
@@ -189,11 +188,7 @@ class Optimizer(Recording):
         """Say so where there is nothing new to ask for."""
         if any(event.get("reason") == NOTHING_NEW for event in events):
             size = self.settings.space.size
-            warnings.warn(
-                f"{NOTHING_NEW}: each of the {size} points of the space has been asked for before",
-                ExhaustedWarning,
-                stacklevel=7,
-            )
+            warn(f"{NOTHING_NEW}: each of the {size} points of the space has been asked for before", ExhaustedWarning)
 
     def optimize(
         self,

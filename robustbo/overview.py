@@ -109,8 +109,11 @@ def advice(name: str, found: dict[str, Any]) -> list[str]:
     gone = [trial["trial"] for trial in found["pending"] if trial["has_ended"]]
     if not gone:
         return []
-    which = f"trial {gone[0]} has" if len(gone) == 1 else f"{len(gone)} of these trials have"
-    return [f"the process that asked for {which} ended; `robustbo requeue {name}` lets the next ask give it out again"]
+    who = f"the process that asked for trial {gone[0]} has ended"
+    if len(gone) > 1:
+        who = f"the processes that asked for {len(gone)} of these trials have ended"
+    again = "it" if len(gone) == 1 else "them"
+    return [f"{who}; `robustbo requeue {name}` lets the next ask give {again} out again"]
 
 
 def _without_value(trial: Trial) -> dict[str, Any]:

@@ -2,6 +2,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 
 import robustbo as rb
 from robustbo.cli import main
-from robustbo.replay.spec import RunSpec
+from robustbo.replay.spec import RunSpec, load
 
 SPEC = """
 problem = "hartmann6"
@@ -125,7 +126,7 @@ def test_verify_misses_no_missing_cell_row_or_event(cli, tmp_path):
     journal = folder / "cells" / "sobol-0.jsonl"
     whole, rows = journal.read_bytes(), (folder / "results.csv").read_text()
     (folder / "results.csv").write_text(rows.replace("False", "True", 1))
-    assert "differs from the rows" in cli("verify", "run", "--format", "json")[1]
+    assert "as the cells say, and is" in cli("verify", "run", "--format", "json")[1]
     (folder / "results.csv").write_text(rows)
     journal.write_bytes(b"".join(whole.splitlines(keepends=True)[:-2]))
     assert "number of told trials: recorded 2, recomputed 3" in cli("verify", "run", "--format", "json")[1]
@@ -228,12 +229,81 @@ def test_show_of_an_optimization(cli, tmp_path):
 
 def test_a_report_is_a_page_and_pictures(cli, tmp_path):
     assert cli("replay", "runs/small", "--out", "small")[0] == 0
-    (tmp_path / "small" / "spec.toml").write_text((tmp_path / "runs" / "small.toml").read_text())
     code, out, _ = cli("report", "small", "--out", "pages/all.html")
     assert code == 0
     assert out.splitlines() == ["pages/all.html", "pages/all/small.png"]
     assert (tmp_path / "pages" / "all.html").read_text().startswith("<!doctype html>")
     assert (tmp_path / "pages" / "all" / "small.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_folder_of_results_says_what_was_run_in_it(cli, tmp_path):
+    made = tmp_path / "small" / "spec.toml"
+    cli("replay", "runs/small", "--out", "small", "--method", "sobol", "--trials", 5)
+    assert (load(made).trials, [*load(made).methods]) == (5, ["sobol"])
+    cli("replay", "runs/small", "--out", "small")
+    assert load(made) == load(tmp_path / "runs" / "small.toml")
+    assert cli("replay", "small", "--out", "small")[2].startswith("small: 4 cells of 6 trials, 24 trials done before")
+    made.write_text("# mine\n" + SPEC)
+    cli("replay", "runs/small", "--out", "small", "--trials", 5)
+    assert made.read_text() == "# mine\n" + SPEC
+    cli("replay", "runs/small", "--out", "runs/small", "--method", "sobol")
+    assert not (tmp_path / "runs" / "small" / "spec.toml").exists()  # small.toml lies beside it
+
+
+class TestFilesThatCannotBeWritten:
+    @pytest.fixture(autouse=True)
+    def begun(self, tmp_path):
+        opt = rb.Optimizer(rb.Space(x=rb.Float(0.0, 1.0)), journal=tmp_path / "j.jsonl", seed=0)
+        opt.tell(opt.ask(), 1.0)
+        (tmp_path / "file").write_text("")
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (("show", "j.jsonl", "--html", "--out", "j.jsonl"), "j.jsonl: is a journal, which is not written over"),
+            (("show", "k.html", "--html"), "k.html: is a journal, which is not written over"),
+            (("show", "j.jsonl", "--html", "--out", "notes.txt"), "must end in .html, got 'notes.txt'"),
+            (("show", "j.jsonl", "--html", "--out", "file/j.html"), "file: cannot be written: "),
+            (("report", "j.jsonl", "--out", "file/j.png"), "file: cannot be written: "),
+            (("report", "runs/small", "--out", "file/j.html"), "file: cannot be written: "),
+            (("replay", "runs/small", "--out", "file/run"), "file/run: cannot be written: "),
+        ],
+    )
+    def test_are_named_in_a_line(self, cli, tmp_path, arguments, message):
+        (tmp_path / "k.html").write_bytes((tmp_path / "j.jsonl").read_bytes())
+        before = {path: path.read_bytes() for path in tmp_path.glob("*.*")}
+        code, out, err = cli(*arguments)
+        assert (code, out, len(err.splitlines())) == (2, "", 1)
+        assert message in err
+        assert {path: path.read_bytes() for path in tmp_path.glob("*.*")} == before
+
+    def test_folders_are_made_for_others(self, cli, tmp_path):
+        assert cli("show", "j.jsonl", "--html", "--out", "new/j.html")[0] == 0
+        assert cli("report", "j.jsonl", "--out", "newer/j.png")[0] == 0
+        assert (tmp_path / "newer" / "j.png").exists()
+
+
+def test_a_damaged_cell_is_recorded_again(cli, tmp_path):
+    cli("replay", "runs/small", "--out", "run", "--method", "sobol", "--replications", 1)
+    rows, cells = (tmp_path / "run" / "results.csv").read_text(), tmp_path / "run" / "cells"
+    truth = cells / "sobol-0.truth.jsonl"
+    truth.write_bytes(truth.read_bytes().replace(b'"clean"', b'"Clean"', 1))
+    said = "line 2: damaged .*; delete the files of its cell, and the same `robustbo replay` records it again"
+    assert re.search(said, cli("verify", "run")[2])
+    for path in cells.glob("sobol-0*"):
+        path.unlink()
+    cli("replay", "runs/small", "--out", "run", "--method", "sobol", "--replications", 1)
+    assert (tmp_path / "run" / "results.csv").read_text() == rows
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_cell_that_is_cut_short_is_named(cli, tmp_path):
+    cli("replay", "runs/small", "--out", "run", "--method", "sobol", "--replications", 1)
+    truth = tmp_path / "run" / "cells" / "sobol-0.truth.jsonl"
+    truth.write_bytes(b"\n".join(truth.read_bytes().split(b"\n")[:-3]) + b'\n{"event": "tri')
+    _, out, err = cli("verify", "run", "--format", "json")
+    assert "sobol-0.truth.jsonl: the last line is torn" in err
+    assert "recorded are 5" in json.loads(out)[-1]["verdict"]
 
 
 def test_list_names_what_there_is(cli):

@@ -163,8 +163,41 @@ class TestSharedJournal:
         opt.ask(3)
         data = (tmp_path / "j").read_bytes()
         (tmp_path / "j").write_bytes(data[:-200])
-        with pytest.raises(rb.JournalError, match=r"must have at least the \d+ bytes it had, it has \d+: cut short"):
+        with pytest.raises(rb.JournalError, match=r"must begin with the \d+ events .* cut short, .* or resume"):
             opt.tell(0, 1.0)
+
+    def test_one_that_was_edited_and_appended_to_names_the_line_that_was_edited(self, tmp_path):
+        opt = optimizer(tmp_path / "j")
+        opt.tell(opt.ask(), 1.0)
+        data = (tmp_path / "j").read_bytes()
+        (tmp_path / "j").write_bytes(data.replace(b'"value": 1.0', b'"value": 1.55'))
+        with pytest.raises(rb.JournalError, match="line 3: damaged"):
+            opt.ask()
+
+    def test_another_journal_in_its_place_is_told_as_such(self, tmp_path):
+        opt, other = optimizer(tmp_path / "j"), optimizer(tmp_path / "k", seed=2)
+        opt.tell(opt.ask(), 1.0)
+        other.ask(5)
+        (tmp_path / "k").replace(tmp_path / "j")
+        with pytest.raises(rb.JournalError, match=r"begin with the 2 events .* \(it has 5\): it was replaced"):
+            opt.ask()
+
+    def test_a_newline_that_is_lost_is_put_back(self, tmp_path):
+        opt = optimizer(tmp_path / "j")
+        opt.tell(opt.ask(), 1.0)
+        (tmp_path / "j").write_bytes((tmp_path / "j").read_bytes()[:-1])
+        opt.ask()
+        assert len(rb.Optimizer.resume(tmp_path / "j").history) == 2
+
+
+def test_warnings_name_the_line_that_called(tmp_path):
+    opt = rb.Optimizer(rb.Space(x=rb.Choice("a", "b")), seed=0)
+    opt.ask(2)
+    for trial in opt.pending():
+        opt.tell(trial, 1.0)
+    with pytest.warns(rb.ExhaustedWarning) as caught:
+        opt.ask()
+    assert caught[0].filename == __file__
 
 
 class TestInterrupts:

@@ -3,10 +3,22 @@
 import math
 from collections.abc import Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any
 
+from robustbo.errors import SpecError
 from robustbo.replay.looks import Look
 from robustbo.replay.style import SCRIPT, STYLE
+
+
+def check_name(path: Path) -> None:
+    """Check the name of a page.
+
+    Raises:
+        SpecError: If it does not end in ".html".
+    """
+    if path.suffix != ".html":
+        raise SpecError(f"--out: the page's name must end in .html, got {path.name!r}")
 
 
 def document(title: str, body: str) -> str:

@@ -11,7 +11,7 @@ from robustbo.fitting import Fitted, fit
 from robustbo.overview import how, how_far, overview, verdict_row, with_sd
 from robustbo.parameters import Choice, Parameter
 from robustbo.replay import svg
-from robustbo.replay.html import document, table
+from robustbo.replay.html import check_name, document, table
 from robustbo.replay.looks import COLORS
 from robustbo.replay.timeline import fates
 from robustbo.trials.history import History
@@ -33,9 +33,10 @@ def write(name: str, settings: Settings, history: History, path: Path) -> None:
         path: Of the page.
 
     Raises:
+        SpecError: If the page's name does not end in ".html".
         FitError: If the surrogate cannot be fitted.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    check_name(path)
     path.write_text(page(name, settings, history), encoding="utf-8", errors="backslashreplace")
 
 

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from robustbo.errors import SpecError
 from robustbo.replay import optimization_section, regression_section
 from robustbo.replay.figure import plt
-from robustbo.replay.html import document, table
+from robustbo.replay.html import check_name, document, table
 from robustbo.replay.loaded import Loaded, load
 from robustbo.replay.report import draw
 from robustbo.replay.score import way
@@ -26,11 +25,11 @@ def write(runs: Sequence[Path], path: Path) -> list[Path]:
     Raises:
         SpecError: As `load` does, or if the page's name does not end in ".html".
     """
-    if path.suffix != ".html":
-        raise SpecError(f"--out: the page's name must end in .html, got {path.name!r}")
+    check_name(path)
     found = [load(run) for run in runs]
     folder = path.with_suffix("")
-    (folder if plt is not None else path.parent).mkdir(parents=True, exist_ok=True)
+    if plt is not None:
+        folder.mkdir(parents=True, exist_ok=True)
     path.write_text(page(found), encoding="utf-8", errors="backslashreplace")
     written, same = [path], Counter[str]()
     for run in found:

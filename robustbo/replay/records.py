@@ -7,7 +7,7 @@ from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from robustbo.errors import JournalError
-from robustbo.trials.reading import Contents, read
+from robustbo.trials.reading import REMEDY, Contents, read
 from robustbo.trials.schema import ANY, Finite, Number, Text, Yes, checked
 
 
@@ -70,6 +70,19 @@ class _Fit(TypedDict):
     fit_s: Finite
 
 
+def read_of_cell(path: Path) -> Contents:
+    """A journal of a cell, which needs no repair where it is damaged, since it can be made again.
+
+    Raises:
+        JournalError: If it cannot be read; the message has the line's number.
+    """
+    try:
+        return read(path)
+    except JournalError as error:
+        again = "delete the files of its cell, and the same `robustbo replay` records it again"
+        raise JournalError(str(error).replace(REMEDY.format(path), again)) from None
+
+
 class Record(NamedTuple):
     """What the lines of a kind of record are: the first, and each of the others."""
 
@@ -82,7 +95,7 @@ class Record(NamedTuple):
         Raises:
             JournalError: If it cannot be read, or a line is none of that kind; the message has the line's number.
         """
-        contents = read(path)
+        contents = read_of_cell(path)
         for number, line in enumerate([contents.header, *contents.events], start=1):
             try:
                 checked(self.header if number == 1 else self.event, line, "line")

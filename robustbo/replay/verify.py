@@ -10,6 +10,7 @@ from typing import Any
 
 from robustbo.errors import JournalError, ReplayMismatch, RobustBOError
 from robustbo.recomputing import Decision, decisions
+from robustbo.replay import records
 from robustbo.replay.cell import Cell, excludes, flags, recommend, recorded, told_value
 from robustbo.replay.engine import AnyCell, cells, cells_in, trials_done
 from robustbo.replay.regression_cell import RegressionCell, measure
@@ -21,7 +22,7 @@ from robustbo.trials import logs, trust
 from robustbo.trials.codec import changed_versions, fold
 from robustbo.trials.history import History
 from robustbo.trials.logs import Place
-from robustbo.trials.reading import read, warn_of_torn
+from robustbo.trials.reading import warn_of_torn
 from robustbo.trials.salvage import SALVAGED
 
 THE_SAME = "the same, bit for bit"
@@ -119,7 +120,9 @@ def _compare(same: "_Comparison", made: Decision) -> None:
 
 
 def _verify(cell: Cell) -> int:
-    contents = read(cell.journal)
+    contents = records.read_of_cell(cell.journal)
+    for path in (cell.journal, cell.truth):
+        warn_of_torn(path, records.read_of_cell(path).torn, "passed over; the same `robustbo replay` records it again")
     settings, whole = fold(cell.journal, contents)
     same = _Comparison(f"{cell.method}, replication {cell.replication}", changed_versions(contents))
     found, flagged = recorded(cell)
@@ -196,8 +199,10 @@ def verify_folder(folder: Path, found: Sequence[AnyCell]) -> None:
                 where = f"{cell.method}, replication {cell.replication}"
                 raise ReplayMismatch(f"{where}: {SPEC_FILE} asks for {spec.trials} trials, recorded are {count}")
     path = recorded_rows(folder)
-    if path is not None and text_of(path) != rows_text(rows_of(found)):
-        raise ReplayMismatch(f"{path}: differs from the rows of the recorded cells")
+    if path is not None and (written := text_of(path)) != (made := rows_text(rows_of(found))):
+        lines = zip_longest(made.split("\n"), written.split("\n"), fillvalue="nothing")
+        number, (must, is_there) = next((n, pair) for n, pair in enumerate(lines, start=1) if pair[0] != pair[1])
+        raise ReplayMismatch(f"{path}, line {number}: must be {must!r}, as the cells say, and is {is_there!r}")
 
 
 class _Comparison:

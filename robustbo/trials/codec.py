@@ -1,12 +1,11 @@
 """What the lines of an optimization's journal mean: settings in the header, events that fold into a history."""
 
 import importlib.metadata
-import warnings
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from robustbo.errors import JournalError, JournalWarning
+from robustbo.errors import JournalError, JournalWarning, warn
 from robustbo.surrogates.registry import SURROGATES, check_options
 from robustbo.trials import logs, schema, trust
 from robustbo.trials.history import History
@@ -51,10 +50,9 @@ def opened(place: Place) -> tuple[Settings, History]:
     warn_of_torn(logs.shown(place), contents.torn)
     settings, history = fold(logs.shown(place), contents)
     if found := trust.needed(settings):
-        warnings.warn(
+        warn(
             f"{logs.shown(place)}: names {' and '.join(found)}, to which nothing is done here; so figures may differ",
             JournalWarning,
-            stacklevel=2,
         )
     return trust.without(settings), history
 

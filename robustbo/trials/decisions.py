@@ -56,24 +56,33 @@ def _file(address: Address) -> AbstractContextManager[object]:
 @contextmanager
 def _advisory(address: Address) -> Iterator[None]:
     with connected(address) as connection:  # whose end ends the transaction
-        first, second = address.key
-        try:
-            connection.execute(LIMITS, {"limit": f"{1000 * DECISION_TIMEOUT_S:.0f}"})
-            connection.execute(LOCK, {"first": first, "second": second})
-        except SQLAlchemyError as error:
-            raise _refused(address, connection, error) from None
+        is_locked = False
+        if disk.PATIENCE_S < DECISION_TIMEOUT_S and not (is_locked := _locked(address, connection, disk.PATIENCE_S)):
+            disk.warn_of_waiting(address.name, _holder(address, connection), DECISION_TIMEOUT_S)
+        if not (is_locked or _locked(address, connection, DECISION_TIMEOUT_S)):
+            raise LockTimeout(
+                f"{address.name}: {_holder(address, connection)} has been deciding on a next point for more than "
+                f"{DECISION_TIMEOUT_S:g} s; nothing was recorded; end that process if it hangs, and try again"
+            )
         yield
 
 
-def _refused(address: Address, connection: sa.Connection, error: Exception) -> JournalError:
-    """What to raise where the lock was not to be had; it names who has it."""
-    if code(error) != LOCK_NOT_AVAILABLE:
-        return unwritable(address, error)
+def _locked(address: Address, connection: sa.Connection, timeout_s: float) -> bool:
+    """Whether the lock was to be had within some time."""
+    first, second = address.key
+    try:
+        connection.execute(LIMITS, {"limit": f"{1000 * timeout_s:.0f}"})
+        connection.execute(LOCK, {"first": first, "second": second})
+    except SQLAlchemyError as error:
+        if code(error) != LOCK_NOT_AVAILABLE:
+            raise unwritable(address, error) from None
+        return False
+    return True
+
+
+def _holder(address: Address, connection: sa.Connection) -> str:
+    """Who has it, now that it was not to be had."""
     first, second = (number & 0xFFFFFFFF for number in address.key)  # as pg_locks shows them
     with failing(unwritable, address):
         connection.rollback()
-        who = connection.scalar(HOLDER, {"first": first, "second": second})
-    return LockTimeout(
-        f"{address.name}: {who or 'another process'} has been deciding on a next point for more than "
-        f"{DECISION_TIMEOUT_S:g} s; nothing was recorded; end that process if it hangs, and try again"
-    )
+        return connection.scalar(HOLDER, {"first": first, "second": second}) or disk.ANOTHER

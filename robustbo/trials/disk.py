@@ -14,7 +14,7 @@ import weakref
 from contextlib import suppress
 from pathlib import Path
 
-from robustbo.errors import LockTimeout
+from robustbo.errors import JournalWarning, LockTimeout, warn
 
 if sys.platform == "win32":
     import msvcrt
@@ -24,6 +24,8 @@ else:
 FAR = 2**40  # Windows locks bytes, which are then unreadable for others: one far beyond the end of any journal
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.0005, 0.02
 TIMEOUT_S = 30.0  # for a lock that is held for milliseconds
+ANOTHER = "another process"
+PATIENCE_S = 5.0  # before it is said for whom we wait
 
 
 class Locked(io.FileIO):
@@ -73,16 +75,25 @@ class NotTakenBackError(OSError):
 
 def lock(file: io.FileIO, path: Path, timeout_s: float) -> None:
     """Lock an open file; see `Locked`."""
-    end, wait = time.monotonic() + timeout_s, FIRST_WAIT_S
+    begun, wait, is_said = time.monotonic(), FIRST_WAIT_S, False
     while not _try_lock(file):
-        if time.monotonic() > end:
-            who = holder(file)
+        waited = time.monotonic() - begun
+        if waited > timeout_s:
             raise LockTimeout(
-                f"{path}: {who or 'another process'} has had it locked for more than {timeout_s:g} s; nothing was "
-                "recorded; end that process if it hangs, and try again"
+                f"{path}: {holder(file)} has had it locked for more than {timeout_s:g} s; nothing was recorded; end "
+                "that process if it hangs, and try again"
             )
+        if waited > PATIENCE_S and not is_said:
+            is_said = True
+            warn_of_waiting(path, holder(file), timeout_s)
         time.sleep(wait)
         wait = min(2 * wait, LONGEST_WAIT_S)
+
+
+def warn_of_waiting(what: object, who: str, timeout_s: float) -> None:
+    """Say for whom we wait, and for how long at most."""
+    said = f"{what}: {who} has it locked; waiting for it, {timeout_s:g} s at most; end that process if it hangs"
+    warn(said, JournalWarning)
 
 
 def _try_lock(file: io.FileIO) -> bool:
@@ -97,14 +108,14 @@ def _try_lock(file: io.FileIO) -> bool:
     return True
 
 
-def holder(file: io.FileIO) -> str | None:
+def holder(file: io.FileIO) -> str:
     """Which process has a file locked, where the system says so (Linux)."""
     try:
         inode, table = os.fstat(file.fileno()).st_ino, Path("/proc/locks").read_text(encoding="ascii")
     except OSError:
-        return None
+        return ANOTHER
     found = re.search(rf"FLOCK +ADVISORY +WRITE (\d+) \S+:{inode} ", table)
-    return f"process {found[1]}" if found else None
+    return f"process {found[1]}" if found else ANOTHER
 
 
 def is_at(file: io.FileIO, path: Path) -> bool:

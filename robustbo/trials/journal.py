@@ -17,7 +17,7 @@ from typing import Any
 from robustbo.errors import JournalError, JournalExists, JournalWriteError
 from robustbo.trials import disk
 from robustbo.trials.log import Event, Mark, header_line, lines_of
-from robustbo.trials.reading import Contents, contents_of, follow, warn_of_torn
+from robustbo.trials.reading import CUT_OFF, PASSED_OVER, Contents, contents_of, follow, warn_of_torn
 
 DECISION_TIMEOUT_S = 600.0  # for one that is held during a fit
 
@@ -60,7 +60,7 @@ class JournalFile:
                 raise JournalError(f"{path}: there is no such journal")
             with log.turn() as turn:
                 contents = contents_of(Path(path), disk.read_from(turn, 0))
-                warn_of_torn(path, contents.torn)
+                warn_of_torn(path, contents.torn, PASSED_OVER if is_watched else CUT_OFF)
                 mark = contents.mark if is_watched else turn.append([], contents.mark)
         return log, contents._replace(mark=mark)
 
@@ -114,30 +114,39 @@ class FileTurn(disk.Locked):
         """
         with _writing(self.place):
             size, stamp = disk.size(self), disk.stamp(self)
-            self._check_size(size, mark)
             if size == mark.end and (mark.stamp is None or mark.stamp == stamp):
                 return [], mark
-            if size == mark.end:
-                self._check_all(mark)
-                return [], mark._replace(stamp=stamp)
+            if size <= mark.end:
+                return [], self._read_again(mark)._replace(stamp=stamp)
             data = disk.read_from(self, mark.end)
-        if mark.is_open:
-            if not data.startswith(b"\n"):
+        try:
+            if mark.is_open and not data.startswith(b"\n"):
                 raise JournalError(f"{self.place}, line {mark.length + 1}: damaged; the file is left as it is")
-            data, mark = data[1:], mark._replace(end=mark.end + 1, is_open=False)
-        found, mark, _ = follow(Path(self.place), data, mark)
-        return list(found), mark._replace(stamp=stamp)
+            closed = mark._replace(end=mark.end + mark.is_open, is_open=False)
+            found, now, _ = follow(Path(self.place), data[mark.is_open :], closed)
+        except JournalError:
+            self._read_again(mark)  # which finds an earlier line that was changed, or another journal in its place
+            raise
+        if not found:
+            self._read_again(mark)  # which may have become longer
+        return list(found), now._replace(stamp=stamp)
 
-    def _check_size(self, size: int, mark: Mark) -> None:
-        if size < mark.end:
+    def _read_again(self, mark: Mark) -> Mark:
+        """The mark at the end of the file, all of which is read.
+
+        Raises:
+            JournalError: If what was before a mark was changed; the message has the line, where one is damaged.
+        """
+        data = disk.read_from(self, 0)
+        contents = contents_of(Path(self.place), data)
+        last = data.split(b"\n")[mark.length : mark.length + 1]
+        if not (last and last[0].endswith(f'"check": "{mark.check:08x}"}}'.encode())):
             raise JournalError(
-                f"{self.place}: must have at least the {mark.end} bytes it had, it has {size}: cut short"
+                f"{self.place}: must begin with the {mark.length} events that this process has read, and does not (it "
+                f"has {contents.mark.length}): it was replaced, edited or cut short, and is left as it is; put the "
+                "right file back, or resume the one that is there"
             )
-
-    def _check_all(self, mark: Mark) -> None:
-        contents = contents_of(Path(self.place), disk.read_from(self, 0))
-        if contents.mark.check != mark.check:
-            raise JournalError(f"{self.place}: must hold what it held, it has been changed; the file is left as it is")
+        return contents.mark
 
     def append(self, events: Sequence[Event], mark: Mark) -> Mark:
         """Write events behind a mark; without any, what is torn is cut off and a missing newline written."""
@@ -145,7 +154,8 @@ class FileTurn(disk.Locked):
         data = "".join(f"{line}\n" for line in ([""] if mark.is_open else []) + lines).encode()
         with _writing(self.place):
             size = disk.size(self)
-            self._check_size(size, mark)
+            if size < mark.end:
+                raise JournalError(f"{self.place}: cut short while it was written to; the event was not recorded")
             if data or size != mark.end:
                 disk.write_at(self, mark.end, data)
                 mark = mark._replace(is_open=False, stamp=disk.stamp(self))

@@ -2,14 +2,17 @@
 
 import os
 import time
-import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from robustbo.errors import JournalError, JournalWarning
+from robustbo.errors import JournalError, JournalWarning, warn
 from robustbo.trials.log import SCHEMA, Mark, loaded, parse
 
 WRITE_S = 0.05  # more than a line takes to be written
+REMEDY = "`robustbo repair {}` writes what can be proven into a new one"
+TELL_AGAIN = "if you can read a value in it, tell it again"
+PASSED_OVER = f"passed over (the next ask or tell cuts it off); {TELL_AGAIN}"
+CUT_OFF = f"cut off; {TELL_AGAIN}"
 BEGINNING = b'{"schema"'
 
 
@@ -37,6 +40,16 @@ def read(path: str | os.PathLike[str]) -> Contents:
     return contents
 
 
+def is_journal(path: Path) -> bool:
+    """Whether a file begins as a journal does.
+
+    Raises:
+        OSError: If it cannot be read.
+    """
+    with path.open("rb") as file:
+        return file.read(len(BEGINNING)) == BEGINNING
+
+
 def bytes_of(path: Path) -> bytes:
     """All bytes of a journal, or what might be one.
 
@@ -54,7 +67,9 @@ def bytes_of(path: Path) -> bytes:
 def contents_of(path: Path, data: bytes) -> Contents:
     """What the bytes of a journal hold; see `read`."""
     if not data:
-        raise JournalError(f"{path}, line 1: must be a header, got an empty file; delete it, or name another")
+        raise JournalError(
+            f"{path}: is empty, and a journal begins with a header; put it back from a copy, or delete it to begin anew"
+        )
     if not data.startswith(BEGINNING) and b'"check": "' not in data:
         raise JournalError(f"{path}: is no journal of robustbo; a journal begins with {BEGINNING.decode()}: 1, ...")
     found, mark, torn = follow(path, data, Mark(length=-1))
@@ -66,6 +81,9 @@ def contents_of(path: Path, data: bytes) -> Contents:
 def follow(path: Path, data: bytes, mark: Mark) -> tuple[list[dict[str, Any]], Mark, bytes]:
     """The lines that follow a mark, the mark behind them, and what is torn off the last."""
     *lines, tail = data.split(b"\n")
+    while lines and not (tail.strip() or lines[-1].strip()):  # an editor leaves blank lines at the end
+        tail = lines.pop()
+    tail = tail if tail.strip() else b""
     found: list[dict[str, Any]] = []
     count, check, end, is_open, _ = mark
     for number, line in enumerate([*lines, tail] if tail else lines, start=1):
@@ -75,7 +93,7 @@ def follow(path: Path, data: bytes, mark: Mark) -> tuple[list[dict[str, Any]], M
         if parsed is None:
             raise JournalError(
                 f"{path}, line {count + 2}: damaged (checksum or syntax); the file is left as it is; "
-                f"`robustbo repair {path}` writes what can be proven into a new one"
+                + REMEDY.format(path)
             )
         content, check = parsed
         found.append(content)
@@ -83,12 +101,9 @@ def follow(path: Path, data: bytes, mark: Mark) -> tuple[list[dict[str, Any]], M
     return found, Mark(count, check, end, is_open), b""
 
 
-def warn_of_torn(name: object, torn: bytes) -> None:
-    """Say what a torn last line loses, if there is one."""
+def warn_of_torn(name: object, torn: bytes, then: str = PASSED_OVER) -> None:
+    """Say what a torn last line loses, if there is one, and what is done with it."""
     if torn:
         shown = torn[:200].decode(errors="replace")
-        warnings.warn(
-            f"{name}: dropped the torn last line, {len(torn)} bytes whose write never finished: {shown!r}",
-            JournalWarning,
-            stacklevel=3,
-        )
+        said = f"{name}: the last line is torn, {len(torn)} bytes whose write never finished, and was {then}: {shown!r}"
+        warn(said, JournalWarning)

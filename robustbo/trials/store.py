@@ -7,13 +7,12 @@ which is replaced as a whole. So it either happened or did not, whatever interru
 
 import os
 import threading
-import warnings
 import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from robustbo.errors import JournalError, JournalExists, JournalWarning
+from robustbo.errors import JournalError, JournalExists, JournalWarning, warn
 from robustbo.interrupted import letting_go
 from robustbo.surrogates.registry import ALLOWED, name_of
 from robustbo.trials import logs, schema, trust
@@ -82,10 +81,9 @@ class Store:
         settings, history = fold(log.name, contents)
         trust.check(log.name, settings, allowed)
         if changed := changed_versions(contents):
-            warnings.warn(
+            warn(
                 f"{log.name}: begun with other libraries, so further points may differ in the last digits: {changed}",
                 JournalWarning,
-                stacklevel=3,
             )
         return cls(settings, log, State(history, contents.mark))
 

@@ -9,8 +9,8 @@ from contextlib import nullcontext
 import pytest
 import sqlalchemy as sa
 
-from robustbo.errors import JournalError, JournalWriteError, LockTimeout
-from robustbo.trials import connections, decisions, worker
+from robustbo.errors import JournalError, JournalWarning, JournalWriteError, LockTimeout
+from robustbo.trials import connections, decisions, disk, worker
 from robustbo.trials.addresses import parse
 from robustbo.trials.decisions import deciding
 
@@ -49,6 +49,15 @@ def test_who_waits_for_long_is_told_who_decides(address, monkeypatch):
             pass
     with deciding(parse(address)):
         pass
+
+
+def test_who_waits_is_told_for_whom(address, monkeypatch):
+    monkeypatch.setattr(disk, "PATIENCE_S", 0.1)
+    monkeypatch.setattr(decisions, "DECISION_TIMEOUT_S", 0.3)
+    who = rf"process {os.getpid()}" if parse(address).is_file else worker.name()
+    said = pytest.warns(JournalWarning, match=rf"{who} has it locked; waiting for it, 0\.3 s")
+    with deciding(parse(address)), said, pytest.raises(LockTimeout):
+        deciding(parse(address)).__enter__()
 
 
 def test_the_lock_of_a_process_that_is_killed_is_free(address, monkeypatch):

@@ -69,7 +69,7 @@ def test_a_torn_last_line_is_dropped_with_a_warning(path, kept):
     path.write_bytes(data[: len(data) - len(last) + kept])
     contents = reading.read(path)
     assert (contents.events, contents.torn) == (EVENTS[:-1], last[:kept])
-    with pytest.warns(JournalWarning, match=rf"dropped the torn last line, {kept} bytes .*: '{{") as caught:
+    with pytest.warns(JournalWarning, match=rf"the last line is torn, {kept} bytes .* cut off; .*: '{{") as caught:
         resumed, contents = Journal.resume(path)
     assert last[:kept].decode() in str(caught[0].message)
     assert contents.events == EVENTS[:-1]
@@ -90,6 +90,19 @@ def test_a_last_line_that_lost_only_its_newline_is_kept(path):
     assert contents.events == EVENTS
     assert path.read_bytes() == data
     resumed.append(EVENTS[0])
+    assert reading.read(path).events == [*EVENTS, EVENTS[0]]
+
+
+@pytest.mark.parametrize("more", [b"\n", b"\n\n", b"  ", b"\r\n \t\n"])
+def test_blank_lines_at_the_end_are_none(path, more):
+    data = path.read_bytes()
+    path.write_bytes(data + more)
+    assert reading.read(path)[1:] == (EVENTS, reading.read(path).mark, b"")
+    resumed, _ = Journal.resume(path)
+    assert path.read_bytes() == data
+    path.write_bytes(data + more)
+    resumed.append(EVENTS[0])
+    assert path.read_bytes().startswith(data + b'{"event"')
     assert reading.read(path).events == [*EVENTS, EVENTS[0]]
 
 
@@ -169,7 +182,7 @@ def test_an_existing_file_is_not_overwritten(path):
 def test_an_empty_file_is_no_journal(tmp_path):
     path = tmp_path / "run.jsonl"
     path.touch()
-    assert_refused_untouched(path, r"line 1: must be a header, got an empty file")
+    assert_refused_untouched(path, r"is empty, and a journal begins with a header")
 
 
 def test_a_schema_of_the_future_is_refused(tmp_path, monkeypatch):
