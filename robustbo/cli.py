@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from robustbo import cli_study, terminal
-from robustbo.cli_arguments import placed
 from robustbo.cli_study import FormatOption, Journal
 from robustbo.errors import RobustBOError
 from robustbo.replay import workers
+from robustbo.replay.placed import placed
 from robustbo.terminal import Format
 
 if TYPE_CHECKING:

@@ -5,11 +5,9 @@ import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO, Any
 
 from robustbo.errors import RobustBOError
-from robustbo.trials.reading import is_journal
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -21,22 +19,6 @@ def mendable() -> Iterator[None]:
         yield
     except (ValueError, TypeError) as error:
         raise RobustBOError(str(error)) from error
-
-
-@contextmanager
-def placed(path: Path) -> Iterator[Path]:
-    """Make the folder of a file that is to be written; where one cannot be written, that is told in a line.
-
-    Raises:
-        RobustBOError: If it cannot be; or if there is a journal, which nothing is written over.
-    """
-    try:
-        if path.is_file() and is_journal(path):
-            raise RobustBOError(f"{path}: is a journal, which is not written over; name another file with --out")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        yield path
-    except OSError as error:
-        raise RobustBOError(f"{error.filename or path}: cannot be written: {error.strerror or error}") from None
 
 
 def parameters(file: IO[bytes]) -> Any:
