@@ -21,6 +21,7 @@ import tomllib
 import warnings
 import zlib
 from collections import Counter
+from copy import deepcopy
 from pathlib import Path
 from random import Random
 
@@ -197,7 +198,7 @@ def _change(random, line, address):
         case "rename" if isinstance(where, dict):
             where[random.choice([*EXTRA, str(key).upper(), f"{key} "])] = where.pop(key)
         case "swap":
-            where[key], other[other_key] = json.loads(text_of(other[other_key])), json.loads(text_of(where[key]))
+            where[key], other[other_key] = deepcopy(other[other_key]), deepcopy(where[key])
         case "number" if isinstance(where[key], int | float) and not isinstance(where[key], bool):
             where[key] = random.choice([-where[key], where[key] + 1, where[key] * 1e300, float(where[key]), 10**18])
         case _:
