@@ -15,10 +15,10 @@ import torch
 
 import robustbo as rb
 from robustbo import seeds
-from robustbo.numerics.box_plot import whiskers
-from robustbo.replay import spec as specs
-from robustbo.replay.spec import RunSpec
-from robustbo.tables import render
+from robustbo.numerics.baselines.box_plot import whiskers
+from robustbo.replay.spec import optimization as specs
+from robustbo.replay.spec.optimization import RunSpec
+from robustbo.report.text import render
 
 
 def design(spec: RunSpec, number: int) -> dict[str, float]:

@@ -2,8 +2,8 @@
 
 The default optimizes in the settings of some runs (what is done already is kept in --work), and says of each value
 after 20, 24, 28, 32, 38, 44 and 52 trials how probable it is that it is wrong: 1 - weight, over all sets of outliers
-(`robustbo.numerics.gibbs`). Beside it stands the share of the levels of the pursuit, by their posterior probabilities,
-that leave the value out. A wrong value within 0.2 of the truth is nobody's loss, and not counted at all.
+(`robustbo.numerics.pursuit.gibbs`). Beside it stands the share of the levels of the pursuit, by their posterior
+probabilities, that leave the value out. A wrong value within 0.2 of the truth is nobody's loss, and not counted at all.
 
     python benchmarks/calibration.py --replications 12 --work results/calibration --out runs/calibration
 """
@@ -18,17 +18,17 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from robustbo.fitting import Fitted, fit
-from robustbo.outliers import reported
-from robustbo.replay import cell as cells
-from robustbo.replay.cell import Cell, recorded
-from robustbo.replay.spec import RunSpec, load
-from robustbo.surrogates.averaged import Averaged
-from robustbo.tables import records, render
+from robustbo.loop.fit import Fitted, fit
+from robustbo.loop.outliers import reported
+from robustbo.replay.cells import optimization as cells
+from robustbo.replay.cells.optimization import Cell, recorded
+from robustbo.replay.spec.optimization import RunSpec, load
+from robustbo.report.text import records, render
+from robustbo.surrogates.common.averaged import Averaged
 from robustbo.trials.codec import fold
 from robustbo.trials.history import History
-from robustbo.trials.reading import read
 from robustbo.trials.settings import DEFAULT_SURROGATE
+from robustbo.trials.storage.reading import read
 
 RUNS = Path(__file__).parents[1] / "runs"
 RATES, KINDS = (7, 12), ("uniform", "random-point", "constant")  # a tenth and a fifth of the values

@@ -33,10 +33,10 @@ from torch import Tensor
 
 from problems import regression
 from problems.datasets import table
-from robustbo.replay.looks import COLORS
-from robustbo.surrogates.base import fit
-from robustbo.surrogates.committee import CommitteeGP
-from robustbo.surrogates.robust_standardize import RobustStandardize
+from robustbo.report.palette import COLORS
+from robustbo.surrogates.committee.model import CommitteeGP
+from robustbo.surrogates.common.contract import fit
+from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
 TRAINING, TEST, NOISE_SD = 200_000, 2_000, 2.0
 CALIFORNIA, BOSTON = 18_000, 455  # training rows

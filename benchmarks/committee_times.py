@@ -21,10 +21,10 @@ import torch
 from continued import appending, read
 from torch import Tensor
 
-from robustbo.numerics import committee
-from robustbo.numerics.committee import Shared
-from robustbo.numerics.shards import Shards, random_parts, shard
-from robustbo.replay.looks import COLORS
+from robustbo.numerics.committee import evidence
+from robustbo.numerics.committee.evidence import Shared
+from robustbo.numerics.committee.partition import Shards, random_parts, shard
+from robustbo.report.palette import COLORS
 
 NOISE_SD, ESTIMATED = 0.35, 10_000_000
 KINDS = {"GP": (None, None), "RGP": (4.0, None)} | {
@@ -54,9 +54,9 @@ def seconds(kind: str, n: int, device: str, memory: float) -> float:
         "matern52", number(1.0)[None], number(1.0), number(NOISE_SD**2), None if nu is None else number(nu), number(0.0)
     )
     clock = time.process_time if device == "cpu" else time.perf_counter
-    committee.evidence(given.part(slice(0, 2)), shared, memory=memory)  # libraries wake up
+    evidence.evidence(given.part(slice(0, 2)), shared, memory=memory)  # libraries wake up
     started = clock()
-    committee.evidence(given, shared, memory=memory).L.item()
+    evidence.evidence(given, shared, memory=memory).L.item()
     return clock() - started
 
 

@@ -20,12 +20,12 @@ import matplotlib.pyplot as plt
 import torch
 from torch import Tensor
 
-from robustbo.numerics.conjugate import constant, inverse_multiquadric
-from robustbo.numerics.iterative import Belief, iterate
-from robustbo.numerics.policies import NAMES, by_name
-from robustbo.numerics.products import Covariance, correlation
-from robustbo.replay.looks import COLORS
-from robustbo.tables import render
+from robustbo.numerics.gp.kernels_tiled import Covariance, correlation
+from robustbo.numerics.iterative.policies import NAMES, by_name
+from robustbo.numerics.iterative.solver import Belief, iterate
+from robustbo.numerics.weighted.rcgp import constant, inverse_multiquadric
+from robustbo.report.palette import COLORS
+from robustbo.report.text import render
 
 N, ITERATIONS, CORRUPTED = 30, 10, 4
 S2, S2F, L = 0.05, 1.0, 0.2

@@ -1,7 +1,7 @@
 """Figure 4 of the relevance pursuit paper: what the convex parameterization of the added variances does.
 
 Minus the log likelihood of one observation and of two, by rho (above) and by s (below). The closed forms in s are
-those of `robustbo.numerics.convex`; the ones in rho are written out here.
+those of `robustbo.numerics.pursuit.convex`; the ones in rho are written out here.
 
     python benchmarks/convexity.py --out runs/convexity/figure-4.png
 """
@@ -15,8 +15,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import SymLogNorm
 from torch import Tensor
 
-from robustbo.numerics.convex import convexity
-from robustbo.replay.looks import COLORS
+from robustbo.numerics.pursuit.convex import convexity
+from robustbo.report.palette import COLORS
 
 K0 = torch.tensor([[1.0, 0.2], [0.2, 1.0]], dtype=torch.float64)
 R = torch.tensor([1.2, -0.8], dtype=torch.float64)

@@ -32,9 +32,10 @@ from pathlib import Path
 from typing import Any
 
 import robustbo as rb
-from robustbo.recomputing import recomputed
-from robustbo.trials import logs, worker
+from robustbo.study.recomputing import recomputed
+from robustbo.trials import worker
 from robustbo.trials.codec import settings_of
+from robustbo.trials.storage import logs
 
 LONGEST_S = 1.0  # that a process works before it is killed
 REQUEUES = 0.1  # the share of asks before which what the dead have left is taken back

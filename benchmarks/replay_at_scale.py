@@ -27,9 +27,9 @@ import pandas as pd
 import psutil
 from distributed import LocalCluster
 
-from robustbo.replay.engine import cells_in
-from robustbo.replay.report import rows_of
-from robustbo.tables import render
+from robustbo.replay.cells.engine import cells_in
+from robustbo.replay.output.report import rows_of
+from robustbo.report.text import render
 
 RUN = Path(__file__).parents[1] / "runs" / "figure-7-uniform.toml"
 METHODS = ("standard", "relevance-pursuit", "student-t", "oracle")

@@ -28,9 +28,9 @@ from continued import appending, read
 from problems import regression
 from problems.regression_corruptions import CORRUPTIONS
 from robustbo import seeds
+from robustbo.report.text import render
 from robustbo.surrogates import ComputationAwareGP, ConjugateGP, RelevancePursuitGP, StandardGP, StudentTGP
-from robustbo.surrogates.base import fit, quiet
-from robustbo.tables import render
+from robustbo.surrogates.common.contract import fit, quiet
 
 DATA = ("synthetic", "boston", "concrete", "energy", "yacht")
 KINDS = ("none", "uniform", "asymmetric", "focused")

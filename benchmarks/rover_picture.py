@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 
 from problems.rover import VARIANTS, Field, load_field, progress, rover, trajectories
-from robustbo.replay.looks import COLORS
+from robustbo.report.palette import COLORS
 
 BLUE, RED, ORANGE = COLORS[0], COLORS[1], COLORS[4]
 GROUND = ListedColormap(["#ffffff", "#c9c9c9"])

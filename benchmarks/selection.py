@@ -29,9 +29,9 @@ from botorch.models.gpytorch import GPyTorchModel
 from torch import Tensor
 
 from problems import regression_functions
-from robustbo.surrogates.base import diagnose, fit, quiet
+from robustbo.report.text import render
+from robustbo.surrogates.common.contract import diagnose, fit, quiet
 from robustbo.surrogates.registry import SURROGATES
-from robustbo.tables import render
 
 NOISE = 0.05  # of the function's standard deviation
 TEST_POINTS = 400

@@ -15,19 +15,19 @@ import torch
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from robustbo.numerics.gains import errors
-from robustbo.numerics.hyperparameters import log_posterior
-from robustbo.numerics.kernels import KERNELS, squared_differences
-from robustbo.numerics.levels import Level
-from robustbo.numerics.search import maximize
-from robustbo.replay.looks import COLORS
-from robustbo.surrogates.base import fit
-from robustbo.surrogates.map_gp import MapGP
-from robustbo.surrogates.relevance_pursuit import RelevancePursuitGP
-from robustbo.surrogates.robust_standardize import RobustStandardize
-from robustbo.surrogates.scaled_clip import ScaledClipGP
-from robustbo.surrogates.standard import StandardGP
-from robustbo.tables import render
+from robustbo.numerics.gp.kernels import KERNELS, squared_differences
+from robustbo.numerics.gp.log_posterior import log_posterior
+from robustbo.numerics.gp.map_fit import maximize
+from robustbo.numerics.gp.outlier_gain import errors
+from robustbo.numerics.pursuit.support_fit import Level
+from robustbo.report.palette import COLORS
+from robustbo.report.text import render
+from robustbo.surrogates.baselines.scaled_clip import ScaledClipGP
+from robustbo.surrogates.baselines.standard import StandardGP
+from robustbo.surrogates.common.contract import fit
+from robustbo.surrogates.common.map_gp import MapGP
+from robustbo.surrogates.pursuit.model import RelevancePursuitGP
+from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
 TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 GRID = torch.linspace(0, 2, 401, dtype=torch.float64).unsqueeze(-1)

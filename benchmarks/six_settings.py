@@ -20,10 +20,10 @@ import numpy as np
 import pandas as pd
 from scipy.stats import bootstrap
 
-from robustbo.replay.figure import draw_curves, finish
-from robustbo.replay.loaded import Loaded, load
-from robustbo.replay.score import CONFIDENCE, RESAMPLES, way
-from robustbo.replay.spec import RunSpec
+from robustbo.replay.output.figure import draw_curves, finish
+from robustbo.replay.output.loaded import Loaded, load
+from robustbo.replay.score.optimization import CONFIDENCE, RESAMPLES, way
+from robustbo.replay.spec.optimization import RunSpec
 from robustbo.trials.settings import DEFAULT_SURROGATE
 
 RUNS = Path(__file__).parents[1] / "runs"

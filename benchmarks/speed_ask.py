@@ -26,7 +26,7 @@ import numpy as np
 import torch
 
 from problems.hartmann6 import hartmann6
-from robustbo.tables import render
+from robustbo.report.text import render
 
 Values = dict[str, float]
 Ask = Callable[[], tuple[Any, Values]]
@@ -108,7 +108,7 @@ def botorch(told: list[tuple[Values, float]]) -> tuple[Ask, Tell]:
     from botorch.optim import optimize_acqf
     from gpytorch.mlls import ExactMarginalLogLikelihood
 
-    from robustbo.acquisition import NUM_RESTARTS, RAW_SAMPLES
+    from robustbo.loop.acquisition import NUM_RESTARTS, RAW_SAMPLES
 
     points = [[x[name] for name in NAMES] for x, _ in told]
     values = [value for _, value in told]

@@ -29,13 +29,13 @@ import numpy as np
 import torch
 from distributed import Client, LocalCluster
 
-from robustbo.files import MemoryMap
-from robustbo.numerics import committee
-from robustbo.numerics.committee import Shared
-from robustbo.numerics.shards import MEMORY, Shards, random_parts, shard
-from robustbo.surrogates.cluster import Cluster, parts_of
-from robustbo.surrogates.streamed import StreamedCommittee
-from robustbo.tables import render
+from robustbo.numerics.committee import evidence
+from robustbo.numerics.committee.evidence import Shared
+from robustbo.numerics.committee.partition import MEMORY, Shards, random_parts, shard
+from robustbo.report.text import render
+from robustbo.surrogates.committee.cluster import Cluster, parts_of
+from robustbo.surrogates.committee.files import MemoryMap
+from robustbo.surrogates.committee.streamed import StreamedCommittee
 
 try:
     import GPy
@@ -71,10 +71,10 @@ def cpu(action: Callable[[], Any]) -> float:
 
 def ours(shards: Shards) -> float:
     """Median seconds of a warm evaluation."""
-    f, times = committee.evidence(shards, shared(1.0)).f, []
+    f, times = evidence.evidence(shards, shared(1.0)).f, []
     for factor in STEPS:
         started = time.process_time()
-        f = committee.evidence(shards, shared(factor), f).f
+        f = evidence.evidence(shards, shared(factor), f).f
         times.append(time.process_time() - started)
     return statistics.median(times)
 
@@ -191,7 +191,7 @@ def main() -> None:
         rows.append({"what": "ours", "n": n, "seconds": round(ours(data(n)), 3), "peak_mib": peak_mib()})
         print(rows[-1], file=sys.stderr)
     if options.large is not None:
-        seconds = cpu(partial(committee.evidence, data(options.large), shared(1.0)))
+        seconds = cpu(partial(evidence.evidence, data(options.large), shared(1.0)))
         cold = {"what": "ours, from nothing", "n": options.large, "seconds": round(seconds, 2), "peak_mib": peak_mib()}
         rows.append(cold)
         print(rows[-1], file=sys.stderr)

@@ -25,9 +25,9 @@ from gpytorch.mlls import ExactMarginalLogLikelihood
 from torch import Tensor
 
 from problems.hartmann6 import hartmann6
-from robustbo.surrogates.base import fit, quiet
-from robustbo.surrogates.relevance_pursuit import RelevancePursuitGP
-from robustbo.tables import render
+from robustbo.report.text import render
+from robustbo.surrogates.common.contract import fit, quiet
+from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 
 TOLERANCE = 0.01  # nats
 Row = dict[str, Any]

@@ -22,10 +22,10 @@ import torch
 from torch import Tensor
 
 from problems.regression_functions import friedman
-from robustbo.numerics.kernels import KERNELS, squared_differences
-from robustbo.surrogates.base import fit
-from robustbo.surrogates.computation_aware import ComputationAwareGP
-from robustbo.tables import render
+from robustbo.numerics.gp.kernels import KERNELS, squared_differences
+from robustbo.report.text import render
+from robustbo.surrogates.common.contract import fit
+from robustbo.surrogates.iterative.model import ComputationAwareGP
 
 SIZES = (2500, 5000, 10000, 20000)
 ITERATIONS, TEST_POINTS, CHOLESKY_SIZE = 200, 1000, 5000

@@ -26,12 +26,12 @@ from gpytorch.mlls import ExactMarginalLogLikelihood
 from torch import Tensor
 
 from problems.hartmann6 import hartmann6
-from robustbo.acquisition import incumbent_value, maximize
-from robustbo.acquisition_functions import StudentTLogExpectedImprovement
-from robustbo.numerics.student_t import log_improvement
-from robustbo.surrogates.base import fit, quiet
-from robustbo.surrogates.student_t_process import StudentTProcess
-from robustbo.tables import render
+from robustbo.loop.acquisition import incumbent_value, maximize
+from robustbo.loop.log_ei import StudentTLogExpectedImprovement
+from robustbo.numerics.student_t.distribution import log_improvement
+from robustbo.report.text import render
+from robustbo.surrogates.common.contract import fit, quiet
+from robustbo.surrogates.student_t_process.model import StudentTProcess
 
 MILLION = 1_000_000
 TENSORS = {

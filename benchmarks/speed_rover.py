@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from problems.rover import VARIANTS, load_field, rewards, rover
-from robustbo.tables import render
+from robustbo.report.text import render
 
 
 def seconds(action: Callable[[], Any]) -> float:

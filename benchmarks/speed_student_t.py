@@ -28,15 +28,15 @@ from torch import Tensor
 
 from problems.hartmann6 import hartmann6
 from robustbo import seeds
-from robustbo.corruption import Uniform
-from robustbo.numerics.covariance import Covariance, LogNormal, LogNormals, stationary
-from robustbo.numerics.hyperparameters import Model
-from robustbo.numerics.laplace_search import HeavyModel, evaluate, search, slopes
-from robustbo.surrogates.base import fit
-from robustbo.surrogates.robust_standardize import RobustStandardize
-from robustbo.surrogates.student_t import DOF, StudentTGP
-from robustbo.surrogates.student_t_variational import StudentTVariationalGP
-from robustbo.tables import render
+from robustbo.numerics.gp.covariance import Covariance, LogNormal, LogNormals, stationary
+from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.student_t.map_fit import HeavyModel, evaluate, search, slopes
+from robustbo.report.text import render
+from robustbo.surrogates.baselines.student_t_variational import StudentTVariationalGP
+from robustbo.surrogates.common.contract import fit
+from robustbo.surrogates.student_t.model import DOF, StudentTGP
+from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
+from robustbo.tasks.corruption import Uniform
 
 try:
     import GPy

@@ -18,12 +18,12 @@ import torch
 from torch import Tensor, nn
 
 from problems.datasets import mnist
-from robustbo.arguments import whole
-from robustbo.isolation import seeded
-from robustbo.parameters import Float, Int
-from robustbo.problem import Problem
-from robustbo.space import Space
-from robustbo.surroundings import pinned
+from robustbo.determinism.isolation import seeded
+from robustbo.determinism.surroundings import pinned
+from robustbo.searchspace.parameters import Float, Int
+from robustbo.searchspace.space import Space
+from robustbo.tasks.problem import Problem
+from robustbo.validation import whole
 
 MEAN, SD = 0.1307, 0.3081  # of the training images' pixels in [0, 1]
 FEWEST, MOST, OF = 100, 1000, 1875  # batches that are left when reading fails, of a pass through all; the paper's

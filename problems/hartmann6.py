@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from robustbo.parameters import Float
-from robustbo.problem import Problem
-from robustbo.space import Space
+from robustbo.searchspace.parameters import Float
+from robustbo.searchspace.space import Space
+from robustbo.tasks.problem import Problem
 
 ALPHA = np.array([1.0, 1.2, 3.0, 3.2])
 A = np.array(

@@ -24,7 +24,7 @@ from problems.datasets import table
 from problems.regression_corruptions import CORRUPTIONS
 from problems.regression_functions import FUNCTIONS, sample
 from robustbo import seeds
-from robustbo.arguments import real, whole
+from robustbo.validation import real, whole
 
 TRAINING_ROWS = 100  # of a function's data, unless told: Neal's, and Andrade and Takeda's "F100"
 TEST_SHARE = 0.1  # of real data, rounded to whole rows

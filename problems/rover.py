@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import splev, splprep
 
-from robustbo.parameters import Float
-from robustbo.problem import Problem
-from robustbo.space import Space
+from robustbo.searchspace.parameters import Float
+from robustbo.searchspace.space import Space
+from robustbo.tasks.problem import Problem
 
 FREE_RIDE = 5.0  # the reward of no cost at all: `reward_offset_f_max`
 T = np.linspace(0.0, 1.0, 1000)

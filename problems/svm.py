@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from problems.datasets import TABLES, table
-from robustbo.arguments import whole
 from robustbo.errors import DataError
-from robustbo.parameters import Float
-from robustbo.problem import Problem
-from robustbo.space import Space
+from robustbo.searchspace.parameters import Float
+from robustbo.searchspace.space import Space
+from robustbo.tasks.problem import Problem
+from robustbo.validation import whole
 
 try:
     from sklearn.svm import SVR

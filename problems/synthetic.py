@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from robustbo.arguments import whole
-from robustbo.parameters import Float
-from robustbo.problem import Problem
-from robustbo.space import Space
+from robustbo.searchspace.parameters import Float
+from robustbo.searchspace.space import Space
+from robustbo.tasks.problem import Problem
+from robustbo.validation import whole
 
 
 def _branin(params: Mapping[str, Any]) -> float:

@@ -11,7 +11,10 @@ Example:
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from robustbo import moved
+
 if TYPE_CHECKING:
+    from robustbo.driving.stopping import LittleToGain
     from robustbo.errors import (
         DataError,
         ExhaustedWarning,
@@ -29,15 +32,15 @@ if TYPE_CHECKING:
         SpaceExhausted,
         SpecError,
     )
+    from robustbo.loop.decide import Incumbent
+    from robustbo.loop.outliers import Outlier
     from robustbo.optimizer import Optimizer
-    from robustbo.outliers import Outlier
-    from robustbo.space import Choice, Float, Int, Space
-    from robustbo.stopping import LittleToGain
-    from robustbo.study import Prediction, Study
-    from robustbo.suggest import Incumbent
+    from robustbo.searchspace.space import Choice, Float, Int, Space
+    from robustbo.study.study import Prediction, Study
     from robustbo.trials.history import History, Trial
 
 __version__ = "0.1.0"
+moved.install()
 
 __all__ = [
     "Choice",
@@ -73,18 +76,18 @@ _ERRORS = [
     name for name in __all__ if name.endswith(("Error", "Warning", "Mismatch", "Exists", "Exhausted", "Timeout"))
 ]
 _HOME = dict.fromkeys(_ERRORS, "robustbo.errors") | {
-    "Choice": "robustbo.space",
-    "Float": "robustbo.space",
-    "Int": "robustbo.space",
-    "Space": "robustbo.space",
+    "Choice": "robustbo.searchspace.space",
+    "Float": "robustbo.searchspace.space",
+    "Int": "robustbo.searchspace.space",
+    "Space": "robustbo.searchspace.space",
     "History": "robustbo.trials.history",
     "Trial": "robustbo.trials.history",
-    "Incumbent": "robustbo.suggest",
-    "LittleToGain": "robustbo.stopping",
+    "Incumbent": "robustbo.loop.decide",
+    "LittleToGain": "robustbo.driving.stopping",
     "Optimizer": "robustbo.optimizer",
-    "Outlier": "robustbo.outliers",
-    "Prediction": "robustbo.study",
-    "Study": "robustbo.study",
+    "Outlier": "robustbo.loop.outliers",
+    "Prediction": "robustbo.study.study",
+    "Study": "robustbo.study.study",
 }
 
 

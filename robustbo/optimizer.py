@@ -10,21 +10,19 @@ from typing import Any, ClassVar, Literal, overload
 
 from botorch.models.gpytorch import GPyTorchModel
 
-from robustbo.arguments import one_of, whole
-from robustbo.distinct import NOTHING_NEW
+from robustbo.driving.evaluators.outcome import Function
 from robustbo.driving.loop import drive
 from robustbo.driving.plan import Callback, Several, checked
 from robustbo.errors import ExhaustedWarning, JournalError, JournalExists, warn
-from robustbo.evaluators.outcome import Function
-from robustbo.handing import as_of_now, given_out, line_of
-from robustbo.recording import Recording, own
-from robustbo.space import Space
-from robustbo.suggest import Incumbent
+from robustbo.loop.decide import Incumbent
+from robustbo.loop.distinct import NOTHING_NEW
+from robustbo.searchspace.space import Space
+from robustbo.study.handing import as_of_now, given_out, line_of
+from robustbo.study.recording import Recording, own
 from robustbo.surrogates.names import SurrogateName
 from robustbo.surrogates.registry import check_options, name_of
 from robustbo.trials import worker
 from robustbo.trials.history import History, Trial
-from robustbo.trials.log import Event
 from robustbo.trials.settings import (
     COMMITTEE_FROM,
     DEFAULT_MAX_REPEATS,
@@ -38,7 +36,9 @@ from robustbo.trials.settings import (
     differences,
     options_text,
 )
+from robustbo.trials.storage.log import Event
 from robustbo.trials.store import Store
+from robustbo.validation import one_of, whole
 
 log = logging.getLogger("robustbo")
 
@@ -60,7 +60,7 @@ class Optimizer(Recording):
         num_initial: How many Sobol points come first; 2 (d + 1), at least 5, unless said.
         remeasure: Which values may be measured again, where knowing is worth more than a new point promises:
             "promising" (those that a robust surrogate flags, and the best of the initial ones where any value has
-            failed grossly), "suspicious" (any) or "never"; see `robustbo.remeasure`.
+            failed grossly), "suspicious" (any) or "never"; see `robustbo.loop.replicate`.
         max_repeats: How many measurements more one point may get, failed ones included.
         set_aside: Whether a robust surrogate leaves out, for now, a value that disappoints beyond belief.
         committee_from: How many told values make "auto" a committee, which takes none of the `surrogate_options`.

@@ -9,12 +9,12 @@ import torch
 from botorch.models import SingleTaskGP
 
 import robustbo as rb
-from robustbo import fitting
-from robustbo.corruption import build
-from robustbo.problem import Problem
-from robustbo.suggest import step
-from robustbo.trials.reading import read
+from robustbo.loop import fit
+from robustbo.loop.decide import step
+from robustbo.tasks.corruption import build
+from robustbo.tasks.problem import Problem
 from robustbo.trials.settings import Settings
+from robustbo.trials.storage.reading import read
 
 SPACE = rb.Space(x=rb.Float(-5.0, 10.0), y=rb.Float(0.0, 15.0))
 MIXED = rb.Space(lr=rb.Float(1e-4, 1e-1, log=True), layers=rb.Int(1, 8), act=rb.Choice("relu", "tanh", True))
@@ -102,7 +102,7 @@ class TestAsk:
                 raise rb.FitError("no luck")
             return step(*arguments)
 
-        monkeypatch.setattr("robustbo.handing.step", fail)
+        monkeypatch.setattr("robustbo.study.handing.step", fail)
         with pytest.raises(rb.FitError, match="no luck"):
             opt.ask(3)
         assert not opt.history.having("pending")
@@ -317,7 +317,7 @@ class TestBest:
 
     def test_where_nothing_can_be_fitted_a_sobol_point_comes(self, monkeypatch):
         opt = go_on(optimizer(), 7)
-        monkeypatch.setattr("robustbo.ladder.fit", lambda *_: (_ for _ in ()).throw(ValueError("no numbers")))
+        monkeypatch.setattr("robustbo.loop.ladder.fit", lambda *_: (_ for _ in ()).throw(ValueError("no numbers")))
         assert (opt.ask().origin, opt.best().mean) == ("sobol", opt.best(raw=True).mean)
         with pytest.raises(rb.FitError, match="no surrogate could judge these values"):
             opt.outliers()
@@ -397,7 +397,7 @@ class TestMeasuringAgain:
 
         whole = go(self.optimizer(journal=tmp_path / "whole"), 30)
         go(self.optimizer(journal=tmp_path / "half"), 22)
-        fitting._fit.cache_clear()
+        fit._fit.cache_clear()
         assert go(rb.Optimizer.resume(tmp_path / "half"), 30).history == whole.history
         assert any(trial.repeats is not None for trial in whole.history)
 
@@ -417,7 +417,7 @@ class TestMeasuringAgain:
     def test_what_is_set_aside_does_not_draw_the_next_points(self):
         """On clean Branin, seed 1, a model once set aside every value of a corner that it went on to ask for."""
         opt = go_on(optimizer(surrogate="relevance-pursuit", remeasure="promising"), 30)
-        assert len(fitting.fit(opt.settings, opt.history).aside) <= 2
+        assert len(fit.fit(opt.settings, opt.history).aside) <= 2
         assert branin(**opt.best().trial.params) < 0.6
 
     @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -427,7 +427,7 @@ class TestMeasuringAgain:
             trial = opt.ask()
             opt.tell(trial, -5.0 if trial.params["x"] > 0.7 else 2 * trial.params["x"])
         assert opt.best().trial.params["x"] > 0.6
-        assert len(fitting.fit(opt.settings, opt.history).aside) <= 0.3 * 25
+        assert len(fit.fit(opt.settings, opt.history).aside) <= 0.3 * 25
 
     def test_noise_in_a_discrete_space_is_no_corruption(self):
         space = rb.Space(n=rb.Int(1, 4), c=rb.Choice("a", "b"))
@@ -436,13 +436,13 @@ class TestMeasuringAgain:
             with pytest.warns(rb.ExhaustedWarning) if number >= 8 else nullcontext():
                 trial = opt.ask()
             opt.tell(trial, trial.params["n"] + (trial.params["c"] == "b") + noise.normal())
-        assert fitting.fit(opt.settings, opt.history).aside == ()
+        assert fit.fit(opt.settings, opt.history).aside == ()
 
 
 class TestManyValues:
     def test_auto_becomes_a_committee_and_goes_on_alike_after_a_break(self, tmp_path):
         opt = go_on(rb.Optimizer(SPACE, seed=0, committee_from=12, journal=tmp_path / "a.jsonl"), 15)
-        fitted = fitting.fit(opt.settings, opt.history)
+        fitted = fit.fit(opt.settings, opt.history)
         assert type(fitted.model).__name__ == "CommitteeGP"
         assert opt.settings.surrogate == "relevance-pursuit"
         resumed = rb.Optimizer.resume(tmp_path / "a.jsonl")
@@ -451,7 +451,7 @@ class TestManyValues:
 
     def test_a_surrogate_that_was_named_stays(self):
         opt = go_on(rb.Optimizer(SPACE, surrogate="standard", seed=0, committee_from=5), 8)
-        assert type(fitting.fit(opt.settings, opt.history).model).__name__ == "StandardGP"
+        assert type(fit.fit(opt.settings, opt.history).model).__name__ == "StandardGP"
 
 
 class TestJournal:

@@ -43,7 +43,7 @@ def test_every_module_is_in_the_architecture():
 
 @pytest.mark.parametrize("name", ["robustbo", *MODULES])
 def test_examples_in_docstrings_are_true(name):
-    if name in ("robustbo.ax", "robustbo.replay.ax_cell"):
+    if name in ("robustbo.ax", "robustbo.replay.cells.ax"):
         pytest.importorskip("ax")
     found = doctest.testmod(importlib.import_module(name))
     assert found.failed == 0

@@ -5,12 +5,12 @@ import secrets
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from robustbo.distinct import is_exhausted
-from robustbo.handing import as_of_now, given_out, line_of
-from robustbo.recording import own
+from robustbo.loop.distinct import is_exhausted
+from robustbo.study.handing import as_of_now, given_out, line_of
+from robustbo.study.recording import own
 from robustbo.trials import worker
 from robustbo.trials.history import History, Trial
-from robustbo.trials.log import Event
+from robustbo.trials.storage.log import Event
 from robustbo.trials.store import Store
 
 ENDED = ("told", "failed", "excluded")

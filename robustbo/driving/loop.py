@@ -9,20 +9,20 @@ import time
 from contextlib import suppress
 from functools import partial
 
-from robustbo.arguments import plain_scalar
-from robustbo.distinct import NOTHING_NEW
+from robustbo.determinism.interrupted import let_go
 from robustbo.driving.asking import Asked, Asking, left_behind, num_ended
+from robustbo.driving.evaluators.evaluator import Evaluator
+from robustbo.driving.evaluators.outcome import Outcome
 from robustbo.driving.interrupts import Interrupts
 from robustbo.driving.plan import Plan
+from robustbo.driving.progress import Display
 from robustbo.errors import JournalError
-from robustbo.evaluators.evaluator import Evaluator
-from robustbo.evaluators.outcome import Outcome
-from robustbo.interrupted import let_go
-from robustbo.progress import Display
-from robustbo.recording import Recording
-from robustbo.suggest import Incumbent
+from robustbo.loop.decide import Incumbent
+from robustbo.loop.distinct import NOTHING_NEW
+from robustbo.study.recording import Recording
 from robustbo.trials.history import Trial
 from robustbo.trials.store import Store
+from robustbo.validation import plain_scalar
 
 log = logging.getLogger("robustbo")
 

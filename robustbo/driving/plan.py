@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from robustbo.arguments import real, whole
-from robustbo.evaluators.cluster import Cluster
-from robustbo.evaluators.evaluator import Evaluator, Here
-from robustbo.evaluators.outcome import Function, Types
-from robustbo.evaluators.processes import Processes
+from robustbo.driving.evaluators.cluster import Cluster
+from robustbo.driving.evaluators.evaluator import Evaluator, Here
+from robustbo.driving.evaluators.outcome import Function, Types
+from robustbo.driving.evaluators.processes import Processes
 from robustbo.trials.history import Trial
+from robustbo.validation import real, whole
 
 T = TypeVar("T")
 Several: TypeAlias = T | Iterable[T]

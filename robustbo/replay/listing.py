@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from robustbo import corruption, problem, regression
-from robustbo.replay.method import NAMED_ABOUT
-from robustbo.replay.spec import SPEC_FILE
+from robustbo.replay.spec.method import NAMED_ABOUT
+from robustbo.replay.spec.optimization import SPEC_FILE
+from robustbo.report.text import Rows
 from robustbo.surrogates.registry import SURROGATES
-from robustbo.tables import Rows
+from robustbo.tasks import corruption, problem, regression
 
 
 def listing() -> Rows:

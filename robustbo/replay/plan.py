@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from robustbo.errors import SpecError
-from robustbo.replay import spec as specs
-from robustbo.replay.engine import AnyCell, cells, is_other_kind, trials_done
-from robustbo.replay.report import table_of
-from robustbo.replay.spec import AnySpec
-from robustbo.replay.work import past_seconds
-from robustbo.tables import Rows, records
+from robustbo.replay.cells.engine import AnyCell, cells, is_other_kind, trials_done
+from robustbo.replay.execute.work import past_seconds
+from robustbo.replay.output.report import table_of
+from robustbo.replay.spec import optimization as specs
+from robustbo.replay.spec.optimization import AnySpec
+from robustbo.report.text import Rows, records
 
 UNKNOWN = "unknown"
 

@@ -9,21 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from robustbo.errors import JournalError, ReplayMismatch, RobustBOError
-from robustbo.recomputing import Decision, decisions
-from robustbo.replay import records
-from robustbo.replay.cell import Cell, excludes, flags, recommend, recorded, told_value
-from robustbo.replay.engine import AnyCell, cells, cells_in, trials_done
-from robustbo.replay.regression_cell import RegressionCell, measure
-from robustbo.replay.regression_cell import entries as recorded_fits
-from robustbo.replay.report import recorded_rows, rows_of, rows_text, text_of
-from robustbo.replay.spec import SPEC_FILE, load
-from robustbo.suggest import step
-from robustbo.trials import logs, trust
+from robustbo.loop.decide import step
+from robustbo.replay.cells import records
+from robustbo.replay.cells.engine import AnyCell, cells, cells_in, trials_done
+from robustbo.replay.cells.optimization import Cell, excludes, flags, recommend, recorded, told_value
+from robustbo.replay.cells.regression import RegressionCell, measure
+from robustbo.replay.cells.regression import entries as recorded_fits
+from robustbo.replay.output.report import recorded_rows, rows_of, rows_text, text_of
+from robustbo.replay.spec.optimization import SPEC_FILE, load
+from robustbo.study.recomputing import Decision, decisions
+from robustbo.trials import trust
 from robustbo.trials.codec import changed_versions, fold
 from robustbo.trials.history import History
-from robustbo.trials.logs import Place
-from robustbo.trials.reading import warn_of_torn
-from robustbo.trials.salvage import SALVAGED
+from robustbo.trials.repair.salvage import SALVAGED
+from robustbo.trials.storage import logs
+from robustbo.trials.storage.logs import Place
+from robustbo.trials.storage.reading import warn_of_torn
 
 THE_SAME = "the same, bit for bit"
 # Of an ask all that is no decision, or follows from it: older versions gave fewer reasons.

@@ -1,14 +1,14 @@
 """Surrogates: each class is a BoTorch model; `robustbo.surrogates.registry` has them by name."""
 
-from robustbo.surrogates.botorch_relevance_pursuit import BoTorchRelevancePursuitGP
-from robustbo.surrogates.committee import CommitteeGP
-from robustbo.surrogates.computation_aware import ComputationAwareGP
-from robustbo.surrogates.conjugate import ConjugateGP
+from robustbo.surrogates.baselines.botorch_relevance_pursuit import BoTorchRelevancePursuitGP
+from robustbo.surrogates.baselines.standard import StandardGP
+from robustbo.surrogates.committee.model import CommitteeGP
 from robustbo.surrogates.filtered import FilteredGP
-from robustbo.surrogates.relevance_pursuit import RelevancePursuitGP
-from robustbo.surrogates.standard import StandardGP
-from robustbo.surrogates.student_t import StudentTGP
-from robustbo.surrogates.student_t_process import StudentTProcess
+from robustbo.surrogates.iterative.model import ComputationAwareGP
+from robustbo.surrogates.pursuit.model import RelevancePursuitGP
+from robustbo.surrogates.student_t.model import StudentTGP
+from robustbo.surrogates.student_t_process.model import StudentTProcess
+from robustbo.surrogates.weighted.model import ConjugateGP
 
 __all__ = [
     "BoTorchRelevancePursuitGP",

@@ -14,17 +14,17 @@ from gpytorch.means import Mean
 from gpytorch.module import Module
 from torch import Tensor
 
-from robustbo.arguments import one_of, whole
-from robustbo.numerics.hyperparameters import Model
-from robustbo.numerics.levels import empty
-from robustbo.numerics.search import Fit
-from robustbo.surrogates import base
-from robustbo.surrogates.averaged import alone
-from robustbo.surrogates.botorch_relevance_pursuit import BoTorchRelevancePursuitGP
-from robustbo.surrogates.map_gp import MapGP
-from robustbo.surrogates.relevance_pursuit import RelevancePursuitGP
-from robustbo.surrogates.rescaling import standardize_on
-from robustbo.surrogates.student_t import StudentTGP
+from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.map_fit import Fit
+from robustbo.numerics.pursuit.support_fit import empty
+from robustbo.surrogates.baselines.botorch_relevance_pursuit import BoTorchRelevancePursuitGP
+from robustbo.surrogates.common import contract
+from robustbo.surrogates.common.averaged import alone
+from robustbo.surrogates.common.map_gp import MapGP
+from robustbo.surrogates.pursuit.model import RelevancePursuitGP
+from robustbo.surrogates.student_t.model import StudentTGP
+from robustbo.surrogates.transforms.inlier_rescale import standardize_on
+from robustbo.validation import one_of, whole
 
 DETECTORS: dict[str, type[GPyTorchModel]] = {
     "relevance-pursuit": RelevancePursuitGP,
@@ -104,7 +104,7 @@ class FilteredGP(MapGP):
 
     Example:
         >>> import torch
-        >>> from robustbo.surrogates.base import fit
+        >>> from robustbo.surrogates.common.contract import fit
         >>> X = torch.linspace(0, 1, 20, dtype=torch.float64).unsqueeze(-1)
         >>> Y = torch.sin(6 * X)
         >>> Y[[4, 11]] += 1e6
@@ -169,7 +169,7 @@ class FilteredGP(MapGP):
     ) -> None:
         """Raise a ValueError or TypeError for an option that cannot be."""
         one_of("detector", detector, sorted(DETECTORS))
-        known = base.own_options(DETECTORS[detector])
+        known = contract.own_options(DETECTORS[detector])
         if unknown := sorted(set(detector_options or {}) - known):
             raise TypeError(f"detector {detector!r} has the options {sorted(known)}, got {unknown[0]!r}")
         if not 0 < tail < 0.5:
@@ -217,9 +217,9 @@ class FilteredGP(MapGP):
             **self._detector_options,
         )
         with torch.enable_grad():  # which BoTorch's fits need
-            base.fit(model)
+            contract.fit(model)
         with alone(model):  # where its fits disagree, they would excuse just what is doubtful
-            e, log_chance = base.tails(model, leave_one_out=self._leave_one_out)
+            e, log_chance = contract.tails(model, leave_one_out=self._leave_one_out)
         chance = log_chance.exp()
         is_outlier = chance < self._tail
         if isinstance(model, MapGP):

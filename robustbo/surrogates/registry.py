@@ -9,20 +9,20 @@ from typing import Any
 import torch
 from botorch.models.gpytorch import GPyTorchModel
 
-from robustbo.arguments import flag, nearest, one_of
-from robustbo.surrogates.base import own_options, quiet
-from robustbo.surrogates.base_gp import check_kernel
-from robustbo.surrogates.committee import CommitteeGP
-from robustbo.surrogates.computation_aware import ComputationAwareGP
-from robustbo.surrogates.conjugate import ConjugateGP
+from robustbo.surrogates.baselines.power_transform import PowerTransformGP
+from robustbo.surrogates.baselines.scaled_clip import ScaledClipGP
+from robustbo.surrogates.baselines.standard import StandardGP
+from robustbo.surrogates.baselines.student_t_variational import StudentTVariationalGP
+from robustbo.surrogates.baselines.trimmed import TrimmedGP
+from robustbo.surrogates.baselines.winsorized import WinsorizedGP
+from robustbo.surrogates.committee.model import CommitteeGP
+from robustbo.surrogates.common.contract import own_options, quiet
+from robustbo.surrogates.common.priors import check_kernel
 from robustbo.surrogates.filtered import DETECTORS, FilteredGP
-from robustbo.surrogates.power_transform import PowerTransformGP
-from robustbo.surrogates.scaled_clip import ScaledClipGP
-from robustbo.surrogates.standard import StandardGP
-from robustbo.surrogates.student_t_process import StudentTProcess
-from robustbo.surrogates.student_t_variational import StudentTVariationalGP
-from robustbo.surrogates.trimmed import TrimmedGP
-from robustbo.surrogates.winsorized import WinsorizedGP
+from robustbo.surrogates.iterative.model import ComputationAwareGP
+from robustbo.surrogates.student_t_process.model import StudentTProcess
+from robustbo.surrogates.weighted.model import ConjugateGP
+from robustbo.validation import flag, nearest, one_of
 
 ALLOWED: dict[str, type[GPyTorchModel]] = {}  # classes that people have named in this process
 

@@ -7,12 +7,13 @@ from typing import Any
 
 from robustbo.errors import JournalError, JournalWarning, warn
 from robustbo.surrogates.registry import SURROGATES, check_options
-from robustbo.trials import logs, schema, trust
+from robustbo.trials import schema, trust
 from robustbo.trials.history import History
-from robustbo.trials.log import Event
-from robustbo.trials.logs import Place
-from robustbo.trials.reading import Contents, warn_of_torn
 from robustbo.trials.settings import Settings
+from robustbo.trials.storage import logs
+from robustbo.trials.storage.log import Event
+from robustbo.trials.storage.logs import Place
+from robustbo.trials.storage.reading import Contents, warn_of_torn
 
 # What unchecked settings may raise where they are made, and where their surrogate is made of a few values.
 UNUSABLE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, MemoryError)

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from robustbo.space import Space
-from robustbo.trials.log import Event
+from robustbo.searchspace.space import Space
+from robustbo.trials.storage.log import Event
 
 Number = Annotated[int, Field(strict=True, ge=0, le=2**53)]
 Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
-from robustbo.arguments import flag, one_of, whole
-from robustbo.parameters import Float, Parameter
-from robustbo.space import Space
+from robustbo.searchspace.parameters import Float, Parameter
+from robustbo.searchspace.space import Space
+from robustbo.validation import flag, one_of, whole
 
 Direction = Literal["minimize", "maximize"]
 DIRECTIONS: tuple[str, ...] = get_args(Direction)
@@ -37,9 +37,9 @@ class Settings:
         options: The surrogate's own options, as JSON text (hashable).
         acquisition: One of `ACQUISITIONS`; "sobol" never leaves the Sobol sequence.
         num_initial: How many Sobol points come first.
-        remeasure: Which values may be measured again: one of `REMEASURES`; see `robustbo.remeasure`.
+        remeasure: Which values may be measured again: one of `REMEASURES`; see `robustbo.loop.replicate`.
         max_repeats: How many measurements more one point may get.
-        set_aside: Whether a value that disappoints beyond belief is left out for now; see `robustbo.doubt`.
+        set_aside: Whether a value that disappoints beyond belief is left out for now; see `robustbo.loop.quarantine`.
         seed: Root of all randomness.
         committee_from: Beyond so many told values a committee takes the surrogate's place; None never.
     """

@@ -12,15 +12,16 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from robustbo.determinism.interrupted import letting_go
 from robustbo.errors import JournalError, JournalExists, JournalWarning, warn
-from robustbo.interrupted import letting_go
 from robustbo.surrogates.registry import ALLOWED, name_of
-from robustbo.trials import logs, schema, trust
+from robustbo.trials import schema, trust
 from robustbo.trials.codec import changed_versions, fold, header
 from robustbo.trials.history import History
-from robustbo.trials.log import Conflict, Event, Log, Mark, Memory, Turn
-from robustbo.trials.logs import Place
 from robustbo.trials.settings import Settings
+from robustbo.trials.storage import logs
+from robustbo.trials.storage.log import Conflict, Event, Log, Mark, Memory, Turn
+from robustbo.trials.storage.logs import Place
 from robustbo.trials.trust import Trust
 
 TRIES = 3  # of a decision beside which trials begin

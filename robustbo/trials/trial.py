@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from robustbo.parameters import Value
+from robustbo.searchspace.parameters import Value
 
 REMEASURE = "re-measure"  # the reason of a trial that repeats another
 STATES = ("told", "pending", "queued", "failed", "excluded")

@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from robustbo.numerics.laplace_search import evaluate, search
+from robustbo.numerics.student_t.map_fit import evaluate, search
 
 
 @pytest.fixture(scope="module")

@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 import robustbo as rb
-from robustbo import fitting
 from robustbo.errors import FitError
-from robustbo.recomputing import recomputed
+from robustbo.loop import fit
+from robustbo.study.recomputing import recomputed
 from robustbo.trials.codec import settings_of
-from robustbo.trials.reading import read
+from robustbo.trials.storage.reading import read
 from tests.fuzz import hostile
 
 DOCUMENTED = (ValueError, TypeError)  # of what is no number, no point, or not allowed for a trial in its state
@@ -259,13 +259,13 @@ class Hostile(RuleBasedStateMachine):
         self._same(again)
         if not self.asks_again or (self._room() < 1 and not self._having("queued")):
             return
-        fitting._fit.cache_clear()
+        fit._fit.cache_clear()
         next_one = again.ask()
         assert hostile.is_in(self.space, next_one.params), next_one
         COUNTS[f"asked: {next_one.origin}"] += 1
         COUNTS["fallback"] += next_one.fallback is not None
         contents = read(self.path)
-        fitting._fit.cache_clear()
+        fit._fit.cache_clear()
         for recorded, made in list(recomputed(settings_of(self.path, contents.header), contents.events))[-2:]:
             assert all(recorded[key] == made[key] for key in made if not key.endswith("_s")), (recorded, made)
             COUNTS["asked again"] += 1

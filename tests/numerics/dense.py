@@ -2,7 +2,7 @@
 
 import torch
 
-from robustbo.numerics.kernels import KernelGradient
+from robustbo.numerics.gp.kernels import KernelGradient
 
 
 def pullback(G, D, l, kernel):

@@ -2,8 +2,8 @@
 
 import torch
 
-from robustbo.numerics.covariance import LogNormal, stationary
-from robustbo.numerics.hyperparameters import Model
+from robustbo.numerics.gp.covariance import LogNormal, stationary
+from robustbo.numerics.gp.log_posterior import Model
 
 PRIOR = LogNormal(0.5, 1.5)
 NOISE = LogNormal(-4.0, 1.0)

@@ -4,7 +4,7 @@ import pytest
 
 from problems.rover import rover
 from robustbo import seeds
-from robustbo.corruption import build
+from robustbo.tasks.corruption import build
 
 
 @pytest.mark.parametrize("variant", ["robot", "ebo_small", "ebo_large"])

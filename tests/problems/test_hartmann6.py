@@ -4,8 +4,8 @@ import torch
 from botorch.test_functions import Hartmann
 
 from problems.hartmann6 import NAMES, hartmann6
-from robustbo import problem
 from robustbo.errors import SpaceError
+from robustbo.tasks import problem
 
 
 def test_the_value_at_the_optimizer_is_the_optimum():

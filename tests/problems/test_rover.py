@@ -11,7 +11,7 @@ from scipy.interpolate import splev, splprep
 
 from problems import rover as module
 from problems.rover import load_field, rover
-from robustbo import corruption
+from robustbo.tasks import corruption
 
 NUMBERS = json.loads(Path(module.__file__).with_name("rover.json").read_text())
 VARIANTS = ("robot", "ebo_small", "ebo_large")

@@ -3,9 +3,10 @@ import pytest
 
 from problems import svm as module
 from problems.svm import Preset, relevant, split, svm
-from robustbo import problem, seeds
-from robustbo.corruption import build
+from robustbo import seeds
 from robustbo.errors import DataError
+from robustbo.tasks import problem
+from robustbo.tasks.corruption import build
 
 pytest.importorskip("sklearn")
 GOOD = {"C": 50.0, "epsilon": 0.1, "gamma": 0.1}

@@ -6,7 +6,7 @@ import torch
 from botorch.test_functions import Ackley, Branin, Levy
 
 from problems.synthetic import ackley, branin, levy
-from robustbo import problem
+from robustbo.tasks import problem
 
 
 def test_the_value_at_each_optimizer_is_the_optimum():

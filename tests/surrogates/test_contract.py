@@ -10,8 +10,8 @@ from botorch.models import SingleTaskGP
 from botorch.models.transforms.input import Normalize
 from botorch.utils.datasets import SupervisedDataset
 
-from robustbo.surrogates.base import BOTORCH_ARGUMENTS, diagnose, marginal_log_likelihood, quiet
-from robustbo.surrogates.botorch_relevance_pursuit import BoTorchRelevancePursuitGP
+from robustbo.surrogates.baselines.botorch_relevance_pursuit import BoTorchRelevancePursuitGP
+from robustbo.surrogates.common.contract import BOTORCH_ARGUMENTS, diagnose, marginal_log_likelihood, quiet
 from robustbo.surrogates.registry import SURROGATES
 
 ROBUST = {"relevance-pursuit", "student-t", "filtered", "botorch-relevance-pursuit"}

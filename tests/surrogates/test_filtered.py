@@ -1,9 +1,9 @@
 import pytest
 import torch
 
-from robustbo.surrogates.base import diagnose, fit, quiet
+from robustbo.surrogates.baselines.standard import StandardGP
+from robustbo.surrogates.common.contract import diagnose, fit, quiet
 from robustbo.surrogates.filtered import DETECTORS, FilteredGP, last_diagnosis
-from robustbo.surrogates.standard import StandardGP
 
 
 def data(n=30, outliers=(4, 11), magnitude=5.0):

@@ -19,9 +19,9 @@ from ax.generation_strategy.transition_criterion import MinTrials
 from ax.generators.torch.botorch_modular.surrogate import ModelConfig, SurrogateSpec
 
 from robustbo.surrogates.filtered import FilteredGP
-from robustbo.surrogates.relevance_pursuit import RelevancePursuitGP
-from robustbo.surrogates.student_t import StudentTGP
-from robustbo.surrogates.student_t_process import StudentTProcess
+from robustbo.surrogates.pursuit.model import RelevancePursuitGP
+from robustbo.surrogates.student_t.model import StudentTGP
+from robustbo.surrogates.student_t_process.model import StudentTProcess
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # what Ax and its libraries say to their own developers
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from robustbo.errors import FitError, NumericalError
-from robustbo.surrogates.base import diagnose, fit
+from robustbo.surrogates.common.contract import diagnose, fit
 from robustbo.surrogates.registry import SURROGATES, check_options, model_class, own_options
 
 VALUES = (None, "x", True, -1, 0, 0.5, 1e-300, 1e300, 10**9, 2**53, math.nan, math.inf, [], {}, [1], "1")

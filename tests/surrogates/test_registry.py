@@ -17,7 +17,7 @@ def test_an_unknown_name_is_answered_with_the_known_ones():
         name_of("gp")
 
 
-@pytest.mark.parametrize("name", ["no.such.module:Class", "robustbo.surrogates.standard:NoSuchGP"])
+@pytest.mark.parametrize("name", ["no.such.module:Class", "robustbo.surrogates.baselines.standard:NoSuchGP"])
 def test_a_class_that_cannot_be_found_is_named(name):
     with pytest.raises(ValueError, match="must be importable here"):
         name_of(name)

@@ -29,9 +29,9 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import robustbo as rb
-from robustbo.cli import main
+from robustbo.cli.app import main
 from robustbo.errors import RobustBOError
-from robustbo.surrogates.base import own_options
+from robustbo.surrogates.common.contract import own_options
 from robustbo.surrogates.registry import SURROGATES
 
 LIMIT_S = 5.0

@@ -9,7 +9,7 @@ import pytest
 
 import robustbo as rb
 from robustbo.trials import worker
-from robustbo.trials.journal import Journal
+from robustbo.trials.storage.journal import Journal
 from tests.trials import forged
 
 SEEDS = range(64)

@@ -3,8 +3,8 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from robustbo.parameters import Choice, Float, Int
-from robustbo.space import Space
+from robustbo.searchspace.parameters import Choice, Float, Int
+from robustbo.searchspace.space import Space
 from robustbo.trials.settings import Settings, default_num_initial, options_text
 
 SPACE = Space(x=Float(1e-3, 1.0, log=True), n=Int(1, 4), c=Choice("a", None, True))

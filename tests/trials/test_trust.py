@@ -10,8 +10,8 @@ import robustbo as rb
 from robustbo.errors import TrustError
 from robustbo.surrogates import registry
 from robustbo.trials.codec import opened
-from robustbo.trials.journal import Journal
 from robustbo.trials.settings import Settings, options_text
+from robustbo.trials.storage.journal import Journal
 
 SPACE = rb.Space(x=rb.Float(0, 1))
 CODE = "import pathlib\npathlib.Path({mark!r}).touch()\nfrom botorch.models import SingleTaskGP as Evil\n"

@@ -1,0 +1,11 @@
+"""Inside Ax: our surrogates as a generation strategy, and their word on what a client has measured.
+
+    client.set_generation_strategy(generation_strategy("relevance-pursuit"))
+
+Importing this registers our classes with Ax's storage, so that clients that use them can be saved and loaded.
+"""
+
+from robustbo.ax.client import Best, best, complete, next_repeat, outliers
+from robustbo.ax.strategy import client_for, generation_strategy
+
+__all__ = ["Best", "best", "client_for", "complete", "generation_strategy", "next_repeat", "outliers"]

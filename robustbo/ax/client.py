@@ -1,0 +1,178 @@
+"""What a client of Ax has measured, in our surrogates' words; nothing of Ax is imported here, only looked at."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from robustbo.ax.experiment import history_of, objective_of, runs_of, space_of
+from robustbo.loop.decide import incumbent, step
+from robustbo.loop.outliers import outliers as reported
+from robustbo.searchspace.space import Space
+from robustbo.surrogates.registry import SURROGATES
+from robustbo.trials.settings import DEFAULT_MAX_REPEATS, DEFAULT_SURROGATE, Settings, default_num_initial, options_text
+from robustbo.validation import real
+
+
+class Best(NamedTuple):
+    """The best arm among those tried, with posterior mean and standard deviation of the objective there."""
+
+    trial_index: int
+    arm_name: str
+    parameters: dict[str, Any]
+    mean: float
+    sd: float
+
+
+def best(client: Any) -> Best:
+    """The best arm tried, never one whose every value looks wrong.
+
+    By the surrogate of the client's strategy, or by relevance pursuit where that is none of ours.
+
+    Raises:
+        ValueError: If there is not one objective, there are outcome constraints (whose models Ax has, not we), or
+            nothing has been measured.
+    """
+    experiment = client._experiment
+    metric, direction = objective_of(experiment)
+    if experiment.optimization_config.outcome_constraints:
+        raise ValueError("best must not have outcome constraints to meet; ask client.get_best_parameterization()")
+    space = space_of(experiment)
+    runs = runs_of(experiment, space, metric)
+    found = incumbent(_settings(client, space, direction), history_of(runs))
+    run = runs[found.trial.number]
+    return Best(run.trial_index, run.arm_name, run.params, found.mean, found.sd)
+
+
+def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
+    """What each value is worth, a row an arm and metric, the most suspicious of each metric first.
+
+    By the surrogate of the client's strategy, or by relevance pursuit where that is none of ours.
+
+    Columns: trial_index, arm_name, metric, value, expected, sd (of what is expected), evidence (nats), flagged.
+
+    Args:
+        client: An Ax client; it is only read.
+        metric: One metric; all that were measured unless given.
+
+    Raises:
+        ValueError: If there is no such metric.
+    """
+    experiment, rows = client._experiment, []
+    space = space_of(experiment)
+    if metric is not None and metric not in experiment.metrics:
+        raise ValueError(f"metric must be one of {sorted(experiment.metrics)}, got {metric!r}")
+    metrics = sorted(experiment.metrics) if metric is None else [metric]
+    for name in metrics:
+        runs = runs_of(experiment, space, name)
+        if not (history := history_of(runs)).having("told"):
+            continue
+        for o in reported(_settings(client, space, "minimize"), history, is_weighed=False):
+            run = runs[o.trial.number]
+            rows.append((run.trial_index, run.arm_name, name, o.value, o.expected, o.sd, o.evidence, o.flagged))
+    columns = ["trial_index", "arm_name", "metric", "value", "expected", "sd", "evidence", "flagged"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def complete(client: Any, trial_index: int, raw_data: Mapping[str, Any]) -> bool:
+    """Complete a trial, or mark it as failed where a number is not finite: one infinity would end Ax's next generation.
+
+    Args:
+        client: An Ax client.
+        trial_index: Of the trial.
+        raw_data: Metric -> value, or (value, standard error). Tracking metrics count: one that is not finite fails the
+            whole trial, so leave it out if the trial is good without it.
+
+    Returns:
+        Whether it was completed.
+
+    Raises:
+        TypeError: If a value is no number and no pair of two.
+        ValueError: If a standard error is negative, or is told for some of a metric's values and not for others, which
+            no model can take.
+    """
+    told = {name: _pair(name, value) for name, value in raw_data.items()}
+    if wrong := {name: pair for name, pair in told.items() if not all(map(math.isfinite, pair))}:
+        client.mark_trial_failed(trial_index, failed_reason=f"not finite: {wrong}")
+        return False
+    data = client._experiment.lookup_data().df
+    for name, (_, *sem) in told.items():
+        before: Any = data[data["metric_name"] == name]["sem"] if len(data) else []
+        if len(before) and bool(sem) != bool(before.notna().all()):
+            raise ValueError(f"{name} must have a standard error at all trials or at none, got {raw_data[name]!r}")
+    client.complete_trial(trial_index, {name: pair if len(pair) == 2 else pair[0] for name, pair in told.items()})
+    return True
+
+
+def _pair(name: str, value: Any) -> tuple[float, ...]:
+    """A value, and its standard error if it has one."""
+    if not isinstance(value, tuple):
+        return (real(name, value),)
+    if len(value) != 2:
+        raise TypeError(f"{name} must be a value or (value, standard error), got {value!r}")
+    mean, sem = real(name, value[0]), real(f"{name}'s standard error", value[1])
+    if sem < 0:
+        raise ValueError(f"{name}'s standard error must be at least 0, got {sem}")
+    return mean, sem
+
+
+def next_repeat(
+    client: Any,
+    *,
+    surrogate: str | None = None,
+    remeasure: str = "promising",
+    max_repeats: int = DEFAULT_MAX_REPEATS,
+    seed: int = 0,
+) -> dict[str, Any] | None:
+    """The parameters of a completed trial that is worth more when measured again than a new point; None if none is.
+
+    Ax's generation nodes propose new arms and never one that the experiment has, so this is asked before
+    `Client.get_next_trials`, and answered by `Client.attach_trial`. It decides as `Optimizer.ask` does, from the
+    surrogate alone: what Ax's own model had expected is not known.
+
+    Args:
+        client: An Ax client with one objective; it is only read.
+        surrogate: A registry name, that of the client's strategy unless given; with "promising" it must be one that
+            flags outliers, or nothing is ever repeated.
+        remeasure: "promising", "suspicious" or "never".
+        max_repeats: How many measurements more one point may get.
+        seed: Of the comparison with a new point.
+
+    Raises:
+        ValueError: If the experiment has several objectives, or a parameter of another kind.
+
+    Example:
+        >>> def next_trial(client):
+        ...     if (params := next_repeat(client)) is not None:
+        ...         return client.attach_trial(params), params
+        ...     return next(iter(client.get_next_trials(max_trials=1).items()))
+    """
+    experiment = client._experiment
+    metric, direction = objective_of(experiment)
+    space = space_of(experiment)
+    settings = _settings(client, space, direction, surrogate, seed=seed, remeasure=remeasure, max_repeats=max_repeats)
+    runs = runs_of(experiment, space, metric)
+    history = history_of(runs)
+    if not history.having("told"):
+        return None
+    repeats = step(settings, history, len(history)).repeats
+    return None if repeats is None else dict(runs[repeats].params)
+
+
+def _settings(client: Any, space: Space, direction: str, surrogate: str | None = None, **rest: Any) -> Settings:
+    """Ours for a client: with the surrogate of its strategy, or the default one, unless another is given."""
+    name, options = _surrogate(client) if surrogate is None else (surrogate, {})
+    initial = default_num_initial(space)
+    return Settings(space, direction, name, options_text(options), num_initial=initial, **rest)
+
+
+def _surrogate(client: Any) -> tuple[str, Mapping[str, Any]]:
+    strategy = client._maybe_generation_strategy
+    for node in strategy._nodes if strategy is not None else ():
+        for spec in node.generator_specs:
+            surrogate_spec = spec.generator_kwargs.get("surrogate_spec")
+            for config in surrogate_spec.model_configs if surrogate_spec is not None else ():
+                if config.name in SURROGATES:
+                    return config.name, config.model_options
+    return DEFAULT_SURROGATE, {}

@@ -1,0 +1,116 @@
+"""An Ax experiment as a history of ours; nothing of Ax is imported here, only looked at."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from robustbo.errors import SpaceError
+from robustbo.searchspace.parameters import Choice, Float, Int, Parameter, Value
+from robustbo.searchspace.space import Space
+from robustbo.trials.history import History
+
+DESIGNS = {"Sobol", "Uniform", "InSampleUniform", "Factorial", "CenterOfSearchSpace"}  # generators that need no data
+
+
+class Run(NamedTuple):
+    """One arm of one trial of an experiment.
+
+    Attributes:
+        trial_index: Ax's number of the trial.
+        arm_name: Ax's name of the arm.
+        params: Its parameters, fixed ones included.
+        point: The same in our space.
+        value: Of the metric; None where there is none, or none that counts.
+        sd: Of the value's noise, where known.
+        is_over: Whether no value is to come any more.
+        origin: "sobol" for any design, "model", or "user" where it was attached.
+    """
+
+    trial_index: int
+    arm_name: str
+    params: dict[str, Any]
+    point: dict[str, Value]
+    value: float | None
+    sd: float | None
+    is_over: bool
+    origin: str
+
+
+def space_of(experiment: Any) -> Space:
+    """The search space, without its constraints.
+
+    Raises:
+        ValueError: If a parameter is of another kind.
+    """
+    return Space.from_dict(dict(_parameters(experiment.search_space)))
+
+
+def objective_of(experiment: Any) -> tuple[str, str]:
+    """The objective's metric and direction.
+
+    Raises:
+        ValueError: If there is not exactly one.
+    """
+    config = experiment.optimization_config
+    objective = config.objective if config is not None else None
+    if objective is None or len(objective.metric_names) != 1:
+        raise ValueError(f"the experiment must have one objective, got {objective!r}; configure_optimization first")
+    return objective.metric_names[0], "minimize" if objective.minimize else "maximize"
+
+
+def runs_of(experiment: Any, space: Space, metric: str) -> list[Run]:
+    """All arms within the space (Ax lets others be attached), by trial; matched to their data by index and name.
+
+    A value that is not finite, and any value of a trial that failed or was abandoned, is none.
+    """
+    data = experiment.lookup_data().df
+    rows = data[data["metric_name"] == metric] if len(data) else data
+    found = {(row.trial_index, row.arm_name): (row.mean, row.sem) for row in rows.itertuples()}
+    return list(_runs(experiment, space, found))
+
+
+def _runs(experiment: Any, space: Space, found: dict[tuple[int, str], tuple[float, float]]) -> Iterator[Run]:
+    for index, trial in sorted(experiment.trials.items()):
+        for arm in trial.arms:
+            try:
+                point = space.validate({name: arm.parameters[name] for name in space.names})
+            except SpaceError:
+                continue
+            value, sd = found.get((index, arm.name), (math.nan, math.nan))
+            counts = math.isfinite(value) and not (trial.status.is_failed or trial.status.is_abandoned)
+            known = float(sd) if sd is not None and sd > 0 else None
+            params = dict(arm.parameters)
+            measured, is_over = float(value) if counts else None, trial.status.is_terminal
+            yield Run(index, arm.name, params, point, measured, known, is_over, _origin(trial, arm))
+
+
+def _origin(trial: Any, arm: Any) -> str:
+    makers = [run for run in trial.generator_runs if any(other.name == arm.name for other in run.arms)]
+    keys = {getattr(run, "_generator_key", None) for run in makers} - {None}
+    return "model" if keys - DESIGNS else "sobol" if keys else "user"
+
+
+def history_of(runs: Sequence[Run]) -> History:
+    """The runs as trials, in order; one at the point of an earlier one repeats it."""
+    history, first = History(), dict[tuple[Any, ...], int]()
+    for number, run in enumerate(runs):
+        event: dict[str, Any] = {"event": "ask", "trial": number, "params": run.point, "origin": run.origin}
+        earlier = first.setdefault(tuple(run.point.values()), number)
+        history = history.apply(event if earlier == number else event | {"repeats": earlier})
+        if run.value is not None:
+            history = history.apply({"event": "tell", "trial": number, "value": run.value, "sd": run.sd})
+        elif run.is_over:
+            history = history.apply({"event": "fail", "trial": number, "reason": "no data"})
+    return history
+
+
+def _parameters(search_space: Any) -> Iterator[tuple[str, Parameter]]:
+    for name, parameter in search_space.parameters.items():
+        if hasattr(parameter, "lower"):
+            low, high, is_log = parameter.lower, parameter.upper, bool(parameter.log_scale)
+            is_whole = parameter.parameter_type.name == "INT"
+            yield name, Int(int(low), int(high), is_log) if is_whole else Float(float(low), float(high), is_log)
+        elif hasattr(parameter, "values"):
+            yield name, Choice(*parameter.values)
+        elif not hasattr(parameter, "value"):  # a fixed one has one and is no dimension
+            raise ValueError(f"{name} must be a range, a choice or fixed, got {parameter!r}")

@@ -1,0 +1,229 @@
+"""Our surrogates as a generation strategy of Ax.
+
+Importing this registers our classes with Ax's storage, so that clients that use them can be saved and loaded.
+"""
+
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from ax.adapter.registry import Generators, MBM_X_trans
+from ax.adapter.transforms.base import Transform
+from ax.adapter.transforms.derelativize import Derelativize
+from ax.adapter.transforms.standardize_y import StandardizeY
+from ax.api.client import Client
+from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
+from ax.core.trial_status import TrialStatus
+from ax.generation_strategy.generation_node import GenerationNode
+from ax.generation_strategy.generation_strategy import GenerationStrategy
+from ax.generation_strategy.generator_spec import GeneratorSpec
+from ax.generation_strategy.transition_criterion import MinTrials
+from ax.generators.torch.botorch_modular.acquisition import Acquisition
+from ax.generators.torch.botorch_modular.surrogate import ModelConfig, SurrogateSpec
+from ax.storage.botorch_modular_registry import (
+    CLASS_TO_REGISTRY,
+    CLASS_TO_REVERSE_REGISTRY,
+    register_acquisition,
+    register_mll,
+    register_model,
+)
+from ax.storage.transform_registry import register_transform
+from botorch.models.transforms.outcome import OutcomeTransform, Standardize
+from gpytorch.mlls import VariationalELBO
+from torch import Tensor, as_tensor
+
+from robustbo import seeds
+from robustbo.determinism.isolation import seeded
+from robustbo.determinism.surroundings import pinned
+from robustbo.searchspace.parameters import Choice, Float, Parameter
+from robustbo.searchspace.space import Space
+from robustbo.surrogates.common.contract import quiet
+from robustbo.surrogates.registry import SURROGATES, check_options, model_class
+from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
+from robustbo.trials.settings import DEFAULT_SURROGATE
+from robustbo.validation import one_of, whole
+
+NUM_INITIAL = 5  # Ax's
+# As many as Ax climbs at once. Its 20 of 1024 led higher by over 0.01 in one of 60 asks (Hartmann6, 7 to 90 values).
+CLIMBS = {"num_restarts": 5, "raw_samples": 512}
+DIGITS = 10
+DECIMALS = 10  # of a value in the JSON of an Ax client (pandas has so many)
+
+
+class LowerBound(VariationalELBO):
+    """The evidence's lower bound with the arguments that Ax gives to a marginal log likelihood."""
+
+    def __init__(self, likelihood: Any, model: Any) -> None:
+        super().__init__(likelihood, model.model, num_data=len(model.train_targets))
+
+
+BOUNDS = {"student-t-variational": LowerBound}
+
+
+class RobustStandardizeY(StandardizeY):
+    """Ax's standardization by median and interquartile range, which a few wild values cannot move.
+
+    Values count by their first `DIGITS`: Ax's storage drops the last, and a client that was loaded is to go on alike.
+    """
+
+    def __init__(
+        self, search_space: Any = None, experiment_data: Any = None, adapter: Any = None, config: Any = None
+    ) -> None:
+        Transform.__init__(self, search_space, experiment_data, adapter, config)
+        self.Ymean, self.Ystd = {}, {}
+        for metric, column in experiment_data.observation_data["mean"].items():
+            scale = RobustStandardize(m=1)
+            scale.learn(as_tensor(_rounded(column.dropna().to_numpy(dtype=float))).unsqueeze(-1))
+            self.Ymean[metric], self.Ystd[metric] = scale.means.item(), scale.stdvs.item()
+
+    def transform_experiment_data(self, experiment_data: Any) -> Any:
+        """The data with means and standard errors rounded, then scaled."""
+        observed = experiment_data.observation_data
+        for column in ("mean", "sem"):
+            for metric in self.Ymean:
+                observed[column, metric] = _rounded(observed[column, metric].to_numpy(dtype=float))
+        return super().transform_experiment_data(experiment_data)
+
+
+def _rounded(values: np.ndarray) -> np.ndarray:
+    """To the decimals that Ax's JSON keeps, then to `DIGITS`: what was saved could else lie beyond a tie."""
+    return np.array([float(f"{float(f'{value:.{DECIMALS}f}'):.{DIGITS}g}") for value in values])
+
+
+class SeededAcquisition(Acquisition):
+    """Ax's, drawing from a seed and the number of points that it knows, so that a client that was loaded goes on alike.
+
+    Its option ``seed`` is the root.
+    """
+
+    @pinned
+    def _instantiate_acquisition(self) -> None:
+        with seeded(self._seed("samples")), quiet():
+            super()._instantiate_acquisition()
+
+    @pinned
+    def optimize(self, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
+        """Candidates, as in Ax."""
+        with seeded(self._seed("restarts")), quiet():
+            return super().optimize(*args, **kwargs)
+
+    def _seed(self, purpose: str) -> int:
+        known = sum(len(X) for X in (*self.surrogate.Xs[:1], self.X_pending) if X is not None)
+        return seeds.derive(self.options.get("seed", 0), known, purpose)
+
+
+def generation_strategy(
+    surrogate: str = DEFAULT_SURROGATE,
+    surrogate_options: Mapping[str, Any] | None = None,
+    num_initial: int | None = None,
+    seed: int | None = None,
+) -> GenerationStrategy:
+    """Sobol points, then one of our surrogates with qLogNEI, for `Client.set_generation_strategy`.
+
+    Each metric has a model of its own; several objectives have Ax's own acquisition function for them.
+
+    The values reach the surrogate as they were measured but for a robust scale: no winsorizing, and no mean and
+    standard deviation, which one wild value would move.
+
+    Args:
+        surrogate: A registry name.
+        surrogate_options: Its own options.
+        num_initial: How many trials come first; 5 unless said, as in Ax.
+        seed: Of the Sobol points and of the acquisition's samples; drawn unless said. It is saved with the client.
+
+    Raises:
+        ValueError: If the surrogate or an option cannot be.
+        TypeError: If there is no such option.
+
+    Example:
+        >>> generation_strategy("relevance-pursuit", seed=0).name
+        'Sobol+robustbo:relevance-pursuit'
+    """
+    one_of("surrogate", surrogate, sorted(SURROGATES))
+    options = dict(surrogate_options or {})
+    check_options(surrogate, options)
+    seed = secrets.randbits(31) if seed is None else whole("seed", seed, 0)
+    initial = NUM_INITIAL if num_initial is None else whole("num_initial", num_initial, 1)
+    model = model_class(surrogate)
+    outcome = getattr(model, "outcome_class", Standardize)
+    config = ModelConfig(
+        botorch_model_class=model,
+        model_options=options,
+        mll_class=BOUNDS.get(surrogate),
+        outcome_transform_classes=[outcome],
+        outcome_transform_options={outcome.__name__: {"m": 1}},
+        name=surrogate,
+    )
+    robust = GeneratorSpec(
+        Generators.BOTORCH_MODULAR,
+        generator_kwargs={
+            "surrogate_spec": SurrogateSpec(model_configs=[config], allow_batched_models=False),
+            "transforms": [*MBM_X_trans, Derelativize, RobustStandardizeY],
+            "acquisition_class": SeededAcquisition,
+            "acquisition_options": {"seed": seed},
+            "refit_on_cv": True,  # the quick leave-one-out believes the likelihood of a plain GP
+            "warm_start_refit": False,  # our searches begin where they should themselves
+        },
+        generator_gen_kwargs={"model_gen_options": {"optimizer_kwargs": dict(CLIMBS)}},
+    )
+    first = GeneratorSpec(Generators.SOBOL, generator_kwargs={"seed": seed % 2**31})
+    return GenerationStrategy(
+        name=f"Sobol+robustbo:{surrogate}",
+        nodes=[
+            GenerationNode("Sobol", [first], _enough(initial), should_deduplicate=True),
+            GenerationNode("robustbo", [robust], should_deduplicate=True),
+        ],
+    )
+
+
+def client_for(space: Space, direction: str, metric: str, seed: int | None = None) -> Client:
+    """An Ax client for a space of ours and one objective.
+
+    Args:
+        space: Its parameters become Ax's; the values of a Choice must be of one type.
+        direction: "minimize" or "maximize".
+        metric: The objective's name.
+        seed: Ax's random seed.
+
+    Raises:
+        ValueError: If the values of a Choice are of several types.
+    """
+    client = Client(random_seed=seed)
+    client.configure_experiment([_config(name, parameter) for name, parameter in space.parameters])
+    client.configure_optimization(objective=metric if direction == "maximize" else f"-{metric}")
+    return client
+
+
+def _config(name: str, parameter: Parameter) -> RangeParameterConfig | ChoiceParameterConfig:
+    if isinstance(parameter, Choice):
+        kinds = sorted({type(value).__name__ for value in parameter.values})
+        if len(kinds) > 1:
+            raise ValueError(f"{name} must have values of one type for Ax, got {kinds}")
+        return ChoiceParameterConfig(name=name, parameter_type=kinds[0], values=list(parameter.values))
+    return RangeParameterConfig(
+        name=name,
+        parameter_type="float" if isinstance(parameter, Float) else "int",
+        bounds=(parameter.low, parameter.high),
+        scaling="log" if parameter.log else None,
+    )
+
+
+def _enough(num_initial: int) -> list[MinTrials]:
+    """So many trials that did not fail, half of them with data: Ax's own rule."""
+    gone = [TrialStatus.FAILED, TrialStatus.ABANDONED]
+    done = {"only_in_statuses": [TrialStatus.COMPLETED], "count_only_trials_with_data": True}
+    return [
+        MinTrials(num_initial, transition_to="robustbo", use_all_trials_in_exp=True, not_in_statuses=gone),
+        MinTrials(max(1, num_initial // 2), transition_to="robustbo", use_all_trials_in_exp=True, **done),
+    ]
+
+
+for _class in dict.fromkeys(SURROGATES.values()):
+    register_model(_class)
+register_acquisition(SeededAcquisition)
+register_mll(LowerBound)
+register_transform(RobustStandardizeY)
+for _class in {getattr(model, "outcome_class", Standardize) for model in SURROGATES.values()} - {Standardize}:
+    CLASS_TO_REGISTRY[OutcomeTransform][_class] = _class.__name__
+    CLASS_TO_REVERSE_REGISTRY[OutcomeTransform][_class.__name__] = _class

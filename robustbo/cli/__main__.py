@@ -1,0 +1,5 @@
+"""``python -m robustbo.cli``."""
+
+from robustbo.cli import main
+
+main()

@@ -1,0 +1,244 @@
+"""The command line: runs here, single optimizations in `robustbo.cli.study`.
+
+Results go to stdout, logs and progress bars to stderr. Heavy imports happen inside the commands, so that ``--help``
+answers at once.
+"""
+
+import re
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from robustbo.cli import study as cli_study
+from robustbo.cli import terminal
+from robustbo.cli.study import FormatOption, Journal
+from robustbo.cli.terminal import Format
+from robustbo.errors import RobustBOError
+from robustbo.replay.execute import workers
+from robustbo.replay.output.placed import placed
+
+if TYPE_CHECKING:
+    from robustbo.replay.execute.work import Failure
+    from robustbo.replay.plan import Plan
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+Runs = Annotated[
+    list[Path],
+    typer.Argument(metavar="RUN...", help="Spec files, or folders with spec.toml in them.", show_default=False),
+]
+
+
+def _version(is_asked: bool) -> None:
+    if is_asked:
+        from importlib.metadata import version
+
+        terminal.lines([f"robustbo {version('robustbo')}"])
+        raise typer.Exit
+
+
+@app.callback()
+def about(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Bayesian optimization for measurements that cannot all be trusted."""
+
+
+@app.command()
+def replay(
+    runs: Runs,
+    method: Annotated[list[str] | None, typer.Option(help="Only this method; may be repeated.")] = None,
+    replications: Annotated[int | None, typer.Option(min=1, help="Instead of the spec's.")] = None,
+    trials: Annotated[int | None, typer.Option(min=1, help="Instead of the spec's.")] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override an entry.")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes, of one thread each.")] = 1,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Run on the workers of this Dask scheduler instead.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the results; results/NAME unless said.")] = None,
+    resume: Annotated[bool, typer.Option(help="Continue where an earlier call stopped.")] = True,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run, and for how long.")] = False,
+    fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Stop at the first failure.")] = False,
+    format_: FormatOption = Format.table,
+) -> None:
+    """Run benchmark runs and show how each method did."""
+    if jobs > 1 and cluster is None and not dry_run and all(run.exists() for run in runs):
+        workers.begin()  # they import what this process does, meanwhile; not where a run is misspelt, and all is over
+    from robustbo.replay.plan import forecast, in_all, plan_all, summaries
+
+    flags = {"replications": replications, "trials": trials}
+    overrides = [*(set_ or []), *(f"{key}={value}" for key, value in flags.items() if value is not None)]
+    plans = plan_all(runs, overrides, method or [], out, resume)
+    if dry_run:
+        ahead = forecast(plans, jobs)
+        terminal.rows(ahead, format_, title="what would run")
+        terminal.log(in_all(ahead))
+        return
+    failures: list[Failure] = []
+    try:
+        for planned in plans:
+            if not (fail_fast and failures):
+                failures += _run(planned, jobs, cluster, fail_fast)
+    except KeyboardInterrupt:
+        terminal.log("interrupted; the same command continues from here")
+        raise typer.Exit(130) from None
+    title = plans[0].spec.title if len(plans) == 1 else ""
+    terminal.rows(summaries(plans, is_readable=format_ is Format.table), format_, title)
+    raise typer.Exit(1 if failures else 0)
+
+
+def _run(planned: "Plan", jobs: int, cluster: str | None, fail_fast: bool) -> "list[Failure]":
+    from robustbo.replay.execute import pool
+    from robustbo.replay.execute.bars import Bars
+    from robustbo.replay.output import report
+    from robustbo.replay.spec import kept
+
+    spec, folder = planned.spec, planned.folder
+    with placed(folder / kept.SPEC_FILE):
+        kept.keep(spec, folder)
+    done = sum(planned.done.values())
+    terminal.log(f"{folder}: {len(planned.cells)} cells of {spec.trials} trials, {done} trials done before")
+    with Bars(spec, planned.done) as bars:
+        if cluster is None:
+            failures = pool.run_cells(planned.cells, jobs, bars.notify, fail_fast=fail_fast)
+        else:
+            from robustbo.replay.execute import on_dask
+
+            failures = on_dask.run_cells(planned.cells, cluster, bars.notify, fail_fast=fail_fast)
+    for failure in failures:
+        terminal.log(f"failed: {failure.method}, replication {failure.replication}: {failure.reason}")
+    if any(cell.journal.exists() for cell in planned.cells):
+        with placed(folder / report.ROWS):
+            written = report.write(folder, spec)
+        terminal.log("written: " + ", ".join(map(str, written)))
+        if len(written) < 3:
+            terminal.log("no picture: it needs matplotlib, which comes with the extra robustbo[report]")
+    return failures
+
+
+@app.command()
+def verify(
+    runs: Annotated[
+        list[str],
+        typer.Argument(metavar="RUN...", help="Recorded runs, or journals of optimizations.", show_default=False),
+    ],
+    format_: FormatOption = Format.table,
+) -> None:
+    """Recompute recorded runs, or journals, bit for bit.
+
+    Of a journal the asks are recomputed, each from what it had seen. The exit code is 1 where anything differs.
+    """
+    from robustbo.replay.verify import THE_SAME, verdicts
+
+    rows = []
+    for row in verdicts(runs):
+        rows.append(row)
+        if row["replication"] is not None:
+            terminal.log(f"{row['method']}, replication {row['replication']}: {row['verdict']}")
+    terminal.rows(rows, format_, title="verify")
+    raise typer.Exit(0 if all(row["verdict"].startswith(THE_SAME) for row in rows) else 1)
+
+
+@app.command()
+def show(
+    journal: Journal,
+    format_: FormatOption = Format.table,
+    html: Annotated[bool, typer.Option("--html", help="Write a page, with slices of the surrogate.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Of such a page; beside the journal unless said.")] = None,
+) -> None:
+    """Show an optimization: its best, and what looks wrong.
+
+    And which trials are being measured (by whom, since when), wait, have failed or are excluded.
+    """
+    from robustbo.report import summary
+    from robustbo.trials.codec import opened
+    from robustbo.trials.storage.logs import shown
+
+    settings, history = opened(journal)
+    if html or out is not None:
+        from robustbo.report import journal_page
+
+        with placed(out or _beside(journal, ".html")) as path:
+            journal_page.write(path.stem, settings, history, path)
+        terminal.lines([str(path)])
+        return
+    found, name = summary.overview(settings, history), shown(journal)
+    if format_ is Format.json:
+        terminal.objects([found])
+        return
+    if format_ is Format.csv:
+        terminal.rows(found["outliers"], format_)
+        return
+    terminal.lines(summary.lines(name, found))
+    if found["diagnoses"]:
+        terminal.rows([summary.verdict_row(d) for d in found["diagnoses"]], format_, title="diagnoses on schedule")
+    if found["outliers"]:
+        terminal.rows(found["outliers"], format_, title="values that look wrong, the most suspicious first")
+    else:
+        terminal.lines(["no value looks wrong"])
+    for title, rows in summary.tables(found).items():
+        terminal.rows(rows, format_, title=title)
+    terminal.lines(summary.advice(name, found))
+
+
+@app.command()
+def report(
+    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Recorded runs, or one journal.")],
+    out: Annotated[Path | None, typer.Option(help="The page; report.html, or a picture beside the journal.")] = None,
+) -> None:
+    """Write a page of recorded runs, or a journal's timeline."""
+    from robustbo.replay.output import page
+    from robustbo.replay.verify import is_journal
+    from robustbo.report import timeline
+    from robustbo.trials.codec import opened
+
+    if is_journal(runs[0]):
+        with placed(out or _beside(runs[0], ".png")) as path:
+            timeline.draw(*opened(runs[0]), path)
+        written = [path]
+    else:
+        with placed(out or Path("report.html")) as path:
+            written = page.write([*map(Path, runs)], path)
+    terminal.lines(map(str, written))
+
+
+def _beside(journal: str, suffix: str) -> Path:
+    """The name of what is written of a journal; of a database's, that of the study."""
+    from robustbo.trials.storage.logs import is_address
+
+    study = re.sub(r"[^\w.-]+", "-", journal.partition("#")[2]) or "study"
+    return Path(study + suffix) if is_address(journal) else Path(journal).with_suffix(suffix)
+
+
+@app.command("list")
+def list_(format_: FormatOption = Format.table) -> None:
+    """List problems, corruptions and surrogates.
+
+    And the regression tasks, and the specs under runs/.
+    """
+    from robustbo.replay.listing import listing
+
+    terminal.rows(listing(), format_)
+
+
+app.registered_commands += cli_study.commands.registered_commands
+
+
+def main() -> None:
+    """Run the command line; what the user can mend is one message and exit code 2, without a traceback."""
+    warnings.showwarning = lambda message, *_: terminal.log(f"warning: {message}")
+    try:
+        app()
+    except RobustBOError as error:
+        terminal.log(f"error: {error}")
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

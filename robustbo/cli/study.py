@@ -1,0 +1,239 @@
+"""The commands for a single optimization, for people and for programs in other languages; `robustbo.cli` has them.
+
+Heavy imports happen inside the commands, so that ``--help`` answers at once.
+"""
+
+import socket
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from robustbo.cli import terminal
+from robustbo.cli.arguments import json_object, mendable, only_value, parameters, seconds, trial_and_value
+from robustbo.cli.terminal import Format
+from robustbo.errors import JournalExists
+
+JOURNAL_HELP = "The journal: a file, or a study in a database (postgresql://...#name)."
+Journal = Annotated[str, typer.Argument(metavar="JOURNAL", help=JOURNAL_HELP, show_default=False)]
+TrialArgument = Annotated[int, typer.Argument(metavar="TRIAL", help="Its number.", show_default=False)]
+SdOption = Annotated[float | None, typer.Option(help="Standard deviation of the value's noise, where known.")]
+FormatOption = Annotated[Format, typer.Option("--format", help="How to write the result.")]
+NEGATIVE = {"ignore_unknown_options": True}  # a negative value looks like one
+
+commands = typer.Typer(no_args_is_help=True, add_completion=False)
+
+
+@commands.command()
+def create(
+    journal: Journal,
+    space: Annotated[
+        typer.FileBinaryRead,
+        typer.Argument(metavar="SPACE", help='TOML, or JSON like {"x": {"kind": "float", "low": 0, "high": 1}, ...}.'),
+    ],
+    direction: Annotated[str | None, typer.Option(help="minimize (unless said) or maximize.")] = None,
+    surrogate: Annotated[str | None, typer.Option(help="auto unless said; see `robustbo list`.")] = None,
+    surrogate_options: Annotated[str | None, typer.Option(metavar="JSON", help="Its options.")] = None,
+    acquisition: Annotated[str | None, typer.Option(help="auto, qLogNEI, qLogEI, LogEI or sobol.")] = None,
+    num_initial: Annotated[int | None, typer.Option(help="How many space-filling points come first.")] = None,
+    remeasure: Annotated[str | None, typer.Option(help="promising, suspicious or never.")] = None,
+    max_repeats: Annotated[int | None, typer.Option(help="How often one point may be measured again.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of all that is random; drawn unless said.")] = None,
+    if_exists: Annotated[str, typer.Option(help="error, or resume: go on, if the settings are the same.")] = "error",
+) -> None:
+    """Begin an optimization."""
+    from robustbo.optimizer import Optimizer
+    from robustbo.searchspace.space import Space
+    from robustbo.trials.storage.logs import shown
+
+    given: dict[str, Any] = {"direction": direction, "surrogate": surrogate, "acquisition": acquisition}
+    given |= {"num_initial": num_initial, "remeasure": remeasure, "max_repeats": max_repeats, "seed": seed}
+    with mendable():
+        if surrogate_options is not None:
+            given["surrogate_options"] = json_object("--surrogate-options", surrogate_options)
+        given_space = parameters(space)
+        try:
+            made = Space.from_dict(given_space)
+        except ValueError as error:
+            raise ValueError(f"{space.name}: {error}") from None
+        options = {key: value for key, value in given.items() if value is not None}
+        try:
+            opt = Optimizer(made, journal=journal, **{"if_exists": if_exists, **options})
+        except JournalExists:
+            raise JournalExists(f"{shown(journal)}: exists; --if-exists resume goes on with it") from None
+    s = opt.settings
+    first = f"{s.num_initial} space-filling points come first" if not len(opt.history) else f"{len(opt.history)} trials"
+    terminal.lines([f"{shown(journal)}: {s.direction} with {s.surrogate}, seed {s.seed}; {first}"])
+
+
+@commands.command()
+def ask(
+    journal: Journal,
+    n: Annotated[int, typer.Option("-n", min=1, help="How many.")] = 1,
+    by: Annotated[str | None, typer.Option(help="Who measures them, for `show`; this machine unless said.")] = None,
+    format_: FormatOption = Format.json,
+) -> None:
+    """Ask for the next points to measure.
+
+    Each is a JSON object on a line of its own: {"trial": 3, "params": {"x": 0.5}, "repeats": null}. Where it repeats an
+    earlier trial, measure that point again: its value is in doubt.
+    """
+    from robustbo.optimizer import Optimizer
+    from robustbo.trials.history import column_names
+
+    asked = Optimizer.resume(journal).ask_as(by or f"{socket.gethostname()}:command line", n)
+    trials = asked if isinstance(asked, list) else [asked]
+    if format_ is Format.json:
+        terminal.objects({"trial": t.number, "params": t.params, "repeats": t.repeats} for t in trials)
+        return
+    rows = []
+    for t in trials:
+        values = [repr(v) if format_ is Format.table else v for v in t.params.values()]  # all digits
+        names = column_names(t.params, ["repeats"])
+        rows.append({"trial": t.number, **dict(zip(names, values, strict=True)), "repeats": t.repeats})
+    terminal.rows(rows, format_)
+
+
+@commands.command(context_settings=NEGATIVE)
+def tell(
+    journal: Journal,
+    numbers: Annotated[list[str], typer.Argument(metavar="[TRIAL] VALUE", help="Its number; the value.")],
+    params: Annotated[str | None, typer.Option(metavar="JSON", help="The point, in the place of TRIAL.")] = None,
+    sd: SdOption = None,
+) -> None:
+    """Tell a measured value.
+
+    That of a trial; or (with --params) at a point, which means the trial that is being measured there, or begins one.
+    The value may be negative. One that is not finite (nan, inf) makes the trial a failed one.
+    """
+    from robustbo.optimizer import Optimizer
+
+    with mendable():
+        if params is None:
+            told = Optimizer.resume(journal).tell(*trial_and_value("tell", numbers), sd=sd)
+        else:
+            point, value = json_object("--params", params), only_value("tell", numbers)
+            told = Optimizer.resume(journal).tell(point, value, sd=sd)
+    _say([told])
+
+
+@commands.command(context_settings=NEGATIVE)
+def amend(
+    journal: Journal,
+    numbers: Annotated[list[str], typer.Argument(metavar="TRIAL VALUE", help="Its number; the right value.")],
+    sd: SdOption = None,
+) -> None:
+    """Correct a value that was told."""
+    from robustbo.optimizer import Optimizer
+
+    with mendable():
+        amended = Optimizer.resume(journal).amend(*trial_and_value("amend", numbers), sd=sd)
+    _say([amended])
+
+
+@commands.command()
+def exclude(journal: Journal, trial: TrialArgument) -> None:
+    """Say that a value is wrong: it is kept, but not modelled."""
+    from robustbo.optimizer import Optimizer
+
+    with mendable():
+        excluded = Optimizer.resume(journal).exclude(trial)
+    _say([excluded])
+
+
+@commands.command()
+def include(journal: Journal, trial: TrialArgument) -> None:
+    """Say that an excluded value is right after all."""
+    from robustbo.optimizer import Optimizer
+
+    with mendable():
+        included = Optimizer.resume(journal).include(trial)
+    _say([included])
+
+
+@commands.command()
+def fail(
+    journal: Journal,
+    trial: TrialArgument,
+    reason: Annotated[str, typer.Option(help="Why.")] = "failed",
+) -> None:
+    """Say that a trial gave no value."""
+    from robustbo.optimizer import Optimizer
+
+    with mendable():
+        failed = Optimizer.resume(journal).fail(trial, reason)
+    _say([failed])
+
+
+@commands.command()
+def requeue(
+    journal: Journal,
+    trials: Annotated[list[int] | None, typer.Argument(metavar="[TRIAL]...", help="Their numbers.")] = None,
+    older_than: Annotated[str | None, typer.Option(metavar="AGE", help="Asked for so long ago: 2h, 90m, 30s.")] = None,
+) -> None:
+    """Take back trials that nobody measures any more.
+
+    The next ask gives them out again. With neither numbers nor an age: those of processes of this machine that have
+    ended.
+    """
+    from robustbo.optimizer import Optimizer
+
+    with mendable():
+        age = None if older_than is None else seconds(older_than)
+        taken = Optimizer.resume(journal).requeue(trials or None, older_than=age)
+    _say(taken)
+    if not taken:
+        which = "none was asked for so long ago" if older_than else "of none it is known that its process has ended"
+        terminal.log(f"{which}: nothing was taken back; a trial whose number is given is, whoever has it")
+
+
+@commands.command()
+def best(
+    journal: Journal,
+    raw: Annotated[bool, typer.Option("--raw", help="The best measured value, whatever the model thinks.")] = False,
+) -> None:
+    """Print the best point so far as a JSON object."""
+    from robustbo.loop.decide import incumbent, raw_incumbent
+    from robustbo.report.summary import point
+    from robustbo.trials.codec import opened
+
+    settings, history = opened(journal)
+    with mendable():
+        found = (raw_incumbent if raw else incumbent)(settings, history)
+    terminal.objects([point(found)])
+
+
+@commands.command()
+def repair(
+    journal: Journal,
+    out: Annotated[Path | None, typer.Option(help="The new file; NAME.repaired.jsonl unless said.")] = None,
+    keep: Annotated[list[int] | None, typer.Option(metavar="LINE", help="Keep this line, though unproven.")] = None,
+    format_: FormatOption = Format.table,
+) -> None:
+    """Write what can be proven of a damaged journal to a new file.
+
+    The old one is left as it is.
+    """
+    from robustbo.trials.repair import report
+    from robustbo.trials.repair.salvage import salvaged, write
+
+    found = salvaged(journal, keep or ())
+    path = None if found.is_whole else out or report.beside(Path(journal))
+    if path is not None:
+        write(found, path)
+    if format_ is Format.json:
+        terminal.objects([report.report(found, path)])
+        return
+    if format_ is Format.csv:
+        terminal.rows(report.left_out(found), format_)
+        return
+    terminal.lines(report.lines(journal, found, path))
+    for title, rows in report.tables(found).items():
+        terminal.rows(rows, format_, title)
+
+
+def _say(trials: list[Any]) -> None:
+    from robustbo.study.handing import line_of
+
+    if trials:
+        terminal.lines(map(line_of, trials))

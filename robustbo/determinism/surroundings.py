@@ -1,0 +1,177 @@
+"""Settings of the process and the thread that numbers depend on: a computation has its own, and puts back the rest."""
+
+import os
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from functools import cache, wraps
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+import gpytorch
+import linear_operator
+import numpy as np
+import scipy.linalg  # noqa: F401 - so that its library is loaded, and found below
+import torch
+from threadpoolctl import ThreadpoolController
+from torch.overrides import TorchFunctionMode
+
+from robustbo.determinism.interrupted import letting_go
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_one_at_a_time = threading.RLock()
+_before: "_Surroundings | None" = None  # the outermost call that runs
+
+
+def pinned(function: Callable[P, T]) -> Callable[P, T]:
+    """A function that runs with the settings that numbers depend on as the libraries have them by default.
+
+    These are torch's default type and device, its gradient and inference modes, GPyTorch's settings, and what NumPy
+    does of an overflow. Whatever a caller has set is as before when it returns, wherever an interrupt has come in
+    between: also what `isolation` changes within. Calls nest; those of several threads wait for each other. Some of
+    these belong to the process, so that other threads see them changed meanwhile.
+
+    Example:
+        >>> is_recording = pinned(torch.is_grad_enabled)
+        >>> with torch.no_grad():
+        ...     is_recording()
+        True
+    """
+    inner = letting_go(function)
+
+    @wraps(function)
+    def called(*args: P.args, **kwargs: P.kwargs) -> T:
+        global _before
+        with _one_at_a_time:
+            before, outer = _Surroundings.now(), _before
+            _before = before if outer is None else outer
+            try:
+                try:
+                    with defaults(), nullcontext() if outer else _gpytorchs_defaults():
+                        return inner(*args, **kwargs)
+                except BaseException as error:
+                    before.restore_after(error)
+                    raise
+            except BaseException as error:  # a second interrupt, or the first
+                before.restore_after(error)
+                raise
+            finally:
+                _before = outer
+
+    return called
+
+
+class _Surroundings(NamedTuple):
+    """What computations change in a process or a thread, and how it was."""
+
+    dtype: torch.dtype
+    is_grad_enabled: bool
+    modes: list[TorchFunctionMode]
+    threads: int
+    libraries: list[int]
+    errors: dict[str, Any]
+    filters: list[Any]
+
+    @classmethod
+    def now(cls) -> "_Surroundings":
+        return cls(
+            torch.get_default_dtype(),
+            torch.is_grad_enabled(),
+            torch.overrides._get_current_function_mode_stack(),
+            torch.get_num_threads(),
+            [library.num_threads for library in libraries().lib_controllers],
+            dict(np.geterr()),
+            warnings.filters,  # type: ignore[arg-type] # a list, whatever stubs say
+        )
+
+    def restore_after(self, error: BaseException) -> None:
+        """Put all back where an interrupt may have kept the blocks that changed it from doing so."""
+        if not isinstance(error, Exception):
+            self.restore()
+
+    def restore(self) -> None:
+        torch.set_default_dtype(self.dtype)
+        torch.set_grad_enabled(self.is_grad_enabled)
+        while torch.overrides._len_torch_function_stack():
+            torch.overrides._pop_mode()
+        for mode in self.modes:
+            torch.overrides._push_mode(mode)
+        torch.set_num_threads(self.threads)
+        for library, threads in zip(libraries().lib_controllers, self.libraries, strict=True):
+            library.set_num_threads(threads)
+        np.seterr(**self.errors)
+        if warnings.filters is not self.filters:
+            warnings.filters = self.filters
+            with warnings.catch_warnings():  # which lets go of what had been remembered of the others
+                pass
+
+
+@contextmanager
+def defaults() -> Iterator[None]:
+    """Run the block as `pinned` does a function, within one."""
+    with _one_at_a_time, np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"):
+        if _is_default():
+            yield
+            return
+        dtype, device = torch.get_default_dtype(), torch.get_default_device()
+        on_cpu = nullcontext() if device.type == "cpu" else torch.device("cpu")  # which costs time in each operation
+        torch.set_default_dtype(torch.float32)
+        try:
+            with torch.inference_mode(False), torch.enable_grad(), on_cpu:
+                yield
+        finally:
+            torch.set_default_dtype(dtype)
+
+
+def _settings() -> dict[Any, tuple[Any, ...]]:
+    """GPyTorch's settings, each with what it is made of."""
+    found: dict[Any, tuple[Any, ...]] = {}
+    cls: Any
+    modules = gpytorch.settings, linear_operator.settings
+    for cls in {each for module in modules for each in vars(module).values() if isinstance(each, type)}:
+        if hasattr(cls, "on"):
+            found[cls] = (cls.on(),)
+        elif hasattr(cls, "_global_value"):
+            found[cls] = (cls.value(),)
+        elif hasattr(cls, "value"):
+            found[cls] = tuple(cls.value(dtype) for dtype in (torch.float32, torch.float64, torch.float16))
+    return found
+
+
+AT_FIRST = _settings()  # before anybody could change them
+
+
+@contextmanager
+def _gpytorchs_defaults() -> Iterator[None]:
+    now = _settings()
+    with ExitStack() as stack:
+        for cls, state in AT_FIRST.items():
+            if now[cls] != state:
+                stack.enter_context(cls(*state))
+        yield
+
+
+def _is_default() -> bool:
+    is_plain = torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
+    return is_plain and torch.get_default_dtype() == torch.float32 and torch.get_default_device().type == "cpu"
+
+
+@cache
+def libraries() -> ThreadpoolController:
+    """Those of linear algebra that NumPy and SciPy bring, and torch's."""
+    return ThreadpoolController()
+
+
+def _renew_after_fork() -> None:
+    """Another thread of the parent's may have been within a call, and is not there any more to end it."""
+    global _one_at_a_time, _before
+    _one_at_a_time = threading.RLock()
+    if _before is not None:
+        _before.restore()
+        _before = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_after_fork)

@@ -1,0 +1,118 @@
+"""How an evaluation ended: with a value, with an exception, or with its process."""
+
+import pickle
+import reprlib
+import traceback
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from robustbo.validation import noise_sd, real
+
+REASON = 2000  # characters of a traceback that are kept: its end, where the error is
+LINE = 200  # characters of a line about it
+
+Function = Callable[[dict[str, Any]], Any]
+Types = tuple[type[BaseException], ...]
+
+
+class Outcome(NamedTuple):
+    """How an evaluation ended.
+
+    Attributes:
+        measured: The value and its noise's standard deviation (None where unknown); None where there is no value.
+        reason: Why there is none: the traceback, or how the process ended.
+        line: The same in a line.
+        error: What the function raised; None where its process ended.
+        kinds: The names of that exception's classes.
+    """
+
+    measured: tuple[float, float | None] | None = None
+    reason: str = ""
+    line: str = ""
+    error: BaseException | None = None
+    kinds: tuple[str, ...] = ()
+
+    def is_a(self, types: Types) -> bool:
+        """Whether the function raised one of these; by name, where the exception itself could not be sent."""
+        return isinstance(self.error, types) or bool({_name(kind) for kind in types} & set(self.kinds))
+
+
+Message = tuple[Outcome, bytes | None]  # an outcome without its exception, and that one pickled
+
+
+def attempt(func: Function, params: dict[str, Any], also: Types = ()) -> Outcome:
+    """Evaluate a function at a point.
+
+    Args:
+        func: Gives a number, or a pair of a number and its noise's standard deviation.
+        params: The point.
+        also: Which exceptions are an outcome, besides any ``Exception``.
+
+    Example:
+        >>> attempt(lambda params: (params["x"] + 1, 0.5), {"x": 1.0}).measured
+        (2.0, 0.5)
+        >>> attempt(lambda params: None, {}).line
+        'TypeError: func must return a number, or a pair of a number and its sd, got None'
+    """
+    caught: Types = (Exception, *also)
+    try:
+        return Outcome(_measured(func(dict(params))))
+    except KeyboardInterrupt:
+        raise
+    except caught as error:
+        told = traceback.TracebackException.from_exception(error)
+        del told.stack[0]  # this function
+        line = "".join(told.format_exception_only()).splitlines()[0]
+        kinds = tuple(_name(kind) for kind in type(error).__mro__)
+        return Outcome(None, _end_of("".join(told.format())), line[:LINE], error, kinds)
+
+
+def _measured(result: Any) -> tuple[float, float | None]:
+    value, sd = result if isinstance(result, tuple | list) and len(result) == 2 else (result, None)
+    try:
+        number = real("value", value)
+    except TypeError:
+        got = reprlib.repr(result)
+        raise TypeError(f"func must return a number, or a pair of a number and its sd, got {got}") from None
+    return number, noise_sd(sd)
+
+
+def _name(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}".replace("__mp_main__.", "__main__.", 1)  # a worker's name for it
+
+
+def _end_of(text: str) -> str:
+    return text if len(text) <= REASON else f"...{text[3 - REASON :]}"
+
+
+def ended(how: str) -> Outcome:
+    """The process did, and so nothing of the function's doing is known."""
+    reason = f"the process that evaluated it ended with {how}"
+    return Outcome(None, reason, reason[:LINE])
+
+
+def attempt_elsewhere(func: Function, params: dict[str, Any]) -> Message:
+    """`attempt` in a process that is to outlive a ``sys.exit``."""
+    try:
+        outcome = attempt(func, params)
+    except SystemExit as error:
+        return ended(f"exit code {error.code!r}"), None
+    try:
+        return outcome._replace(error=None), pickle.dumps(outcome.error)
+    except Exception:  # whatever an exception of theirs does when it is pickled
+        return outcome._replace(error=None), None
+
+
+def received(message: Message) -> Outcome:
+    """The outcome that was sent; an exception that cannot be unpickled is a RuntimeError with its traceback."""
+    outcome, data = message
+    if not outcome.kinds:
+        return outcome
+    try:
+        error = None if data is None else pickle.loads(data)
+    except Exception:  # or unpickled
+        error = None
+    if not isinstance(error, BaseException):
+        return outcome._replace(error=RuntimeError(f"func raised in another process:\n{outcome.reason}"))
+    error.add_note(f"raised in another process:\n{outcome.reason}")
+    return outcome._replace(error=error)

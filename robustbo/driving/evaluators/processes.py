@@ -1,0 +1,86 @@
+"""Worker processes of this machine: one that dies fails its trial only, and another takes its place."""
+
+import os
+import pickle
+from collections.abc import Iterator
+from multiprocessing import connection
+
+from robustbo.driving.evaluators.outcome import Function, Outcome
+from robustbo.driving.evaluators.worker import Worker
+from robustbo.trials.trial import Trial
+
+
+class Processes:
+    """An `Evaluator` in so many worker processes, which begin as they are needed, the first at once.
+
+    Each has its share of the processor's cores for linear algebra, unless the environment says how many.
+
+    Args:
+        func: The function; it must be picklable, and importable by other processes.
+        jobs: How many.
+
+    Raises:
+        TypeError: If the function cannot be pickled.
+        RuntimeError: If no process can begin.
+    """
+
+    def __init__(self, func: Function, jobs: int) -> None:
+        self._func, self._jobs = _pickled(func, jobs), jobs
+        self._threads = max(1, _cores() // jobs)
+        self._workers = [self._new()]
+
+    def _new(self) -> Worker:
+        return Worker(self._func, self._threads)
+
+    def has_room(self) -> bool:
+        """Whether one has nothing to do, or is not there yet."""
+        return sum(worker.trial is not None for worker in self._workers) < self._jobs
+
+    def submit(self, trial: Trial) -> None:
+        """Give it to one."""
+        for worker in [w for w in self._workers if w.trial is None]:
+            if worker.is_alive and worker.give(trial):
+                return
+            worker.end(is_at_once=True)
+            self._workers.remove(worker)
+        self._workers.append(self._new())
+        self._workers[-1].give(trial)
+
+    def wait(self, timeout_s: float | None) -> None:
+        """Wait until one has something to say, or dies."""
+        busy = [worker for worker in self._workers if worker.trial is not None]
+        if busy:
+            connection.wait([waitable for worker in busy for waitable in worker.waitables], timeout_s)
+
+    def take(self) -> Iterator[tuple[Trial, Outcome]]:
+        """What they have said; the dead are replaced when there is need."""
+        for worker in list(self._workers):
+            trial = worker.trial
+            if trial is not None and (outcome := worker.outcome()) is not None:
+                worker.trial = None
+                if not worker.is_alive:
+                    self._workers.remove(worker)
+                yield trial, outcome
+
+    def close(self, *, is_at_once: bool) -> None:
+        """End them, with what they have started."""
+        for worker in self._workers:
+            worker.dismiss()
+        for worker in self._workers:
+            worker.end(is_at_once=is_at_once)
+        self._workers = []
+
+
+def _pickled(func: Function, jobs: int) -> bytes:
+    try:
+        return pickle.dumps(func)
+    except Exception as error:  # whatever an object of theirs does when it is pickled
+        raise TypeError(
+            f"func must be picklable for jobs={jobs}, got {func!r}: {error}; define it at the top of a module, use "
+            "jobs=1, or give the client of a Dask cluster"
+        ) from error
+
+
+def _cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,108 @@
+"""How far an optimization is, in a line on the terminal; it never gets in the way of what it shows."""
+
+import logging
+import math
+import sys
+import time
+from collections.abc import Callable, Collection
+
+import rich.progress
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from robustbo.loop.decide import incumbent, raw_incumbent
+from robustbo.loop.fit import fit, is_robust
+from robustbo.loop.outliers import reported
+from robustbo.trials.history import History
+from robustbo.trials.settings import Settings
+
+SHARE = 0.05  # of the time, that looking at a model may take
+SHOWN = 8  # trials named that are being measured
+
+log = logging.getLogger("robustbo")
+
+
+class Display:
+    """Trials done, the best, failures, flagged values and what is being measured; silent where stderr is no terminal.
+
+    The best is the posterior mean of the incumbent once there is a model (it is that of the last decision: no fit is
+    made for the display), and the best measured value before. An error in here is logged, and the display ends.
+
+    Args:
+        settings: Of the optimization.
+        total: How many trials are to end.
+        is_wanted: Whether it is to be seen at all.
+        console: Where.
+    """
+
+    def __init__(self, settings: Settings, total: int, *, is_wanted: bool, console: Console | None = None) -> None:
+        self._settings = settings
+        self._best, self._flagged = "", ""
+        self._seen_at, self._cost_s = -math.inf, 0.0
+        self._is_on = is_wanted
+        self._safely(lambda: self._begin(total, console))
+
+    def _begin(self, total: int, console: Console | None) -> None:
+        if console is None:
+            self._is_on = sys.stderr is not None and sys.stderr.isatty()
+            console = Console(stderr=True)
+        columns = SpinnerColumn(), BarColumn(bar_width=20), MofNCompleteColumn(), TimeElapsedColumn()
+        self._bar = rich.progress.Progress(*columns, TextColumn("{task.fields[shown]}"), console=console)
+        self._task = self._bar.add_task("", total=total, shown="")
+
+    def __enter__(self) -> "Display":
+        self._safely(lambda: self._bar.start())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._safely(lambda: self._bar.stop())
+
+    def show(self, history: History, running: Collection[int]) -> None:
+        """The trials as they are now.
+
+        Args:
+            history: All of them.
+            running: The numbers of those that are being measured here.
+        """
+        self._safely(lambda: self._show(history, running))
+
+    def _show(self, history: History, running: Collection[int]) -> None:
+        counts = history.counts()
+        best = self._best
+        if not best and counts["told"]:
+            best = f"best value {raw_incumbent(self._settings, history).mean:.6g}"
+        failures = f"{counts['failed']} failed" if counts["failed"] else ""
+        more = f" and {len(running) - SHOWN} more" if len(running) > SHOWN else ""
+        at_work = f"running {', '.join(map(str, sorted(running)[:SHOWN]))}{more}" if running else ""
+        parts = [part for part in (best, failures, self._flagged, at_work) if part]
+        ended = counts["told"] + counts["failed"] + counts["excluded"]
+        self._bar.update(self._task, completed=ended, shown=", ".join(parts))
+
+    def decided(self, history: History) -> None:
+        """A model has just decided: what it believes, unless looking would take too much of the time.
+
+        Args:
+            history: What it was fitted to.
+        """
+        if time.monotonic() - self._seen_at >= self._cost_s / SHARE:
+            self._safely(lambda: self._look(history))
+
+    def _look(self, history: History) -> None:
+        started = time.monotonic()
+        best = incumbent(self._settings, history)
+        self._best = f"best {best.mean:.6g} (sd {best.sd:.2g})"
+        if is_robust(self._settings):
+            report = reported(self._settings, history, fit(self._settings, history))
+            flagged = sum(outlier.flagged for outlier in report)
+            self._flagged = f"{flagged} flagged" if flagged else ""
+        self._seen_at = time.monotonic()
+        self._cost_s = self._seen_at - started
+
+    def _safely(self, act: Callable[[], None]) -> None:
+        if not self._is_on:
+            return
+        try:
+            act()
+        except Exception:
+            self._is_on = False
+            log.warning("the progress display has failed and is off", exc_info=True)

@@ -1,0 +1,108 @@
+"""When to stop: a rule that `Optimizer.optimize` calls back after each trial, and that any loop of yours may ask."""
+
+import math
+from typing import NamedTuple
+
+import torch
+
+from robustbo.errors import FitError
+from robustbo.loop.decide import incumbent
+from robustbo.loop.fit import fit
+from robustbo.numerics.improvement.value_of_information import expected_improvement
+from robustbo.searchspace.encoding import encode
+from robustbo.study.study import Study
+from robustbo.trials.history import History, Trial
+from robustbo.trials.settings import Settings, default_num_initial
+from robustbo.validation import real, whole
+
+FRESH = 2  # times the default's initial points: until then a model takes for noise what it does not know
+
+
+class Promise(NamedTuple):
+    """What a new point promised before it was measured, in your units.
+
+    Attributes:
+        gain: Expected improvement of the objective there on that at the incumbent.
+        noise: Standard deviation of the noise of a value there.
+    """
+
+    gain: float
+    noise: float
+
+
+class LittleToGain:
+    """Stop when several new points in a row promised little: a share of the noise, or an amount of your own.
+
+    What counts is what the model that asked for a point expected of the objective there, against the incumbent that it
+    believed in; no single value, right or wrong, is trusted. Points that no model has asked for and values that are
+    measured again are passed over, and so is what is asked while the problem is fresh: the first 4 (d + 1) trials, or
+    10. Where values have hardly any noise, give an amount.
+
+    Where several are evaluated at once, a model may have to be fitted for it.
+
+    Args:
+        tolerance: Which share of the noise's standard deviation is little.
+        patience: How many points in a row.
+        absolute: An amount, in your units, that is little anyway.
+
+    Raises:
+        ValueError, TypeError: If an argument breaks its rule.
+
+    Example:
+        >>> import robustbo as rb
+        >>> opt = rb.Optimizer(rb.Space(x=rb.Float(-1.0, 1.0)), seed=0)
+        >>> enough = LittleToGain(absolute=0.01)
+        >>> while not enough(opt, opt.tell(trial := opt.ask(), trial.params["x"] ** 2)):
+        ...     assert len(opt.history) < 20
+    """
+
+    def __init__(self, tolerance: float = 0.1, patience: int = 3, absolute: float = 0.0) -> None:
+        self.tolerance, self.absolute = _amount("tolerance", tolerance), _amount("absolute", absolute)
+        self.patience = whole("patience", patience, 1)
+        self._known: dict[tuple[Settings, int], Promise] = {}
+
+    def __repr__(self) -> str:
+        return f"LittleToGain(tolerance={self.tolerance}, patience={self.patience}, absolute={self.absolute})"
+
+    def __call__(self, study: Study, trial: Trial) -> bool:
+        """Whether it is time to stop, after a trial has ended."""
+        history, first = study.history, FRESH * default_num_initial(study.settings.space)
+        asked = [t for t in history.trials[first : trial.number + 1] if t.origin == "model" and t.repeats is None]
+        last = asked[-self.patience :]
+        return len(last) == self.patience and all(self._is_little(study.settings, history, t) for t in reversed(last))
+
+    def _is_little(self, settings: Settings, history: History, trial: Trial) -> bool:
+        key = settings, trial.number
+        if key not in self._known:
+            self._known[key] = promise(settings, History(history.trials[: trial.number]), trial)
+        found = self._known[key]
+        return found.gain < max(self.tolerance * found.noise, self.absolute)
+
+
+def promise(settings: Settings, before: History, trial: Trial) -> Promise:
+    """What a trial's point promised; infinitely much where nothing is known, or the surrogate cannot be fitted.
+
+    Args:
+        settings: What the run was told at its beginning.
+        before: The trials before this one.
+        trial: It.
+    """
+    if not before.having("told"):
+        return Promise(math.inf, 0.0)
+    try:
+        fitted, best = fit(settings, before), incumbent(settings, before)
+    except FitError:
+        return Promise(math.inf, 0.0)
+    x = encode(settings.space, [settings.space.to_unit(trial.params)])
+    (mean,), (sd,) = fitted.predict(x)
+    _, (noisy_sd,) = fitted.predict(x, is_noisy=True)
+    mu, s, B = torch.tensor([settings.sign * mean, sd, settings.sign * best.mean], dtype=torch.float64)
+    gain = expected_improvement(mu, s, B).item() if sd > 0 else max((mu - B).item(), 0.0)
+    return Promise(gain if math.isfinite(gain) else math.inf, math.sqrt(max(noisy_sd**2 - sd**2, 0.0)))
+
+
+def _amount(name: str, value: float) -> float:
+    number = real(name, value)
+    if not 0 <= number < math.inf:
+        raise ValueError(f"{name} must be at least 0 and finite, got {value!r}")
+    return number

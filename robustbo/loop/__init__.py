@@ -1,0 +1,1 @@
+"""The decision on the next point: fit, judge, propose, replicate."""

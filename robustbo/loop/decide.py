@@ -1,0 +1,213 @@
+"""The decision: which point comes next, and which one is the best so far, as pure functions of settings and history."""
+
+import math
+import time
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import Any
+
+from robustbo import seeds
+from robustbo.determinism.surroundings import pinned
+from robustbo.loop.acquisition import best_of, next_point
+from robustbo.loop.distinct import AGAIN, NOTHING_NEW, first_point, free_points, is_at, is_exhausted, is_taken
+from robustbo.loop.fit import Fitted, is_robust
+from robustbo.loop.ladder import climb, finite
+from robustbo.loop.outliers import reported
+from robustbo.loop.replicate import repeat
+from robustbo.searchspace.encoding import decode
+from robustbo.searchspace.parameters import Value
+from robustbo.surrogates.filtered import Verdict
+from robustbo.trials.history import REMEASURE, Diagnosis, History, Trial
+from robustbo.trials.settings import Settings
+
+NOTHING_TOLD = "the best needs at least one told value, got none; tell one first"
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """The next point, or one to measure again.
+
+    Attributes:
+        params: The point.
+        origin: "sobol" or "model".
+        expected: What a robust model expects to be told there, and the standard deviation of that, noise included.
+        repeats: The trial that it measures again, if it does.
+        reason: "asked before" where the model wants another value at a point, "nothing new left" where every point of a
+            finite space has been asked for.
+        fallback: Which surrogate it comes from, and why, where that of the settings could not be used.
+        diagnosis: What a surrogate that judges on a schedule has found since the last one in the history.
+        fit_s: Seconds that the fit took.
+        acquisition_s: Seconds that the rest took.
+    """
+
+    params: dict[str, Value]
+    origin: str
+    expected: tuple[float, float] | None = None
+    repeats: int | None = None
+    reason: str | None = None
+    fallback: str | None = None
+    diagnosis: Diagnosis | None = None
+    fit_s: float = 0.0
+    acquisition_s: float = 0.0
+
+    @property
+    def decision(self) -> dict[str, Any]:
+        """All but the times: what is the same whenever it is computed again."""
+        made: dict[str, Any] = {"params": self.params, "origin": self.origin}
+        if self.expected is not None:
+            made |= dict(zip(("expected", "expected_sd"), self.expected, strict=True))
+        if self.fallback is not None:
+            made["fallback"] = self.fallback
+        if self.repeats is not None:
+            return made | {"repeats": self.repeats, "reason": REMEASURE}
+        return made if self.reason is None else made | {"reason": self.reason}
+
+    def events(self, trial: int) -> list[dict[str, Any]]:
+        """What a journal keeps of it: the diagnosis, if there is one, then the decision and how long it took."""
+        times = {"fit_s": round(self.fit_s, 4), "acquisition_s": round(self.acquisition_s, 4)}
+        ask = {"event": "ask", "trial": trial, **self.decision, **times}
+        return [ask] if self.diagnosis is None else [{"event": "diagnose", **asdict(self.diagnosis)}, ask]
+
+
+@dataclass(frozen=True)
+class Incumbent:
+    """The best point among those measured.
+
+    Attributes:
+        trial: The first trial that measured it.
+        mean: Posterior mean of the objective there (or the raw value, where that was asked for).
+        sd: Posterior standard deviation (or the value's own, NaN where unknown).
+    """
+
+    trial: Trial
+    mean: float
+    sd: float
+
+    @property
+    def params(self) -> dict[str, Value]:
+        """The point."""
+        return self.trial.params
+
+
+@pinned
+def step(settings: Settings, history: History, trial: int) -> Suggestion:
+    """The point of trial number ``trial``: same arguments, same point, bit for bit.
+
+    The first `Settings.num_initial` points are scrambled Sobol points, and so is any point asked before a value has
+    been told. Measurements made elsewhere count among the first; failed trials do not.
+
+    Args:
+        settings: What the run was told at its beginning.
+        history: All that happened before; its open trials are accounted for, and not asked for again.
+        trial: The trial's number.
+
+    Where a surrogate cannot be fitted or used, a simpler one decides, and at last a Sobol point; see `ladder`.
+
+    Raises:
+        SpaceExhausted: If every point of the space is being measured.
+    """
+    told, waiting = history.having("told"), history.open_trials
+    count = len(told) + len(waiting) + len(history.having("excluded"))
+    reason = NOTHING_NEW if is_exhausted(settings.space, history) else None
+    if settings.acquisition == "sobol" or not told or count < settings.num_initial:
+        return Suggestion(first_point(settings.space, history, settings.seed, trial), "sobol", reason=reason)
+    made, fallback = climb(settings, history, partial(_decided, history, trial, reason))
+    if made is None:
+        made = Suggestion(first_point(settings.space, history, settings.seed, trial), "sobol", reason=reason)
+    return made if fallback is None else replace(made, fallback=fallback)
+
+
+def _decided(history: History, trial: int, reason: str | None, settings: Settings, fitted: Fitted) -> Suggestion:
+    """The decision by a fitted surrogate."""
+    started = time.perf_counter()
+    point = _next_point(settings, history, fitted, trial)
+    if reason is None and is_at(history.trials, point):
+        reason = AGAIN
+    made = Suggestion(point, "model", reason=reason)
+    if is_robust(settings) or settings.remeasure == "suspicious":
+        made = _doubting(settings, history, fitted, Trial(trial, made.params, reason=reason))
+    seconds = time.perf_counter() - started
+    return replace(made, diagnosis=_new_diagnosis(history, fitted, trial), fit_s=fitted.seconds, acquisition_s=seconds)
+
+
+def _next_point(settings: Settings, history: History, fitted: Fitted, trial: int) -> dict[str, Value]:
+    """What maximizes the acquisition function; the best of some others, where that is being measured."""
+    space, waiting = settings.space, history.open_trials
+    unknown = [*waiting, *(history[number] for number in fitted.aside)]  # values that the model does not know
+    rows = [space.to_unit(t.params) for t in unknown]
+    seed = seeds.derive(settings.seed, trial, "acquisition")
+    x = next_point(settings.acquisition, fitted, space, rows, seed)
+    finite(*x.tolist())
+    point = space.from_unit(decode(space, x.unsqueeze(0))[0])
+    if not is_taken(space, waiting, point):
+        return point
+    others = free_points(space, {t.point for t in waiting}, seeds.derive(settings.seed, trial, "others"))
+    units = [space.to_unit(other) for other in others]
+    return others[best_of(settings.acquisition, fitted, space, rows, seed, units)]
+
+
+def _new_diagnosis(history: History, fitted: Fitted, trial: int) -> Diagnosis | None:
+    """The verdict that the surrogate stands on, if the history does not end with the same."""
+    verdict: Verdict | None = getattr(fitted.model, "verdict", None)
+    if verdict is None:
+        return None
+    outliers = tuple(fitted.observations.numbers[i] for i in verdict.outliers)
+    percentiles = tuple(u if fitted.sign > 0 else 1 - u for u in verdict.percentiles)
+    made = Diagnosis(trial, verdict.observations, outliers, percentiles, verdict.is_void)
+    said = [(d.observations, d.outliers, d.void) for d in (*history.diagnoses[-1:], made)]
+    return None if len(said) == 2 and said[0] == said[1] else made
+
+
+def _doubting(settings: Settings, history: History, fitted: Fitted, new: Trial) -> Suggestion:
+    """A new trial with what is expected of it, or one that repeats another in its place."""
+    repeats, expected = repeat(settings, history, fitted, new), None
+    if repeats is not None:
+        new, expected = repeats.trial, (repeats.expected, repeats.sd)
+    elif is_robust(settings):
+        (expected,) = fitted.expect(settings.space, [new])
+    is_finite = expected is not None and all(map(math.isfinite, expected))
+    number = None if repeats is None else new.number
+    return Suggestion(new.params, "model", expected if is_finite else None, number, new.reason)
+
+
+@pinned
+def incumbent(settings: Settings, history: History) -> Incumbent:
+    """The measured point of best posterior mean.
+
+    A point whose every value a robust surrogate disbelieves has not been measured: what the others predict there is a
+    promise, and the value says otherwise. It is the incumbent only where no value is believed.
+
+    Where no surrogate can be fitted it is the best value measured.
+
+    Raises:
+        ValueError: If no value has been told.
+    """
+    if not history.having("told"):
+        raise ValueError(NOTHING_TOLD)
+    best, _ = climb(settings, history, partial(_best, history), is_judging=True)
+    return raw_incumbent(settings, history) if best is None else best
+
+
+def _best(history: History, settings: Settings, fitted: Fitted) -> Incumbent:
+    """The incumbent by a fitted surrogate."""
+    points = fitted.at_points(settings.space)
+    report = reported(settings, history, fitted) if is_robust(settings) else []
+    disbelieved = {o.trial.number for o in report if o.flagged}
+    numbers, rows = fitted.observations.numbers, fitted.observations.X
+    believed = {row for number, row in zip(numbers, rows, strict=True) if number not in disbelieved} or points
+    row = max((row for row in points if row in believed), key=lambda row: settings.sign * points[row][0])
+    finite(*points[row])
+    return Incumbent(history[numbers[rows.index(row)]], *points[row])
+
+
+def raw_incumbent(settings: Settings, history: History) -> Incumbent:
+    """The trial of best measured value, whatever the surrogate thinks of it.
+
+    Raises:
+        ValueError: If no value has been told.
+    """
+    told = [(t.value, t) for t in history.having("told") if t.value is not None]
+    if not told:
+        raise ValueError(NOTHING_TOLD)
+    value, trial = max(told, key=lambda pair: settings.sign * pair[0])
+    return Incumbent(trial, value, math.nan if trial.sd is None else trial.sd)

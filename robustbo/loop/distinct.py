@@ -1,0 +1,83 @@
+"""Points that nobody measures yet: no two of a batch, and no pending ones, are the same.
+
+A point is taken while a trial there is open. Where what maximizes the acquisition function is taken, the best of other
+points is asked for in its place. The first, space-filling points are kept apart from everything that was ever asked.
+Once each point of a finite space has been asked for there is nothing new: points are asked for again then, with a
+reason that says so, and none at all while every one is being measured.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+
+from robustbo import seeds
+from robustbo.errors import SpaceExhausted
+from robustbo.searchspace.parameters import Value
+from robustbo.searchspace.space import Space
+from robustbo.trials.history import History, Trial
+from robustbo.trials.trial import Point, point_of
+
+Params = dict[str, Value]
+
+NOTHING_NEW = "nothing new left"  # the reason of a trial in a finite space that has been asked for as a whole
+AGAIN = "asked before"  # the reason of a trial at a point that the model wants another value of
+NEAR = 1e-6  # of the unit interval, in every parameter: two open points are the same
+COUNTED = 2048  # points of a finite space that are all looked at
+TRIED = 1024  # points of any other
+
+
+def is_exhausted(space: Space, history: History) -> bool:
+    """Whether every point of a finite space has been asked for."""
+    return space.size is not None and len(history) >= space.size and len(history.at_points()) >= space.size
+
+
+def is_taken(space: Space, trials: Sequence[Trial], params: Params) -> bool:
+    """Whether one of these trials is at a point, or too near to tell."""
+    here = space.to_unit(params)
+    return any(
+        max(abs(a - b) for a, b in zip(here, space.to_unit(trial.params), strict=True)) <= NEAR for trial in trials
+    )
+
+
+def is_at(trials: Iterable[Trial], params: Params) -> bool:
+    """Whether one of these trials is at a very point; True is not 1."""
+    return any(trial.params == params and trial.point == point_of(params) for trial in trials)
+
+
+def first_point(space: Space, history: History, seed: int, trial: int) -> Params:
+    """The scrambled Sobol point of a trial's number, or another where that has been asked for already.
+
+    Raises:
+        SpaceExhausted: If every point is being measured.
+    """
+    point = space.sobol(seeds.derive(seed, 0, "sobol"), trial)
+    trials = history.open_trials if is_exhausted(space, history) else history.trials
+    if not is_at(trials, point):
+        return point
+    others = free_points(space, {t.point for t in trials}, seeds.derive(seed, trial, "sobol again"))
+    return others[seeds.derive(seed, trial, "which") % len(others)]
+
+
+def free_points(space: Space, taken: Collection[Point], seed: int) -> list[Params]:
+    """Points that are not taken: all of a small finite space, some of any other, at least one.
+
+    Args:
+        space: The space.
+        taken: The values at each point that is.
+        seed: Of which are looked at.
+
+    Raises:
+        SpaceExhausted: If all are taken.
+    """
+    if space.size is not None and space.size <= COUNTED:
+        points = [space.point(i) for i in range(space.size)]
+    else:
+        points = space.sobol_points(seed, 0, TRIED)
+    found = [point for point in points if point_of(point) not in taken]
+    if not found and space.size is not None:
+        points = [space.point(i) for i in range(min(space.size, len(taken) + 1))]
+        found = [point for point in points if point_of(point) not in taken]
+    if not found:
+        raise SpaceExhausted(
+            f"a point that nobody measures must be left to be asked for: all {space.size} of the space are pending; "
+            "tell, fail or requeue some first"
+        )
+    return found

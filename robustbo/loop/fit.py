@@ -1,0 +1,234 @@
+"""From a history to a fitted surrogate: scaling, and one memo of the last fits.
+
+A fit is a function of the settings and the observations alone, so keeping it changes nothing but the time. Values enter
+the model turned so that larger is better, shifted by their median and divided by a power of two, which is exact in
+effect: differences of 1e-12, or of 1e12, are no other problem than differences of 1.
+
+A robust surrogate begins its search where that of all but the last observation (by trial number) ended. The beginning
+is thus the same whether a run went on, was resumed, or is replayed: it follows from the observations, down to the last
+count that `COLD_EVERY` divides.
+"""
+
+import math
+import statistics
+import time
+from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
+
+import torch
+from botorch.exceptions import InputDataError
+from botorch.models.gpytorch import GPyTorchModel
+from torch import Tensor
+
+from robustbo import seeds
+from robustbo.determinism.isolation import isolated, seeded
+from robustbo.determinism.surroundings import pinned
+from robustbo.errors import FitError, NumericsWarning, warn
+from robustbo.loop import quarantine
+from robustbo.searchspace.encoding import encode, one_hot_inputs
+from robustbo.searchspace.space import Space
+from robustbo.surrogates.common import contract
+from robustbo.surrogates.common.averaged import alone
+from robustbo.surrogates.registry import SURROGATES, model_class
+from robustbo.trials.history import History, Trial
+from robustbo.trials.settings import Settings
+
+SPAN = 1000  # binary orders of magnitude that may lie between a typical and the largest distance
+COLD_EVERY = 10  # observations: a search begins from nothing then, and where the last one ended in between
+MIN_SD, MAX_SD = 1e-6, 1e6  # a noise below changes nothing, above it the value tells nothing
+
+
+class Observations(NamedTuple):
+    """What a surrogate is fitted to; hashable.
+
+    Attributes:
+        numbers: The trials, in order.
+        X: One row of unit-cube coordinates each.
+        values: The measured values, in the user's units.
+        sds: Their noise, or None where it is to be inferred.
+    """
+
+    numbers: tuple[int, ...]
+    X: tuple[tuple[float, ...], ...]
+    values: tuple[float, ...]
+    sds: tuple[float, ...] | None
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A surrogate fitted to a history, speaking the user's units.
+
+    Attributes:
+        model: The BoTorch model; it maximizes, whatever the user's direction.
+        X: ``n x d`` inputs, encoded for the model.
+        observations: What it was fitted to.
+        sign: 1 where larger is better, else -1.
+        center: Value that the model sees as 0; that of an earlier fit, where the search began there.
+        scale: Units of the value that the model sees as 1; likewise.
+        seconds: How long the fit took, without those that it began from.
+        aside: The told trials that are left out; see `robustbo.loop.quarantine`.
+    """
+
+    model: GPyTorchModel
+    X: Tensor
+    observations: Observations
+    sign: float
+    center: float
+    scale: float
+    seconds: float
+    aside: tuple[int, ...] = ()
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the surrogate is one of this library."""
+        return type(self.model) in SURROGATES.values()
+
+    def apart(self, seed: int) -> AbstractContextManager[None]:
+        """Where code of the surrogate runs, so that what it draws depends on the seed alone."""
+        return (isolated if self.is_ours else seeded)(seed)
+
+    def in_units(self, mean: Tensor, sd: Tensor) -> tuple[list[float], list[float]]:
+        """The model's means and standard deviations in the user's units."""
+        return (self.sign * self.scale * mean + self.center).tolist(), (self.scale * sd).tolist()
+
+    def predict(
+        self, X: Tensor, *, is_noisy: bool = False, is_averaged: bool = True
+    ) -> tuple[list[float], list[float]]:
+        """Posterior mean and standard deviation at ``m x d`` encoded points: of the objective, or of a value there.
+
+        Where the model predicts by several fits, that is by all of them, or by the one that names the outliers.
+        """
+        with self.apart(0), contract.quiet(), torch.no_grad(), nullcontext() if is_averaged else alone(self.model):
+            posterior = self.model.posterior(X, observation_noise=is_noisy)
+            return self.in_units(posterior.mean.squeeze(-1), posterior.variance.squeeze(-1).sqrt())
+
+    def at_points(self, space: Space, *, is_averaged: bool = True) -> dict[tuple[float, ...], tuple[float, float]]:
+        """Posterior mean and standard deviation of the objective at each point it was fitted to, by unit-cube row."""
+        rows = list(dict.fromkeys(self.observations.X))
+        means, sds = self.predict(encode(space, [list(row) for row in rows]), is_averaged=is_averaged)
+        return dict(zip(rows, zip(means, sds, strict=True), strict=True))
+
+    def expect(self, space: Space, trials: Sequence[Trial]) -> list[tuple[float, float]]:
+        """What it expects to be told at each trial's point, and the standard deviation of that, noise included."""
+        if not trials:
+            return []
+        X = encode(space, [space.to_unit(trial.params) for trial in trials])
+        return list(zip(*self.predict(X, is_noisy=True), strict=True))
+
+
+def observations(settings: Settings, history: History, without: Collection[int] = ()) -> Observations:
+    """The told trials of a history but some: not the failed, not the excluded, not the pending ones."""
+    told = [t for t in history.having("told") if t.number not in without]
+    known = [t.sd for t in told if t.sd is not None]
+    if 0 < len(known) < len(told):
+        warn("sd is known for some of the values: noise is inferred for all; tell it always or never", NumericsWarning)
+    return Observations(
+        tuple(t.number for t in told),
+        tuple(tuple(settings.space.to_unit(t.params)) for t in told),
+        tuple(float(t.value) for t in told if t.value is not None),
+        tuple(known) if known and len(known) == len(told) else None,
+    )
+
+
+@pinned  # threads that look at the same history wait for the one that fits to it
+def fit(settings: Settings, history: History) -> Fitted:
+    """The surrogate fitted to a history; a pure function (memoized).
+
+    A robust one leaves out what `quarantine.aside` names, but for values that it then finds credible after all.
+
+    Raises:
+        FitError: If the fit does not succeed.
+        ValueError: If no value has been told.
+    """
+    if not (told := history.having("told")):
+        raise ValueError("a surrogate needs at least one told value, got none; tell one first")
+    settings = settings.of_size(len(told))
+    if not (settings.set_aside and is_robust(settings)) or _judges_alone(settings):
+        return _fit(settings, observations(settings, history))
+    doubted, refuted = quarantine.aside(history, settings.sign, settings.max_repeats)
+    if not (left_out := doubted | refuted) or len(left_out) == len(told):
+        return _fit(settings, observations(settings, history))
+    fitted = _fit(settings, observations(settings, history, left_out))
+    trials = [history[number] for number in sorted(doubted)]
+    against = zip(trials, fitted.expect(settings.space, trials), strict=True)
+    if credible := {t.number for t, said in against if quarantine.surprise(t.measured, *said) <= quarantine.CREDIBLE}:
+        left_out -= credible
+        fitted = _fit(settings, observations(settings, history, left_out))
+    return replace(fitted, aside=tuple(sorted(left_out)))
+
+
+def is_robust(settings: Settings) -> bool:
+    """Whether the surrogate says of itself that single values may be wrong."""
+    return getattr(model_class(settings.surrogate), "is_robust", False)
+
+
+def _judges_alone(settings: Settings) -> bool:
+    """Whether the surrogate is to see all values, since it leaves some out itself."""
+    return getattr(model_class(settings.surrogate), "judges_alone", False)
+
+
+@lru_cache(maxsize=COLD_EVERY + 1)
+def _fit(settings: Settings, data: Observations) -> Fitted:
+    center, scale = _center_and_scale(data.values)
+    before = _before(settings, data, scale)
+    started = time.perf_counter()
+    if before is not None:
+        center, scale = before.center, before.scale
+    X = encode(settings.space, [list(row) for row in data.X])
+    Y = torch.tensor([settings.sign * (v / scale - center / scale) for v in data.values], dtype=torch.float64)
+    Yvar = None if data.sds is None else torch.tensor([_variance(s / scale) for s in data.sds], dtype=torch.float64)
+    seed = seeds.derive(settings.seed, len(data.values), "fit")
+    with (isolated if settings.surrogate in SURROGATES else seeded)(seed), contract.quiet():
+        try:
+            model = model_class(settings.surrogate)(
+                X,
+                Y.unsqueeze(-1),
+                None if Yvar is None else Yvar.unsqueeze(-1),
+                input_transform=one_hot_inputs(settings.space),
+                **settings.surrogate_options,
+            )
+        except InputDataError as error:
+            raise FitError(f"{settings.surrogate} cannot take these values; exclude the wildest: {error}") from error
+        contract.fit(model, None if before is None else before.model)
+    return Fitted(model, X, data, settings.sign, center, scale, time.perf_counter() - started)
+
+
+def _before(settings: Settings, data: Observations, scale: float) -> Fitted | None:
+    """The fit of all but the last observation, where the search begins; None where it is to begin from nothing.
+
+    That is up to `COLD_EVERY` and at its multiples, where the last value changes the scale, where the rest could not be
+    fitted, and for models that cannot continue.
+    """
+    count = len(data.values) - 1
+    if (
+        count < COLD_EVERY
+        or (count + 1) % COLD_EVERY == 0
+        or not hasattr(model_class(settings.surrogate), "continue_from")
+    ):
+        return None
+    sds = None if data.sds is None else data.sds[:count]
+    try:
+        found = _fit(settings, Observations(data.numbers[:count], data.X[:count], data.values[:count], sds))
+    except (FitError, ValueError):
+        return None
+    return found if found.scale / 2 <= scale <= found.scale * 2 else None
+
+
+def _center_and_scale(values: tuple[float, ...]) -> tuple[float, float]:
+    """The median, and a power of two (dividing by it loses nothing) near the median distance from it.
+
+    Where the largest distance is more than 2^`SPAN` times that, the power is larger, so that none overflows.
+    """
+    center = statistics.median_low(values)
+    halves = sorted(abs(v / 2 - center / 2) for v in values)  # of the distances, which might overflow themselves
+    typical = next((half for half in halves[len(halves) // 2 :] if half > 0), 0.5)
+    exponent = max(math.frexp(typical)[1], math.frexp(halves[-1])[1] - SPAN) + 1
+    return center, math.ldexp(1.0, min(exponent, 1023))
+
+
+def _variance(sd: float) -> float:
+    """The variance of a noise relative to the spread of the values, kept where float64 can work with it."""
+    return min(max(sd, MIN_SD), MAX_SD) ** 2

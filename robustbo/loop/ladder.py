@@ -1,0 +1,85 @@
+"""What to do where numbers fail: a ladder of surrogates, from the one that was asked for to one that always works.
+
+Values to which nothing can be fitted in floating-point numbers come from real loops: deterministic objectives told with
+no noise, points that all but coincide, values of 1e300. An ask or a recommendation does not end in an error for that.
+Each rung is a function of the history, so that resuming and verifying climb the same; which one it was is logged and
+kept.
+"""
+
+import logging
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TypeVar
+
+import torch
+from linear_operator.utils.errors import NanError, NotPSDError
+
+from robustbo.determinism.interrupted import letting_go
+from robustbo.errors import FitError, NumericalError
+from robustbo.loop.fit import Fitted, fit
+from robustbo.surrogates.registry import SURROGATES
+from robustbo.trials.history import History
+from robustbo.trials.settings import Settings
+
+log = logging.getLogger("robustbo")
+T = TypeVar("T")
+
+NUMERICAL = (FitError, NumericalError, ArithmeticError, torch.linalg.LinAlgError, NanError, NotPSDError)
+OF_OURS = (*NUMERICAL, ValueError, RuntimeError)  # of what we have written ourselves; torch's own are RuntimeErrors
+PLAIN = "standard"
+
+
+def climb(
+    settings: Settings, history: History, use: Callable[[Settings, Fitted], T], *, is_judging: bool = False
+) -> tuple[T | None, str | None]:
+    """What the first surrogate gives that can be fitted and used.
+
+    Args:
+        settings: What the run was told at its beginning.
+        history: All that happened before; at least one value has been told.
+        use: What is made of a fitted surrogate; an error of `NUMERICAL` says that it cannot be.
+        is_judging: Whether each value is to be judged, so that none may be left out.
+
+    Returns:
+        What it made, None if no surrogate could be used; and, where it was not the first, which rung it was and why.
+    """
+    why: list[str] = []
+    for name, of, known, left_out in _rungs(settings, history, is_judging):
+        try:
+            made = _used(use, of, known, left_out)
+        except OF_OURS as error:
+            if of.surrogate not in SURROGATES and not isinstance(error, NUMERICAL):
+                raise  # a mistake in somebody's own model, which is theirs to see
+            why.append(f"{name}: {type(error).__name__}: {str(error).partition(chr(10))[0][:200]}")
+            log.warning("a surrogate could not be used, and the next is tried; %s", why[-1])
+            continue
+        return made, f"by {name}, since these failed: {'; '.join(why)}" if why else None
+    return None, f"by none, since these failed: {'; '.join(why)}"
+
+
+@letting_go  # what an interrupt was made into would be taken for an error in the numbers
+def _used(use: Callable[[Settings, Fitted], T], of: Settings, known: History, left_out: tuple[int, ...]) -> T:
+    fitted = fit(of, known)
+    return use(of, replace(fitted, aside=(*fitted.aside, *left_out)))
+
+
+def _rungs(
+    settings: Settings, history: History, is_judging: bool
+) -> Iterator[tuple[str, Settings, History, tuple[int, ...]]]:
+    """Name, settings, the history that is fitted to, and the told trials that are left out of it, for each rung."""
+    told = history.having("told")
+    name = settings.of_size(len(told)).surrogate
+    yield name, settings, history, ()
+    if len(told) > 1 and not is_judging:  # it could be fitted before, as a rule: with what it found then
+        last = told[-1].number
+        unknown = tuple(replace(t, state="pending") if t.number == last else t for t in history.trials)
+        yield f"{name} without the last value", settings, replace(history, trials=unknown), (last,)
+    if name != PLAIN:
+        yield PLAIN, replace(settings, surrogate=PLAIN, options="{}", committee_from=None), history, ()
+
+
+def finite(*numbers: float) -> None:
+    """Raise an ArithmeticError if a number is not finite."""
+    if not all(map(math.isfinite, numbers)):
+        raise ArithmeticError(f"what is predicted must be finite, got {numbers}")

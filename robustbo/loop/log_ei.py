@@ -1,0 +1,122 @@
+"""Acquisition functions of our own: closed forms with explicit gradients, for one point at a time."""
+
+from typing import Any
+
+import torch
+from botorch.acquisition import AcquisitionFunction
+from botorch.acquisition.analytic import AnalyticAcquisitionFunction
+from botorch.acquisition.objective import PosteriorTransform
+from botorch.models.model import Model
+from botorch.utils.sampling import draw_sobol_normal_samples
+from botorch.utils.transforms import t_batch_mode_transform
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from robustbo.numerics.gp.posterior import stacked
+from robustbo.numerics.improvement.noisy import Improvement, log_mixed_improvement, over
+from robustbo.numerics.student_t import distribution
+from robustbo.surrogates.common.map_gp import MapGP
+
+NUM_SAMPLES = 128  # quasi-random posterior samples
+MIN_SCALE = 1e-6  # as in BoTorch's analytic functions
+
+
+class LogNEI(AcquisitionFunction):
+    """The logarithm of noisy expected improvement of one point: qLogNEI with its last integral in closed form.
+
+    Of a model that predicts by several fits, it is that of their mixture, the weighted mean of the improvements.
+
+    Args:
+        model: A fitted surrogate with a named kernel.
+        X_baseline: ``n x d`` points measured, and points pending.
+        seed: Of the quasi-random samples.
+
+    References:
+        `robustbo.numerics.improvement.noisy`.
+    """
+
+    def __init__(self, model: MapGP, X_baseline: Tensor, seed: int) -> None:
+        super().__init__(model)
+        with torch.no_grad():
+            Z = model.transform_inputs(X_baseline).unique(dim=0)
+            normal = draw_sobol_normal_samples(len(Z), NUM_SAMPLES, dtype=Z.dtype, seed=seed)
+            weights, latents = zip(*model.latents(), strict=True)
+            self._to = over(stacked(latents), Z, normal)
+            self._log_w = Z.new_tensor(weights).log()
+
+    @t_batch_mode_transform(expected_q=1)
+    def forward(self, X: Tensor) -> Tensor:
+        """The logarithm at ``b x 1 x d`` points, of an improvement in the model's own (transformed) outcomes."""
+        return _LogImprovement.apply(self.model.transform_inputs(X).squeeze(-2), self._to, self._log_w)
+
+
+class _LogImprovement(torch.autograd.Function):
+    """`log_mixed_improvement` with its explicit gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, X: Tensor, to: Improvement, log_w: Tensor) -> Tensor:
+        value, gradient = log_mixed_improvement(to, log_w, X)
+        ctx.save_for_backward(gradient)
+        return value
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, by_value: Tensor) -> tuple[Tensor, None, None]:
+        (gradient,) = ctx.saved_tensors
+        return by_value.unsqueeze(-1) * gradient, None, None
+
+
+class StudentTLogExpectedImprovement(AnalyticAcquisitionFunction):
+    """The logarithm of expected improvement under a Student-t posterior: in closed form, its heavy tail included.
+
+    Far below the incumbent it falls as a power of the distance, where the normal one falls as its square.
+
+    Args:
+        model: A fitted model of one outcome whose posterior has ``mean`` (the location), ``scale`` and ``df``: one
+            number or one a point, more than 1, since with fewer degrees of freedom the improvement is infinite.
+        best_f: The incumbent: a number, or ``b`` of them.
+        posterior_transform: As in BoTorch.
+        maximize: Whether larger is better.
+
+    References:
+        equations.md section 5; Tracey and Wolpert (2018), Upgrading from Gaussian processes to Student's-t processes.
+
+    Example:
+        >>> from robustbo.surrogates import StudentTProcess
+        >>> from robustbo.surrogates.common.contract import fit
+        >>> X = torch.linspace(0, 1, 9, dtype=torch.float64).unsqueeze(-1)
+        >>> model = fit(StudentTProcess(X, torch.sin(6 * X)))
+        >>> log_ei = StudentTLogExpectedImprovement(model, best_f=model.posterior(X).mean.max().detach())
+        >>> log_ei(X[:2].unsqueeze(1)).shape
+        torch.Size([2])
+    """
+
+    _log = True
+
+    def __init__(
+        self,
+        model: Model,
+        best_f: float | Tensor,
+        posterior_transform: PosteriorTransform | None = None,
+        maximize: bool = True,
+    ) -> None:
+        super().__init__(model, posterior_transform)
+        self.register_buffer("best_f", torch.as_tensor(best_f))
+        self.maximize = maximize
+
+    @t_batch_mode_transform(expected_q=1)
+    def forward(self, X: Tensor) -> Tensor:
+        """The logarithm at ``b x 1 x d`` points."""
+        self.to(X)
+        posterior = self.model.posterior(X, posterior_transform=self.posterior_transform)
+        mean, scale = posterior.mean.squeeze(-1).squeeze(-1), posterior.scale.squeeze(-1).squeeze(-1)
+        scale, df = scale.clamp_min(MIN_SCALE), posterior.df
+        df = df.squeeze(-1).squeeze(-1) if df.dim() == posterior.mean.dim() else df
+        z = (mean - self.best_f) / scale if self.maximize else (self.best_f - mean) / scale
+        return distribution.log_improvement(z, df) + scale.log()
+
+
+def is_student_t(model: Model, X: Tensor) -> bool:
+    """Whether a model's posterior at points like these has degrees of freedom."""
+    with torch.no_grad():
+        return hasattr(model.posterior(X[:1]), "df")

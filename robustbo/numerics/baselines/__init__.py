@@ -1,0 +1,1 @@
+"""What robust methods are measured against: trimmed likelihood, box plots."""

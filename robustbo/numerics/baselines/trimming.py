@@ -1,0 +1,86 @@
+"""The trimmed marginal likelihood: which observations to leave out, so many of them, so that the rest is likeliest.
+
+Notation (shapes after any leading batch dimensions):
+    K     n x n  covariance of the latent values
+    s2    n      noise variances
+    r     n      observations, less the mean
+    e, v  n      leave-one-out errors and variances
+    b     n      how much of each observation is kept, in [0, 1]
+
+References:
+    Andrade and Takeda (2023), Robust Gaussian process regression with the trimmed marginal likelihood; equations.md
+    section 9.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from robustbo.numerics.gp.evidence import LOG_2PI, evidence
+
+STEPS = 200  # of a projected climb, at most
+RISE = 1e-6  # relative rise at which it ends
+HALVINGS = 30
+
+
+def removal(e: Tensor, v: Tensor) -> Tensor:
+    """By how much the log likelihood of the rest exceeds that of all, for each observation alone left out.
+
+    It may be negative: a value that is likelier than one nat's worth of its spread adds to the likelihood.
+    """
+    return 0.5 * (e.square() / v + v.log() + LOG_2PI)
+
+
+class Relaxed(NamedTuple):
+    """The relaxed likelihood log N(b r; 0, D(b) K D(b) + D(s2)), and its gradient in b."""
+
+    L: Tensor
+    b: Tensor
+
+
+def relaxed(K: Tensor, s2: Tensor, r: Tensor, b: Tensor) -> Relaxed:
+    """At b of zeros and ones: the likelihood of those kept, plus a constant for each that is not. O(n^3)."""
+    S = b.unsqueeze(-1) * K * b.unsqueeze(-2) + torch.diag_embed(s2.expand_as(b))
+    found = evidence(S, b * r, torch.zeros_like(r[..., 0]))
+    pull = (2 * found.G * K * b.unsqueeze(-2)).sum(-1)
+    return Relaxed(found.L if found.converged else torch.full_like(found.L, -torch.inf), pull - found.al * r)
+
+
+def projected(b: Tensor, total: float) -> Tensor:
+    """The nearest numbers in [0, 1] of a given sum.
+
+    Args:
+        b: ``n`` numbers.
+        total: Their sum to be, in [0, n].
+    """
+    low, high = b.min() - 1, b.max()
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if (b - middle).clamp(0, 1).sum() > total else (low, middle)
+    return (b - (low + high) / 2).clamp(0, 1)
+
+
+def kept_by_projection(K: Tensor, s2: Tensor, r: Tensor, h: int) -> Tensor:
+    """Which of ``n`` observations are kept, ``h`` left out: a projected gradient climb of the relaxed likelihood.
+
+    It begins where all are kept by the same share, and ends where the likelihood rises no more; the largest are kept.
+    """
+    n = len(r)
+    b, size = r.new_full((n,), (n - h) / n), 1.0
+    here = relaxed(K, s2, r, b)
+    for _ in range(STEPS):
+        for _ in range(HALVINGS):
+            there_b = projected(b + size * here.b / here.b.abs().max().clamp_min(1e-300), n - h)
+            there = relaxed(K, s2, r, there_b)
+            if there.L > here.L:
+                break
+            size *= 0.5
+        else:
+            break
+        gained, b, here, size = there.L - here.L, there_b, there, min(2 * size, 1.0)
+        if gained < RISE * max(1.0, abs(here.L.item())):
+            break
+    kept = torch.ones(n, dtype=torch.bool)
+    kept[b.argsort(stable=True)[:h]] = False
+    return kept

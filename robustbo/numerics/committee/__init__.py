@@ -1,0 +1,1 @@
+"""Committees of small Gaussian processes: who has which observations, and what they say together."""

@@ -1,0 +1,145 @@
+"""Predictions of several Gaussian process experts made into one.
+
+Every rule adds up what experts say, so that experts may be summed in parts, in different places.
+
+Notation (shapes after any leading batch dimensions):
+    mu     M x m  latent means of M experts at m points, less the prior's
+    v      M x m  latent variances
+    v0     m      prior variances
+    beta   M x m  how much each expert counts
+    n             observations of an expert
+
+References:
+    Deisenroth and Ng (2015), Distributed Gaussian processes; Mair and Brefeld (2018), Distributed robust Gaussian
+    process regression; equations.md section 9.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+LEAST = 1e-12  # of the prior's variance: no expert is surer
+
+
+class Prediction(NamedTuple):
+    """Latent means (less the prior's) and variances."""
+
+    mean: Tensor
+    variance: Tensor
+
+
+class Experts(NamedTuple):
+    """What predictions need of the experts; see `batch.Factored`.
+
+    Attributes:
+        a: ``M x n`` representer weights: the latent mean at x is m + k'a.
+        W: ``M x n``.
+        LU: ``M x n x n``.
+        pivots: ``M x n``: its variance is k** - k'J^-1 D(W) k.
+    """
+
+    a: Tensor
+    W: Tensor
+    LU: Tensor
+    pivots: Tensor
+
+    def part(self, rows: slice) -> "Experts":
+        """Some of them."""
+        return Experts(*(x[rows] for x in self))
+
+    def mean(self, k: Tensor) -> Tensor:
+        """``... M x q`` latent means (less m), from ``... M x q x n`` prior covariances with their observations."""
+        return (k @ self.a.unsqueeze(-1)).squeeze(-1)
+
+    def explained(self, k: Tensor) -> Tensor:
+        """``... M x n x q`` J^-1 D(W) k."""
+        Wk = (k * self.W.unsqueeze(-2)).mT
+        batch = Wk.shape[:-2]
+        return torch.linalg.lu_solve(self.LU.expand(*batch, -1, -1), self.pivots.expand(*batch, -1), Wk)
+
+    def variance(self, k: Tensor, v0: Tensor) -> Tensor:
+        """``... M x q`` latent variances, of the same and ``... M x q`` prior variances."""
+        return (v0 - (k * self.explained(k).mT).sum(-1)).maximum(LEAST * v0)
+
+
+def latent(k: Tensor, experts: Experts, v0: Tensor) -> Prediction:
+    """``... M x q`` means and variances of the experts, each by itself.
+
+    Args:
+        k: ``... M x q x n`` prior covariances of the points with each expert's observations.
+        experts: The experts.
+        v0: ``... q`` prior variances.
+    """
+    return Prediction(experts.mean(k), experts.variance(k, v0.unsqueeze(-2)))
+
+
+def entropy_weights(v: Tensor, v0: Tensor) -> Tensor:
+    """Half the difference of differential entropies of prior and posterior, at least 0.
+
+    With signed curvatures an expert can be less sure than the prior; it does not count then.
+    """
+    return (0.5 * (v0.unsqueeze(-2).log() - v.log())).clamp_min(0.0)
+
+
+class Sums(NamedTuple):
+    """Over experts, ``m`` each: of beta, of beta / v and of beta mu / v."""
+
+    beta: Tensor
+    precision: Tensor
+    pull: Tensor
+
+    def plus(self, other: "Sums") -> "Sums":
+        """Those of more experts."""
+        return Sums(*(one + more for one, more in zip(self, other, strict=True)))
+
+
+class Rule(NamedTuple):
+    """How experts become one.
+
+    Attributes:
+        is_entropy: Whether an expert counts by `entropy_weights`, or all count alike.
+        is_averaged: Whether what experts count is made to add up to 1.
+        is_prior_shared: Whether the prior counts once, and not once an expert.
+    """
+
+    is_entropy: bool = False
+    is_averaged: bool = False
+    is_prior_shared: bool = False
+
+    def sums(self, mu: Tensor, v: Tensor, v0: Tensor) -> Sums:
+        """What the experts say together."""
+        beta = entropy_weights(v, v0) if self.is_entropy else torch.ones_like(v)
+        return Sums(beta.sum(-2), (beta / v).sum(-2), (beta * mu / v).sum(-2))
+
+    def finish(self, sums: Sums, v0: Tensor) -> Prediction:
+        """The prediction; where nobody knows anything, the prior."""
+        beta, precision, pull = sums
+        is_silent = beta == 0
+        if self.is_averaged:
+            total = beta.masked_fill(is_silent, 1.0)
+            beta, precision, pull = beta / total, precision / total, pull / total
+        if self.is_prior_shared:
+            precision = precision + (1 - beta) / v0
+        precision = torch.where(is_silent, 1 / v0, precision)
+        return Prediction(pull / precision, 1 / precision)
+
+    def __call__(self, mu: Tensor, v: Tensor, v0: Tensor) -> Prediction:
+        """The prediction of experts that are all here."""
+        return self.finish(self.sums(mu, v, v0), v0)
+
+
+def correlation(C: Tensor) -> Tensor:
+    """``... x q x q`` correlations of covariances."""
+    sd = C.diagonal(dim1=-2, dim2=-1).clamp_min(torch.finfo(C.dtype).tiny).sqrt()
+    return C / sd.unsqueeze(-1) / sd.unsqueeze(-2)
+
+
+COMBINE = {
+    "poe": Rule(),  # product of experts: surer with every expert, even far from all data
+    "gpoe": Rule(is_averaged=True),  # generalized product of experts, weights 1 / M
+    "entropy-gpoe": Rule(is_entropy=True),
+    "normalized-entropy-gpoe": Rule(is_entropy=True, is_averaged=True),
+    "bcm": Rule(is_prior_shared=True),  # Bayesian committee machine
+    "rbcm": Rule(is_entropy=True, is_prior_shared=True),  # the robust one
+}

@@ -1,0 +1,211 @@
+"""The evidence of a committee: many small processes that share their hyperparameters, some of them at a time.
+
+Notation (``E`` experts of up to ``n`` observations, those with fewer padded), beside that of `student_t.batch`:
+    l     d   length-scales
+    s2f       signal variance
+    m         constant mean
+
+References:
+    Mair and Brefeld (2018), Distributed robust Gaussian process regression; equations.md section 9.
+"""
+
+from functools import reduce
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from robustbo.numerics.committee.aggregation import Experts, Rule, Sums, latent
+from robustbo.numerics.committee.partition import MEMORY, Shards
+from robustbo.numerics.gp import evidence as gaussian
+from robustbo.numerics.gp import kernels_tiled
+from robustbo.numerics.gp.evidence import LOG_2PI
+from robustbo.numerics.gp.kernels import Kernel
+from robustbo.numerics.student_t import batch, likelihood, predictive
+from robustbo.numerics.student_t.batch_mode import WARM_STEPS, Modes, cold_modes, find_modes
+from robustbo.numerics.student_t.laplace import Noise
+
+BLOCK = 2**22  # numbers of covariances with points that are at work at once: 32 MiB
+
+
+class Shared(NamedTuple):
+    """What the experts share.
+
+    Attributes:
+        kernel: A name of `kernels.KERNELS`.
+        l: ``d`` length-scales.
+        s2f: Signal variance.
+        s2: Noise variance, or squared scale; of no account where it is known.
+        nu: Degrees of freedom of the noise; None for a normal one.
+        m: Constant mean.
+    """
+
+    kernel: str
+    l: Tensor
+    s2f: Tensor
+    s2: Tensor
+    nu: Tensor | None
+    m: Tensor
+
+    def prior(self, shards: Shards) -> tuple[Kernel, Tensor]:
+        """Kernel, and ``E x n x n`` covariances of the latent values, zero where padded."""
+        found = kernels_tiled.kernel(self.kernel, shards.X, self.l, self.s2f)
+        return found, found.K if shards.is_full else found.K * shards.mask.unsqueeze(-1) * shards.mask.unsqueeze(-2)
+
+    def residual(self, shards: Shards) -> Tensor:
+        """``E x n`` values less the mean, zero where padded."""
+        return (shards.y - self.m) * shards.mask
+
+    def noise(self, shards: Shards) -> Noise:
+        """The Student-t likelihood's parameters."""
+        assert self.nu is not None
+        return Noise(self.variances(shards), self.nu)
+
+    def variances(self, shards: Shards) -> Tensor:
+        """Of the noise, or squared scales: ``E x n`` where they are known, one where not."""
+        return self.s2 if shards.s2 is None else shards.s2
+
+
+class Total(NamedTuple):
+    """Sums over the experts.
+
+    Attributes:
+        L: Evidence; -inf where an expert has none.
+        log_l: ``d`` values of dL / d log l.
+        log_s2f: dL / d log s2f.
+        log_s2: dL / d log s2.
+        log_nu: dL / d log nu; zero for a normal noise.
+        m: dL / dm.
+        f: ``E x n`` modes (zero for a normal noise), from which the next evaluation may begin.
+    """
+
+    L: Tensor
+    log_l: Tensor
+    log_s2f: Tensor
+    log_s2: Tensor
+    log_nu: Tensor
+    m: Tensor
+    f: Tensor
+
+
+def evidence(shards: Shards, shared: Shared, f: Tensor | None = None, memory: float = MEMORY) -> Total:
+    """The sum of the experts' evidences, approximate where the noise is Student-t, and its gradient. O(E n^3).
+
+    Args:
+        shards: The observations.
+        shared: What the experts share.
+        f: ``E x n`` latent values less the mean, near the modes; from nothing unless given.
+        memory: Bytes that a chunk of experts may take, about.
+    """
+    parts = [_evidence(shards.part(rows), shared, None if f is None else f[rows]) for rows in shards.chunks(memory)]
+    *sums, modes = zip(*parts, strict=True)
+    return Total(*[*(torch.stack(column).sum(0) for column in sums), torch.cat(modes)])
+
+
+def _evidence(shards: Shards, shared: Shared, f: Tensor | None) -> Total:
+    kernel, K = shared.prior(shards)
+    r, zero = shared.residual(shards), torch.zeros_like(shared.m)
+    if shared.nu is None:
+        s2 = shared.variances(shards)
+        Sg = K + torch.diag_embed(s2 * shards.mask + (1 - shards.mask))
+        one = gaussian.evidence(Sg, r, r.new_zeros(len(r)))
+        L = (one.L + 0.5 * LOG_2PI * (1 - shards.mask).sum(-1)).sum()
+        L = L if one.converged else torch.full_like(L, -torch.inf)
+        G, by_m, f_new = one.G, (one.al * shards.mask).sum(), torch.zeros_like(r)
+        by_s2, by_nu = (G.diagonal(dim1=-2, dim2=-1) * s2 * shards.mask).sum(), zero
+    else:
+        noise = shared.noise(shards)
+        many = batch.evidences(K, r, noise, shards.mask, modes_of(K, r, noise, shards.mask, f))
+        L, G, by_s2, by_nu, by_m, f_new = (
+            many.L.sum(),
+            many.K,
+            many.log_s2.sum(),
+            many.log_nu.sum(),
+            many.m.sum(),
+            many.f,
+        )
+    if not shards.is_full:
+        G = G * shards.mask.unsqueeze(-1) * shards.mask.unsqueeze(-2)
+    by_l, by_s2f = kernels_tiled.pullback(G, shards.X, shared.l, kernel)
+    return Total(L, by_l.sum(0), by_s2f.sum(), by_s2, by_nu, by_m, f_new)
+
+
+def modes_of(K: Tensor, r: Tensor, noise: Noise, mask: Tensor, f: Tensor | None) -> Modes:
+    """The experts' modes: from latent values near them, or from nothing."""
+    if f is None:
+        return cold_modes(K, r, noise, mask)
+    return find_modes(K, r, noise, mask, f, WARM_STEPS)
+
+
+def experts(shards: Shards, shared: Shared, f: Tensor | None = None, memory: float = MEMORY) -> Experts:
+    """The experts, curvatures with their signs."""
+    parts = [_experts(shards.part(rows), shared, None if f is None else f[rows]) for rows in shards.chunks(memory)]
+    return Experts(*(torch.cat(column) for column in zip(*parts, strict=True)))
+
+
+def _experts(shards: Shards, shared: Shared, f: Tensor | None) -> Experts:
+    _, K = shared.prior(shards)
+    r, mask = shared.residual(shards), shards.mask
+    if shared.nu is None:
+        J = batch.factored(K, mask / shared.variances(shards))
+        a = torch.linalg.lu_solve(J.LU, J.pivots, (J.W * r).unsqueeze(-1)).squeeze(-1)
+    else:
+        noise = shared.noise(shards)
+        modes = modes_of(K, r, noise, mask, f)
+        a, J = modes.a, batch.factors(K, r, noise, mask, modes)
+    return Experts(a, J.W, J.LU, J.pivots)
+
+
+def said(shards: Shards, found: Experts, shared: Shared, X: Tensor, rule: Rule) -> Sums:
+    """What all experts together say of the latent values (less the mean) at ``q x d`` inputs; to be added up."""
+    v0 = shared.s2f.expand(len(X))
+    size = max(1, BLOCK // (len(X) * shards.y.shape[-1]))
+    sums = []
+    for start in range(0, len(shards.y), size):
+        part, of = shards.part(slice(start, start + size)), found.part(slice(start, start + size))
+        center = part.X.mean((0, 1))
+        Z, W = (X - center) / shared.l, ((part.X - center) / shared.l).flatten(0, 1)
+        k = shared.s2f * kernels_tiled.correlation(shared.kernel, Z, W).unflatten(1, part.y.shape).movedim(1, 0)
+        sums.append(rule.sums(*latent(k * part.mask.unsqueeze(-2), of, v0), v0))
+    return reduce(Sums.plus, sums)
+
+
+class Judged(NamedTuple):
+    """What the others of its expert predict of each observation, by expert.
+
+    Attributes:
+        e: ``E x n`` errors.
+        variance: ``E x n`` variances of the prediction, noise included.
+        log_chance: ``E x n`` log chances of an error beyond, on its side.
+        weight: ``E x n`` weights: how much an observation counts, 1 being all.
+    """
+
+    e: Tensor
+    variance: Tensor
+    log_chance: Tensor
+    weight: Tensor
+
+
+def judge(shards: Shards, shared: Shared, found: Experts, memory: float = MEMORY) -> Judged:
+    """Leave-one-out predictions within each expert, the weights of the others kept.
+
+    Where the noise is Student-t each counts as one with normal noise of the variance that pulls as much: at the mode
+    this is the same process, and unlike with curvatures, some of which are negative, no cavity explodes.
+    """
+    parts = [_judge(shards.part(rows), shared, found.part(rows)) for rows in shards.chunks(memory)]
+    return Judged(*(torch.cat(column) for column in zip(*parts, strict=True)))
+
+
+def _judge(shards: Shards, shared: Shared, found: Experts) -> Judged:
+    _, K = shared.prior(shards)
+    r, s2 = shared.residual(shards), shared.variances(shards)
+    f = found.mean(K)
+    V = s2.expand_as(r) if shared.nu is None else likelihood.em_variance(r - f, *shared.noise(shards))
+    W = shards.mask / V
+    mean, v = predictive.cavity_of(f, batch.positive(K, W).v, W, found.a)
+    e = r - mean
+    if shared.nu is None:
+        return Judged(e, v + s2, predictive.normal_log_tail(e, (v + s2).sqrt()), torch.ones_like(r))
+    noise = shared.noise(shards)
+    log_chance = predictive.log_cdf(-e.abs(), torch.zeros_like(e), v, noise)
+    return Judged(e, v + predictive.variance(noise), log_chance, s2 / V)

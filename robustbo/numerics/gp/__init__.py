@@ -1,0 +1,1 @@
+"""Gaussian processes: kernels, evidence, hyperparameters, leave-one-out, posteriors."""

@@ -1,0 +1,168 @@
+"""Climbing a likelihood within bounds: Fisher scoring with secant corrections and backtracking.
+
+The information matrix is minus the Hessian on average only. So it is corrected, as in quasi-Newton methods, until it
+agrees with how the gradient changed over the last steps; few enough that they still tell about where the search is.
+
+Notation:
+    x   m      where the search is
+    g   m      gradient
+    A   m x m  information: positive semi-definite, minus the Hessian or near it
+    s   m      a step that was made
+    y   m      how much the gradient fell by it
+
+References:
+    Dennis, Gay and Welsch (1981) for secant corrections to such a matrix; Nocedal and Wright (2006), chapters 3 and 6.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from scipy.optimize import minimize
+from torch import Tensor
+
+from robustbo.numerics.linalg import lapack
+from robustbo.numerics.linalg.lapack import Array
+
+DAMPING = 1e-3  # added to the information, which may be singular
+LONGEST = 4.0  # logarithmic units that a coordinate moves at once
+ROUNDING = 1e-12  # of the information itself, so that it can be factored whatever its size
+CLOSE = 1e-12  # to a bound
+MEMORY = 2  # secant corrections
+HISTORY = 20  # corrections of L-BFGS-B, which has no other information
+INFEASIBLE = 1e300  # told to its line search where the function may not be visited
+ARMIJO = 1e-4  # share of the rise along the gradient that a step must bring
+CURVED = 1e-3  # share of the curvature below which a secant is noise, or the search is where the surface bends upward
+
+
+class Point(NamedTuple):
+    """A place on the way.
+
+    Attributes:
+        F: Its height; -inf if it may not be visited.
+        derivatives: Gradient and information, when asked.
+        value: What else is known there, for whoever gets there.
+    """
+
+    F: float
+    derivatives: Callable[[], tuple[Tensor, Tensor]]
+    value: Any = None
+
+
+class Ascent(NamedTuple):
+    """Where a search ended."""
+
+    x: Tensor
+    point: Point
+    num_evaluations: int
+    converged: bool
+
+
+class Secant(NamedTuple):
+    """A step, and how much the gradient fell by it."""
+
+    s: Array
+    y: Array
+
+
+@lapack.quiet()  # what may not be visited may overflow
+def ascend(
+    at: Callable[[Tensor], Point], x: Tensor, low: Tensor, high: Tensor, *, ftol: float = 1e-9, maxiter: int = 100
+) -> Ascent:
+    """Climb from x to a local maximum within bounds.
+
+    Args:
+        at: The function.
+        x: ``m`` coordinates to begin with; moved within the bounds.
+        low: ``m`` lower bounds.
+        high: ``m`` upper bounds.
+        ftol: Relative gain, made or expected, below which the search ends.
+        maxiter: Steps at most.
+    """
+    within, tensor = (low.numpy(), high.numpy()), torch.from_numpy
+    z = np.clip(x.numpy(), *within)
+    here, evaluations, secants = at(tensor(z)), 1, list[Secant]()
+    if not math.isfinite(here.F):
+        return Ascent(tensor(z), here, evaluations, False)
+    g, A = (found.numpy() for found in here.derivatives())
+    for _ in range(maxiter):
+        enough = ftol * max(1.0, abs(here.F))
+        step = _step(g, corrected(A, secants), z, *within)
+        if not (rise := float(g @ step)) > 0:  # bounds have bent it downhill, or there is no factor
+            step = _clipped(g / (A.diagonal() + DAMPING), z, *within)
+            rise = float(g @ step)
+        share = 1.0
+        while share * rise > 2 * enough:  # half of it is expected
+            tried = _snapped(z + share * step, *within)
+            there, evaluations = at(tensor(tried)), evaluations + 1
+            gained = there.F - here.F
+            if gained > ARMIJO * share * rise:
+                break
+            share *= max(0.1, min(0.5, 0.5 * share * rise / (share * rise - gained)))  # the parabola's summit
+        else:
+            return Ascent(tensor(z), here, evaluations, math.isfinite(rise))
+        z, before = tried, g
+        if gained < enough:
+            return Ascent(tensor(z), there, evaluations, True)
+        here, (g, A) = there, (found.numpy() for found in there.derivatives())
+        secants = [*secants, Secant(share * step, before - g)][-MEMORY:]
+    return Ascent(tensor(z), here, evaluations, False)
+
+
+@lapack.quiet()
+def ascend_by_gradient(
+    at: Callable[[Tensor], Point], x: Tensor, low: Tensor, high: Tensor, *, ftol: float = 1e-9, maxiter: int = 200
+) -> Ascent:
+    """The same by L-BFGS-B, for functions whose information is not known: their points give the gradient alone."""
+    visited: dict[bytes, Point] = {}
+
+    def negative(array: np.ndarray) -> tuple[float, np.ndarray]:
+        point = visited[array.tobytes()] = at(torch.from_numpy(array.copy()))
+        if not math.isfinite(point.F):
+            return INFEASIBLE, np.zeros_like(array)
+        return -point.F, -point.derivatives()[0].numpy()
+
+    found = minimize(
+        negative,
+        x.clamp(low, high).numpy(),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=torch.stack([low, high], dim=-1).tolist(),
+        options={"maxiter": maxiter, "ftol": ftol, "gtol": 1e-5, "maxcor": HISTORY},
+    )
+    last = visited.get(found.x.tobytes()) or at(torch.from_numpy(found.x))
+    return Ascent(torch.from_numpy(found.x), last, found.nfev, bool(found.success))
+
+
+def corrected(A: Array, secants: Sequence[Secant]) -> Array:
+    """The information, changed by BFGS updates until ``A s = y`` for the last secant (and nearly for the others)."""
+    for s, y in secants:
+        As = A @ s
+        old, new = float(s @ As), float(s @ y)
+        if old > 0 and new > CURVED * old:
+            As, y = As / math.sqrt(old), y / math.sqrt(new)
+            A = A + y[:, None] * y - As[:, None] * As
+    return A
+
+
+def _step(g: Array, A: Array, x: Array, low: Array, high: Array) -> Array:
+    """The Newton step of the coordinates that no bound holds back, within the bounds; none where there is no factor."""
+    free = ((x > low) | (g > 0)) & ((x < high) | (g < 0))
+    held = A * (free[:, None] & free)
+    lapack.on_diagonal(held, 1 + DAMPING - free + ROUNDING * held.diagonal())
+    move, is_solved = lapack.solution(held, g * free)
+    return _clipped(move if is_solved else np.zeros_like(g), x, low, high)
+
+
+def _clipped(move: Array, x: Array, low: Array, high: Array) -> Array:
+    """A move, no longer than `LONGEST` and within the bounds."""
+    shorter = move * (LONGEST / max(LONGEST, np.abs(move).max(initial=0.0)))
+    return np.clip(x + shorter, low, high) - x
+
+
+def _snapped(x: Array, low: Array, high: Array) -> Array:
+    """Coordinates a rounding error away from a bound are at it."""
+    x = np.where(x - low < CLOSE, low, x)
+    return np.where(high - x < CLOSE, high, x)

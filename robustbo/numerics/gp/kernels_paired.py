@@ -1,0 +1,129 @@
+"""Kernels of one set of points from its pairs: the matrix is symmetric, and each pair is computed once.
+
+Tensors come in and go out; between, they are arrays, since with a few hundred points what a tensor's operation costs
+beyond its arithmetic would be half of the time.
+
+Notation, beside that of `kernels`:
+    M      n (n - 1) / 2  pairs of points i < j
+    D      d x M          squared differences of the inputs, one row a dimension
+
+References:
+    equations.md section 0.
+"""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from robustbo.numerics.gp.kernels import KernelGradient
+from robustbo.numerics.linalg.lapack import Array, as_tensor
+
+
+class Pairs(NamedTuple):
+    """The pairs of a set of points.
+
+    Attributes:
+        Z: ``d x n`` inputs, less their mean.
+        D: ``d x M`` squared differences.
+        places: ``2 M`` places of the pairs in a flattened ``n x n`` matrix, above the diagonal, then below.
+        pair: ``n x n`` numbers of the pairs; M on the diagonal.
+    """
+
+    Z: Array
+    D: Array
+    places: NDArray[np.intp]
+    pair: NDArray[np.intp]
+
+
+class PairedKernel(NamedTuple):
+    """A kernel at some length-scales.
+
+    Attributes:
+        K: ``n x n`` values.
+        each: ``M + 1`` different ones; the last is the diagonal's.
+        slope: ``M + 1`` derivatives of each with respect to u2, but for a factor.
+        scale: ``d`` values by which these are multiplied for -2 K_u2 / l^2.
+    """
+
+    K: Tensor
+    each: Array
+    slope: Array
+    scale: Array
+
+
+def pairs(X: Tensor) -> Pairs:
+    """The pairs of ``n x d`` inputs."""
+    n, at, Z = len(X), X.mT.contiguous().numpy(), (X - X.mean(0)).mT.contiguous().numpy()
+    i, j = np.triu_indices(n, 1)
+    pair = np.full((n, n), len(i))
+    pair[i, j] = pair[j, i] = np.arange(len(i))
+    D = np.square(np.ascontiguousarray(at[:, i]) - at[:, j])  # of the inputs themselves: a far one would move the mean
+    return Pairs(Z, D, np.concatenate([i * n + j, j * n + i]), pair)
+
+
+def matern52(u2: Array, log_s2f: float) -> tuple[Array, Array]:
+    """`kernels.matern52` of squared scaled distances, whose memory it takes: K, and K_u2 times -6/5."""
+    u2 *= 5.0
+    u = np.sqrt(u2, out=u2)
+    decay = np.subtract(log_s2f, u)
+    np.exp(decay, out=decay)
+    more = decay * u
+    decay += more
+    more *= u
+    more *= 1 / 3
+    more += decay
+    return more, decay
+
+
+def rbf(u2: Array, log_s2f: float) -> tuple[Array, Array]:
+    """`kernels.rbf` of squared scaled distances, whose memory it takes: K, and K_u2 times -2."""
+    u2 *= -0.5
+    u2 += log_s2f
+    K = np.exp(u2, out=u2)
+    return K, K
+
+
+KERNELS: dict[str, Callable[[Array, float], tuple[Array, Array]]] = {"matern52": matern52, "rbf": rbf}
+SLOPES = {"matern52": 5 / 3, "rbf": 1.0}  # by which what they give is to be multiplied for -2 K_u2
+
+
+def kernel(name: str, given: Pairs, l: Tensor, s2f: Tensor) -> PairedKernel:
+    """The kernel of that name."""
+    u2, precision = np.zeros(given.D.shape[1] + 1), 1 / np.square(l.numpy())
+    np.dot(precision, given.D, out=u2[:-1])
+    each, slope = KERNELS[name](u2, math.log(s2f))
+    return PairedKernel(torch.from_numpy(each.take(given.pair)), each, slope, SLOPES[name] * precision)
+
+
+def pullback(G: Tensor, given: Pairs, l: Tensor, found: PairedKernel) -> KernelGradient:
+    """The gradient with respect to the logarithms of the hyperparameters, from that with respect to K.
+
+    Args:
+        G: ``n x n`` values of dL/dK, symmetric or not.
+        given: The pairs.
+        l: ``d`` length-scales.
+        found: The kernel at these.
+
+    References:
+        d K / d log l_j = -2 K_u2 D_j / l_j^2 and d K / d log s2f = K; equations.md section 0.
+    """
+    above, below = G.numpy().ravel().take(given.places).reshape(2, -1)
+    both = above + below
+    log_s2f = both @ found.each[:-1] + np.trace(G.numpy()) * found.each[-1]
+    both *= found.slope[:-1]
+    return KernelGradient(torch.from_numpy(given.D @ both * found.scale), as_tensor(log_s2f))
+
+
+def tangents(w: Tensor, given: Pairs, l: Tensor, found: PairedKernel) -> Tensor:
+    """``d x n`` derivatives of K w with respect to log l, as (d K / d log l_j) w: three products a dimension."""
+    Z, v = given.Z, w.numpy()
+    Zw = Z * v
+    products = np.concatenate([v[None], Zw, Z * Zw]) @ found.slope.take(given.pair)
+    first, second, third = products[0], products[1 : len(Z) + 1], products[len(Z) + 1 :]
+    along = Z * (Z * first - 2 * second) + third
+    return torch.from_numpy(along * found.scale[:, None])

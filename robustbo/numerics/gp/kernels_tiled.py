@@ -1,0 +1,129 @@
+"""Products with a stationary kernel's matrix that is never there as a whole.
+
+Notation:
+    X    n x d  inputs, divided by their length-scales
+    s2f         signal variance
+    N    n      variances on the diagonal
+    A    n x n  s2f times the correlations, plus D(N)
+    u2          squared scaled distances
+
+Memory: O(n) beside the operands. Work: O(n^2 d) a product, whatever the number of columns (up to dozens of them).
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from robustbo.numerics.gp.kernels import SQRT5, Kernel, KernelGradient
+
+TILE = 512  # rows and columns that are at work at once: 2 MiB, which stays in a core's cache
+
+
+def matern52(u2: Tensor) -> Tensor:
+    """(1 + a + a^2 / 3) exp(-a) with a = sqrt5 u, in the place of the squared distances."""
+    a = u2.sqrt_().mul_(SQRT5)
+    decay = a.neg().exp_()
+    return a.add_(a.square().div_(3)).add_(1).mul_(decay)
+
+
+def rbf(u2: Tensor) -> Tensor:
+    """exp(-u^2 / 2), in the place of the squared distances."""
+    return u2.mul_(-0.5).exp_()
+
+
+CORRELATIONS: dict[str, Callable[[Tensor], Tensor]] = {"matern52": matern52, "rbf": rbf}
+
+
+def correlation(kernel: str, X: Tensor, Z: Tensor) -> Tensor:
+    """``n x m`` correlations of scaled ``n x d`` and ``m x d`` inputs."""
+    u2 = torch.addmm(X.square().sum(-1, keepdim=True), X, Z.mT, alpha=-2.0).add_(Z.square().sum(-1))
+    return CORRELATIONS[kernel](u2.clamp_min_(0.0))
+
+
+def kernel(name: str, X: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
+    """``n x n`` or ``E x n x n`` kernel matrices of inputs, as `kernels.KERNELS`, without n x n x d numbers."""
+    Z = (X - X.mean(-2, keepdim=True)) / l
+    size = Z.square().sum(-1)
+    u2 = size.unsqueeze(-1) + size.unsqueeze(-2)
+    (u2.addmm_ if u2.dim() == 2 else u2.baddbmm_)(Z, Z.mT, alpha=-2.0).clamp_min_(0.0)
+    if name == "rbf":
+        K = u2.mul_(-0.5).exp_().mul_(s2f)
+        return Kernel(K, -0.5 * K)
+    a = u2.sqrt_().mul_(SQRT5)
+    slope = a.neg().exp_().mul_(s2f)
+    third = slope * a.square().div_(3)
+    slope.mul_(a.add_(1))
+    return Kernel(third.add_(slope), slope.mul_(-5 / 6))
+
+
+def pullback(G: Tensor, X: Tensor, l: Tensor, found: Kernel) -> KernelGradient:
+    """`kernels_paired.pullback`, of stacks too: a sum of w_ij (x_i - x_j)^2 is one of products of X, w = G K_u2."""
+    w, X = G * found.K_u2, X - X.mean(-2, keepdim=True)
+    ends = ((w.sum(-1) + w.sum(-2)).unsqueeze(-1) * X.square()).sum(-2)
+    return KernelGradient(-2 * (ends - 2 * (X * (w @ X)).sum(-2)) / l.square(), (G * found.K).sum((-2, -1)))
+
+
+def tangents(w: Tensor, X: Tensor, l: Tensor, found: Kernel) -> Tensor:
+    """`kernels_paired.tangents` of ``n x d`` inputs: three products with K_u2 a dimension."""
+    X = (X - X.mean(-2, keepdim=True)).mT
+    first, second, third = (found.K_u2 @ torch.stack([w.expand_as(X), X * w, X.square() * w]).mT).mT
+    return -2 * (X.square() * first - 2 * X * second + third) / l.square().unsqueeze(-1)
+
+
+def centered(X: Tensor) -> Tensor:
+    """Scaled inputs about the origin, where squared distances by products are exact; by a multiple of 1,024, which
+    leaves inputs that are there already as they are."""
+    return X - (X.mean(-2, keepdim=True) / 1024).round() * 1024
+
+
+class Covariance(NamedTuple):
+    """The covariance A of ``n`` observations, by its parts.
+
+    Attributes:
+        kernel: A name of `CORRELATIONS`.
+        X: ``n x d`` scaled inputs.
+        s2f: Signal variance.
+        N: ``n`` variances on the diagonal.
+    """
+
+    kernel: str
+    X: Tensor
+    s2f: Tensor
+    N: Tensor
+
+    @property
+    def diagonal(self) -> Tensor:
+        """``n`` variances of the observations."""
+        return self.s2f + self.N
+
+    def latent(self, rows: Tensor) -> Tensor:
+        """``n x k`` columns of the kernel's matrix."""
+        return self.s2f * correlation(self.kernel, self.X, self.X[rows])
+
+    def columns(self, rows: Tensor) -> Tensor:
+        """``n x k`` columns of A."""
+        found = self.latent(rows)
+        found[rows, torch.arange(len(rows))] += self.N[rows]
+        return found
+
+    def dense(self) -> Tensor:
+        """A, where there is room for it."""
+        return self.columns(torch.arange(len(self.X)))
+
+    def times(self, W: Tensor) -> Tensor:
+        """A W for ``n x k`` W, tile by tile; each tile serves both of its places, above the diagonal and below."""
+        out = W * (self.N / self.s2f).unsqueeze(-1)
+        tiles = list(_slices(len(self.X)))
+        for i, rows in enumerate(tiles):
+            for columns in tiles[i:]:
+                tile = correlation(self.kernel, self.X[rows], self.X[columns])
+                out[rows].addmm_(tile, W[columns])
+                if columns != rows:
+                    out[columns].addmm_(tile.mT, W[rows])
+        return out.mul_(self.s2f)
+
+
+def _slices(n: int) -> Iterator[slice]:
+    return (slice(start, min(start + TILE, n)) for start in range(0, n, TILE))

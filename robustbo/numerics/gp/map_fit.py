@@ -1,0 +1,143 @@
+"""Maximum a posteriori hyperparameters of a GP whose observations may each have a variance of their own.
+
+An added variance enters the search as t = log(1 + rho / v), v its leave-one-out variance at the start: for one
+observation the log likelihood is -(t + q exp(-t)) / 2 + const, whose curvature at the optimum is 1/2 however gross the
+outlier. The convex variable s = 1 - exp(-t) lies within 1e-10 of its bound there, and a search in it stalls.
+
+Notation (no batch dimensions: a search is one search):
+    theta  p  hyperparameters, see `log_posterior`
+    rho    n  added variances, zero outside the support
+    z      k  the search's variables for rho on the support
+    v      k  their scales
+
+References:
+    equations.md section 6.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from robustbo.numerics.gp.ascent import Point, ascend, ascend_by_gradient
+from robustbo.numerics.gp.log_posterior import Model, Value, gradient, information, log_posterior
+from robustbo.numerics.linalg import lapack
+from robustbo.numerics.linalg.lapack import Array
+
+
+class Parameterization(NamedTuple):
+    """How a search sees an added variance, given its scale v: rho(z), its derivative, z(rho), and the bound of z."""
+
+    rho: Callable[[Array, Array], Array]
+    slope: Callable[[Array, Array], Array]
+    inverse: Callable[[Array, Array], Array]
+    high: float
+
+
+PARAMETERIZATIONS = {
+    "log": Parameterization(
+        lambda z, v: v * np.expm1(z), lambda z, v: v * np.exp(z), lambda rho, v: np.log1p(rho / v), 600.0
+    ),
+    "convex": Parameterization(
+        lambda z, v: v * z / (1 - z), lambda z, v: v / np.square(1 - z), lambda rho, v: rho / (v + rho), 1 - 1e-12
+    ),
+    "canonical": Parameterization(lambda z, v: z, lambda z, v: np.ones_like(z), lambda rho, v: rho, math.inf),
+}
+
+
+class Fit(NamedTuple):
+    """A local maximum: hyperparameters, added variances, log posterior, log marginal likelihood, how it was found."""
+
+    theta: Tensor
+    rho: Tensor
+    F: float
+    L: float
+    num_evaluations: int
+    converged: bool
+
+    @property
+    def support(self) -> tuple[int, ...]:
+        """Sorted indices of the observations with a variance of their own."""
+        return tuple(self.rho.nonzero().flatten().tolist())
+
+
+def maximize(model: Model, theta: Tensor, rho: Tensor, support: Tensor, v: Tensor, **options: Any) -> Fit:
+    """The local maximum that `climb` leads to; its arguments are the same."""
+    return climb(model, theta, rho, support, v, **options)[0]
+
+
+def maximize_alone(model: Model, theta: Tensor, **options: Any) -> Fit:
+    """The local maximum in theta where no observation has a variance of its own; options as for `climb`."""
+    none = torch.zeros_like(model.y)
+    return maximize(model, theta, none, torch.zeros(0, dtype=torch.long), none, **options)
+
+
+@lapack.quiet()  # a gross variance in units of a small one
+def climb(
+    model: Model,
+    theta: Tensor,
+    rho: Tensor,
+    support: Tensor,
+    v: Tensor,
+    *,
+    parameterization: str = "log",
+    ftol: float = 1e-9,
+    maxiter: int = 200,
+) -> tuple[Fit, Value]:
+    """Climb to a local maximum of the log posterior in theta and in the added variances of a support.
+
+    The logarithmic parameterization climbs by the information matrix where the covariance knows its tangents: a quarter
+    of the evaluations of L-BFGS-B, which serves all others.
+
+    Args:
+        model: What stays fixed.
+        theta: ``p`` where to begin.
+        rho: ``n`` added variances to begin with; those outside the support are set to zero.
+        support: ``k`` indices of the observations that may have a variance of their own.
+        v: ``n`` positive scales of the variances, best their leave-one-out variances.
+        parameterization: A name of `PARAMETERIZATIONS`.
+        ftol: Relative rise of the objective at which the search stops.
+        maxiter: Iterations at most.
+
+    Returns:
+        The maximum, and all that is known of the log posterior density there.
+    """
+    of, scale = PARAMETERIZATIONS[parameterization], v[support].numpy()
+    precision = model.prior_precision if parameterization == "log" else None
+    begin = torch.cat([theta, torch.from_numpy(of.inverse(rho[support].numpy(), scale))])
+    bounds = theta.new_tensor(model.bounds + [(0.0, of.high)] * len(support))
+    point = _Objective(model, support, scale, of, precision).point
+    way = ascend_by_gradient if precision is None else ascend
+    x, last, evaluations, converged = way(point, begin, *bounds.T, ftol=ftol, maxiter=maxiter)
+    value, found = last.value
+    return Fit(x[: len(theta)], found, value.F, value.evidence.L.item(), evaluations, converged), value
+
+
+class _Objective(NamedTuple):
+    """The log posterior as a function of x, which is theta and then z."""
+
+    model: Model
+    support: Tensor
+    scale: Array
+    of: Parameterization
+    precision: Tensor | None
+
+    def point(self, x: Tensor) -> Point:
+        p, chosen = len(x) - len(self.support), self.support.numpy()
+        z, rho = x[p:].numpy(), np.zeros(len(self.model.y))
+        rho[chosen] = self.of.rho(z, self.scale)
+        value = log_posterior(self.model, x[:p], torch.from_numpy(rho))
+
+        def derivatives() -> tuple[Tensor, Tensor]:
+            slope, (F_theta, F_rho) = self.of.slope(z, self.scale), gradient(self.model, value)
+            slopes = torch.from_numpy(np.concatenate([F_theta.numpy(), F_rho.numpy()[chosen] * slope]))
+            if self.precision is None:
+                return slopes, slopes[:0]
+            A = information(self.model, value, self.support, torch.from_numpy(slope))
+            lapack.on_diagonal(A.numpy()[:p, :p], self.precision.numpy())
+            return slopes, A
+
+        return Point(value.F, derivatives, (value, torch.from_numpy(rho)))

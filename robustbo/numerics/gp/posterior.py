@@ -1,0 +1,63 @@
+"""Fitted Gaussian processes in numbers, for explicit formulas.
+
+Notation (shapes after any leading batch dimensions: of the processes, or of one process's points):
+    X, Z   q x d, m x d   points
+    k      q x n          prior covariance of new points with the inputs of the data
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from robustbo.numerics.gp.kernels import KERNELS, squared_differences
+
+
+class Latent(NamedTuple):
+    """A Gaussian process given data: kernel, constant mean, inputs, and what the data's covariance gives.
+
+    Attributes:
+        kernel: A name of `KERNELS`.
+        l: ``... x d`` length-scales.
+        s2f: ``...`` signal variances.
+        m: ``...`` constant means.
+        X: ``n x d`` inputs.
+        P: ``... x n x n`` inverse covariances of the observations.
+        al: ``... x n`` values of P (y - m).
+    """
+
+    kernel: str
+    l: Tensor
+    s2f: Tensor
+    m: Tensor
+    X: Tensor
+    P: Tensor
+    al: Tensor
+
+    def covariance(self, X: Tensor, Z: Tensor) -> Tensor:
+        """Prior covariance of latent values at points: autograd can follow it.
+
+        Args:
+            X: ``q x d`` points; of one process with any leading batch dimensions.
+            Z: ``m x d`` points; likewise.
+        """
+        return KERNELS[self.kernel](squared_differences(X, Z), self.l, self.s2f).K
+
+    def posterior(self, X: Tensor) -> tuple[Tensor, Tensor]:
+        """Of one process: mean (``... x q``) and covariance (``... x q x q``) of latent values at ``... x q x d``."""
+        k = self.covariance(X, self.X)
+        return self.m + k @ self.al, self.covariance(X, X) - k @ self.P @ k.mT
+
+
+def stacked(latents: Sequence[Latent]) -> Latent:
+    """Processes of the same kernel and inputs as one, with a leading dimension; one process as it is.
+
+    Where one needs jitter to be factored, all get some: not more than 1e-4 of their variance.
+    """
+    if len(latents) == 1:
+        return latents[0]
+    l, s2f, m, P, al = (
+        torch.stack(parts) for parts in zip(*((p.l, p.s2f, p.m, p.P, p.al) for p in latents), strict=True)
+    )
+    return Latent(latents[0].kernel, l, s2f, m, latents[0].X, P, al)

@@ -1,0 +1,1 @@
+"""Expected improvement, and what a repeated measurement is worth."""

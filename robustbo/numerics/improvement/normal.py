@@ -1,0 +1,74 @@
+"""Standard normal expected improvement with what its logarithm and slope need, far into the tail: on arrays.
+
+All three parts are multiples of the density by numbers that neither vanish nor cancel. So it takes one Mills ratio an
+element, and what all the densities have in common can be left out before they underflow.
+
+Notation (elementwise):
+    u          how much better the mean is than the best, in standard deviations; x = -u
+    phi, Phi   density and distribution function
+    h          phi + u Phi, the expected improvement: h' = Phi
+    q          Phi / h, the slope of log h
+    c          shift: not above 0, and not far from the u that matter
+
+References:
+    Ament et al. (2023), Unexpected improvements to expected improvement, for the logarithm; Abramowitz and Stegun
+    26.2.14, phi / Phi = x + 1 / (x + 2 / (x + 3 / ...)) for the tail: what stands below the 1 is q, and so
+    h = phi / (1 + x q).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import erfcx
+
+from robustbo.numerics.linalg.lapack import Array
+
+CAP = 9.0  # beyond which Phi is 1, and h is u, to rounding
+FAR = -20.0  # where phi + u Phi has lost three digits
+LIMIT = 1e150  # of u, either way: its square is a number
+LEVELS = 8  # of the continued fraction, by which beyond that it has all digits
+
+
+class Scaled(NamedTuple):
+    """phi, Phi and h, times sqrt(2 pi) exp(c^2 / 2)."""
+
+    phi: Array
+    Phi: Array
+    h: Array
+
+
+def scaled(u: Array, c: Array) -> Scaled:
+    """phi, Phi and h, times sqrt(2 pi) exp(c^2 / 2).
+
+    Args:
+        u: ``...`` values, not beyond `LIMIT` either way.
+        c: Shifts that broadcast with them. Of values far below its shift all may be 0; beside those at it, they are.
+    """
+    capped = np.minimum(u, CAP)
+    phi = c - capped
+    phi *= c + capped
+    phi *= 0.5
+    np.exp(phi, out=phi)
+    capped *= -math.sqrt(0.5)
+    Phi = erfcx(capped, out=capped)
+    Phi *= math.sqrt(math.pi / 2)
+    Phi *= phi
+    h = u * Phi
+    h += phi
+    is_far = u < FAR
+    if is_far.any():
+        x = -u[is_far]
+        q = tail_slope(x)
+        h[is_far] = phi[is_far] / (1 + x * q)
+        Phi[is_far] = q * h[is_far]
+    return Scaled(phi, Phi, h)
+
+
+def tail_slope(x: Array) -> Array:
+    """q at ``...`` values of x above -FAR."""
+    q = x.copy()
+    for level in range(LEVELS, 1, -1):
+        np.divide(level, q, out=q)
+        q += x
+    return q

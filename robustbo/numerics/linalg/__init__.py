@@ -1,0 +1,1 @@
+"""Factorizations of one small matrix, straight from LAPACK."""

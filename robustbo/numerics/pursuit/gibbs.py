@@ -1,0 +1,141 @@
+"""How probable it is that each observation is wrong, by Gibbs sampling over all sets of outliers.
+
+An observation is right, and is the latent value with noise, or it is wrong, says nothing of the latent value, and has a
+Cauchy density. Any set of at most half of them may be wrong, each with the same prior probability. Given the others,
+whether one is wrong has closed-form odds: what the right ones predict for it against that density. A sweep draws each
+in turn. What is averaged are its probabilities, not its draws (Rao and Blackwell's estimate).
+
+The rate is not learned: gross values would raise it, and then pass a share of the suspicion on to the right ones.
+
+Notation (no batch dimensions: a chain is one chain):
+    Sg    n x n   covariance of the observations without added variances
+    r     n       observations less the mean
+    P     n x n   inverse of Sg over the observations that are right at the moment, zero elsewhere
+    e, v          an observation less what the right ones (but itself) predict for it, and the variance of that
+    q             probability that it is wrong, given the others
+
+References:
+    Verdinelli and Wasserman (1991), Bayesian analysis of outlier problems using the Gibbs sampler;
+    Gelfand and Smith (1990), Sampling-based approaches to calculating marginal densities, section 2.4.
+"""
+
+import math
+from collections.abc import Collection
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from robustbo.numerics.gp.leave_one_out import factor
+from robustbo.numerics.linalg import lapack
+
+SWEEPS, BURN_IN = 16, 2  # counted, and before them
+LEAST = 1e-12  # of an observation's own variance: rounding leaves no less of a prediction's
+
+
+def log_cauchy(y: Tensor, scale: Tensor) -> Tensor:
+    """Log density of wrong observations: as wide as the right ones, and with a tail for gross ones."""
+    return -(math.pi * scale).log() - 2 * torch.hypot(torch.ones_like(y), y / scale).log()
+
+
+class Sampled(NamedTuple):
+    """``n`` probabilities that an observation is wrong, and those that are in the last set."""
+
+    q: Tensor
+    wrong: tuple[int, ...]
+
+
+@lapack.quiet()  # the square of a gross error
+def sample(
+    Sg: Tensor,
+    r: Tensor,
+    log_wrong: Tensor,
+    *,
+    rate: float,
+    begin: Collection[int] = (),
+    cleared: Tensor | None = None,
+    seed: int = 0,
+) -> Sampled:
+    """Sample sets of wrong observations at given hyperparameters; a pure function.
+
+    Args:
+        Sg: ``n x n`` covariance of the observations, noise included.
+        r: ``n`` observations less the mean.
+        log_wrong: ``n`` log densities of the observations, if they are wrong.
+        rate: Prior probability of being wrong, in (0, 1).
+        begin: Those that are wrong to begin with; the gross ones should be, since single moves leave them for their
+            neighbours slowly.
+        cleared: ``n`` booleans: those that cannot be wrong.
+        seed: Of the draws.
+
+    Example:
+        >>> y = torch.tensor([0.1, 0.0, 0.1, 5.0], dtype=torch.float64)
+        >>> Sg = 1.0 + 0.01 * torch.eye(4, dtype=torch.float64)
+        >>> sample(Sg, y, log_cauchy(y, torch.ones(4)), rate=0.1, begin=[3]).q.round(decimals=1).tolist()
+        [0.0, 0.0, 0.0, 1.0]
+    """
+    n, rng = len(r), np.random.default_rng(seed)
+    chain = _Chain(Sg.numpy(), r.numpy(), begin)
+    free = np.arange(n) if cleared is None else np.flatnonzero(~cleared.numpy())
+    total, log_wrongs = np.zeros(n), (log_wrong + math.log(rate / (1 - rate))).tolist()
+    for sweep in range(BURN_IN + SWEEPS):
+        for i, u in zip(rng.permutation(free).tolist(), rng.random(len(free)).tolist(), strict=True):
+            e, v = chain.left_out(i)
+            log_right = -0.5 * (math.log(2 * math.pi * v) + e * e / v)
+            q = _logistic(log_wrongs[i] - log_right) if chain.wrong_but(i) < n // 2 else 0.0
+            if (u < q) != chain.is_wrong[i]:
+                chain.move(i)
+            if sweep >= BURN_IN:
+                total[i] += q
+    return Sampled(torch.from_numpy(total / SWEEPS), tuple(i for i, wrong in enumerate(chain.is_wrong) if wrong))
+
+
+class _Chain:
+    """Which observations are wrong at the moment, and the inverse that goes with it."""
+
+    def __init__(self, Sg: lapack.Array, r: lapack.Array, begin: Collection[int] = ()) -> None:
+        self._Sg, self._r = Sg, r
+        self.is_wrong = [i in begin for i in range(len(r))]
+        self._renew()
+
+    def wrong_but(self, i: int) -> int:
+        """How many of the others are wrong."""
+        return sum(self.is_wrong) - self.is_wrong[i]
+
+    def left_out(self, i: int) -> tuple[float, float]:
+        """Observation i less what the right ones but itself predict, and its variance."""
+        if self.is_wrong[i]:
+            W, v = self._predicted(i)
+            return float(self._r[i] - W @ self._r), float(v)
+        p = self._P[i, i]
+        return float(self._P[i] @ self._r / p), float(max(1 / p, LEAST * self._Sg[i, i]))
+
+    def move(self, i: int) -> None:
+        """From right to wrong, or back: by an update of rank one, and now and then anew, lest rounding add up."""
+        was_wrong, self.is_wrong[i] = self.is_wrong[i], not self.is_wrong[i]
+        self._moves += 1
+        if self._moves > len(self._r):
+            self._renew()
+        elif was_wrong:
+            W, v = self._predicted(i)
+            W[i] = -1.0
+            self._P += np.outer(W, W / v)
+        else:
+            row = self._P[i].copy()
+            self._P -= np.outer(row, row / row[i])
+            self._P[i] = self._P[:, i] = 0.0
+
+    def _predicted(self, i: int) -> tuple[lapack.Array, np.float64]:
+        """By which weights the right ones predict a wrong one, and the variance of that."""
+        W = self._P @ self._Sg[i]
+        return W, max(self._Sg[i, i] - W @ self._Sg[i], LEAST * self._Sg[i, i])
+
+    def _renew(self) -> None:
+        right = np.flatnonzero(np.logical_not(self.is_wrong))
+        self._P, self._moves, inner = np.zeros_like(self._Sg), 0, np.ix_(right, right)
+        self._P[inner] = torch.cholesky_inverse(factor(torch.from_numpy(self._Sg[inner])).L).numpy()
+
+
+def _logistic(x: float) -> float:
+    return 1 / (1 + math.exp(-x)) if x > 0 else math.exp(x) / (1 + math.exp(x))

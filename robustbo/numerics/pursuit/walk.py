@@ -1,0 +1,162 @@
+"""Relevance pursuit: which observations have an error of their own, found by walking through sizes of the support.
+
+Notation: as in `support_fit`.
+
+References:
+    Ament et al. (2024), Robust Gaussian processes via relevance pursuit; equations.md section 6.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import torch
+
+from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.map_fit import Fit
+from robustbo.numerics.pursuit.penalty import Price
+from robustbo.numerics.pursuit.support_fit import Level, Refit, suspicious
+
+SAME = 0.01  # nats: levels of one support that differ by less are one
+
+
+def resume(levels: Sequence[Level], sizes: Sequence[int], refit: Refit) -> list[Level]:
+    """One level a size, each climbed to from the one of nearest size, its support chosen anew."""
+    nearest = [min(levels, key=lambda level: abs(len(level.support) - size)) for size in sizes]
+    return [refit(level, largest(level.gains, size)) for level, size in zip(nearest, sizes, strict=True)]
+
+
+def _height(level: Level) -> float:
+    return level.fit.F
+
+
+def largest(gains: Sequence[float], size: int, keep: Collection[int] = ()) -> tuple[int, ...]:
+    """A support of at most ``size``: ``keep`` first, then the largest positive gains; ties go to the lower index."""
+    ranked = sorted(range(len(gains)), key=lambda i: (i not in keep, -gains[i], i))
+    return tuple(sorted(i for i in ranked[:size] if i in keep or gains[i] > 0))
+
+
+def walk(starts: Sequence[Level], sizes: Sequence[int], refit: Refit) -> list[Level]:
+    """Walk through support sizes, forward or backward as they go, on one path a start, refitting at each size.
+
+    At each size a support becomes that of the largest gains. Paths that meet go on as one.
+
+    Args:
+        starts: Where to begin.
+        sizes: Support sizes in the order of the walk.
+        refit: The level of a support, climbed to from another level.
+
+    Returns:
+        The best level of each size. A forward walk stops growing where nothing gains any more.
+
+    References:
+        Relevance pursuit, Algorithms 1 and 2 (with one start); equations.md section 6.
+    """
+    best, paths = [], list(starts)
+    for size in sizes:
+        paths = _distinct([refit(level, _resize(level, size)) for level in paths])
+        best.append(max(paths, key=_height))
+    return best
+
+
+def sweep(levels: Sequence[Level], sizes: Sequence[int], refit: Refit, *, max_swaps: int = 2) -> list[Level]:
+    """Walk over levels again, the other way: each is replaced where the one before leads to a higher maximum.
+
+    A support is chosen anew as long as its refit climbs: a wrong early choice is taken back, which the paper's greedy
+    steps cannot.
+
+    Args:
+        levels: Of an earlier walk, in the order of this one.
+        sizes: Their sizes.
+        refit: As for `walk`.
+        max_swaps: How often a support is chosen anew at one size.
+    """
+    better = [levels[0]]
+    for level, size in zip(levels[1:], sizes[1:], strict=True):
+        before = better[-1]
+        support = _resize(before, size)
+        if support == level.support:
+            better.append(level)
+            continue
+        tried = refit(before, support)
+        for _ in range(max_swaps):
+            proposed = largest(tried.gains, size)
+            if proposed == tried.support or (other := refit(tried, proposed)).fit.F <= tried.fit.F:
+                break
+            tried = other
+        better.append(max(level, tried, key=_height))
+    return better
+
+
+def _resize(level: Level, size: int) -> tuple[int, ...]:
+    return largest(level.gains, size, level.support if size >= len(level.support) else ())
+
+
+def _distinct(levels: Sequence[Level]) -> list[Level]:
+    kept: list[Level] = []
+    for level in levels:
+        if not any(level.support == other.support and abs(level.fit.F - other.fit.F) < SAME for other in kept):
+            kept.append(level)
+    return kept
+
+
+def of_recurring(
+    model: Model, alike: Collection[frozenset[int]], best: Level, refit: Refit, **options: Any
+) -> list[Level]:
+    """Levels at which recurring values are out that were not, each or all, alone or beside what a walk has found.
+
+    Where many observations have one value, no walk leads there: each alone is what its like predict.
+
+    Args:
+        model: What stays fixed.
+        alike: The observations of each value that recurs.
+        best: What the walk has found.
+        refit: As for `walk`.
+        options: Of the climbs from the model's starts.
+    """
+    found = []
+    for group in dict.fromkeys((*alike, frozenset[int]().union(*alike))):
+        if not group <= set(best.support):
+            beside = tuple(sorted(group.union(best.support)))
+            found += [*suspicious(model, group, **options), refit(best, beside)]
+    return found
+
+
+def settle(level: Level, price: Price, refit: Refit, *, max_rounds: int = 8) -> Level:
+    """Improve a support until each member gains what it must pay, and nobody else would.
+
+    Args:
+        level: Where to begin.
+        price: Of a support.
+        refit: As for `walk`.
+        max_rounds: Rounds at most; each is kept only if the score rises.
+    """
+    for _ in range(max_rounds):
+        of_one = price.of_one(level.support)
+        support = tuple(i for i, g in enumerate(level.gains) if g > of_one(i))
+        if support == level.support or score(tried := refit(level, support), price) <= score(level, price):
+            return level
+        level = tried
+    return level
+
+
+def score(level: Level, price: Price) -> float:
+    """Log posterior density minus the price of the support."""
+    return level.fit.F - price.total(level.support)
+
+
+def one_a_support(fits: Sequence[Fit]) -> list[Fit]:
+    """Of the fits at which the same observations have a variance of their own, the first of the highest."""
+    best = dict[tuple[int, ...], Fit]()
+    for fit in fits:
+        if fit.support not in best or fit.F > best[fit.support].F:
+            best[fit.support] = fit
+    return list(best.values())
+
+
+def support_posterior(levels: Sequence[Level], price: Price) -> list[float]:
+    """The posterior probability of each level among those of a walk, with the price as minus the prior's logarithm.
+
+    References:
+        Relevance pursuit, section 5.1.
+    """
+    return torch.tensor([score(level, price) for level in levels], dtype=torch.float64).softmax(0).tolist()

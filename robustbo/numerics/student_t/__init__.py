@@ -1,0 +1,1 @@
+"""Student-t noise: the distribution, and Laplace's approximation of a Gaussian process under it."""

@@ -1,0 +1,217 @@
+"""Maximum a posteriori hyperparameters of a Gaussian process with a Student-t likelihood, by Laplace's approximation.
+
+What is climbed is the evidence with clamped curvatures. With their signs it has poles: it rises without bound towards
+hyperparameters at which the mode ceases to be one, and a search ends there. The clamp costs a fraction of a nat.
+
+The climb follows one mode of the latent values from step to step, since the evidence jumps between modes. Where it
+ends, the modes are looked for anew, and a higher one is climbed from in turn.
+
+Notation (no batch dimensions: a search is one search), beside that of `laplace`:
+    x    theta, then log nu where it is learned, then m
+    theta p  logarithms of the kernel's hyperparameters, then log s2 unless the noise is known
+    V    n   EM variances: with them as noise variances the process has the same mean
+    F        log posterior density: L plus log prior densities
+
+References:
+    equations.md section 2.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from robustbo.numerics.gp.ascent import Point, ascend, ascend_by_gradient
+from robustbo.numerics.gp.covariance import Covariance, LogNormal
+from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.linalg import lapack
+from robustbo.numerics.student_t import likelihood
+from robustbo.numerics.student_t.laplace import Laplace, Noise, approximate, gradient, numbers
+from robustbo.numerics.student_t.mode import ENOUGH, cold_starts, find_mode
+
+DOF_PRIOR = LogNormal(2.5, 1.0)  # weak: its median is 12 degrees of freedom, its mode 4.5
+LOG_DOF = (math.log(2.0), math.log(1e4))
+ROUNDS = 3  # of climbs, each from a higher mode
+BEGIN_STEPS = 10  # of expectation maximization, from the mean
+HIGHER = 1e-6  # nats
+ROUGH = 3e-3  # relative rise of F at which the first climbs stop
+ROUGH_MODE = 1e-4  # as `mode.ENOUGH`, for these
+
+
+class HeavyModel(NamedTuple):
+    """What stays fixed in a search.
+
+    Attributes:
+        base: Observations, covariance, noise prior or known noise (as squared scales).
+        dof: Degrees of freedom; None where they are learned.
+    """
+
+    base: Model
+    dof: float | None = 4.0
+
+    @property
+    def bounds(self) -> list[tuple[float, float]]:
+        """Of x."""
+        y = self.base.y
+        return [*self.base.bounds, *([LOG_DOF] if self.dof is None else []), (y.min().item(), y.max().item())]
+
+    @property
+    def starts(self) -> list[Tensor]:
+        """Where cold searches begin, the most plausible first."""
+        y = self.base.y
+        tail = [*([math.log(4.0)] if self.dof is None else []), y.median().item()]
+        return [torch.cat([theta, y.new_tensor(tail)]) for theta in self.base.starts]
+
+    def noise(self, x: Tensor) -> Noise:
+        """The likelihood's parameters at x."""
+        p = len(self.base.covariance.bounds)
+        s2 = lapack.as_tensor(math.exp(x[p])) if self.base.s2_known is None else self.base.s2_known
+        return Noise(s2, x[-2].exp() if self.dof is None else lapack.as_tensor(self.dof))
+
+
+class HeavyFit(NamedTuple):
+    """Where a search ended: the place, the approximation there, its log posterior density, evaluations made."""
+
+    x: Tensor
+    laplace: Laplace
+    F: float
+    num_evaluations: int
+    converged: bool
+
+
+class Value(NamedTuple):
+    """The log posterior density at some x, and what its derivatives need."""
+
+    F: float
+    x: Tensor
+    covariance: Covariance
+    laplace: Laplace
+
+
+def evaluate(
+    model: HeavyModel, x: Tensor, latent: Tensor | None = None, em_steps: int = 0, close: float = ENOUGH
+) -> Value:
+    """The log posterior density at x, with clamped curvatures; -inf where no strict maximum is found.
+
+    Args:
+        model: What stays fixed.
+        x: Where.
+        latent: ``n`` latent values, the mean included, from which the mode is looked for; from nothing unless given.
+        em_steps: Steps of expectation maximization from there, at most; 0 from the mode at a place nearby.
+        close: The mode's residual.
+    """
+    base, noise, m = model.base, model.noise(x), x[-1]
+    covariance = base.covariance.at(x[: len(base.covariance.bounds)])
+    K, y = covariance.K, base.y - m
+    if latent is None:
+        mode = find_mode(K, y, noise, cold_starts(K, y, noise))
+    else:
+        mode = find_mode(K, y, noise, [latent - m], em_steps=em_steps, close=close)
+    found = approximate(K, base.y, m, noise, mode.a, is_clamped=True, at=mode.at, signed=mode.signed)
+    F = found.L.item() + covariance.log_prior + sum(prior.log_density(at) for prior, at in _likelihood_priors(model, x))
+    is_mode = mode.converged and found.signed.is_maximum
+    return Value(F if is_mode and math.isfinite(F) else -math.inf, x, covariance, found)
+
+
+def slopes(model: HeavyModel, value: Value) -> Tensor:
+    """The gradient of F in x."""
+    by = gradient(value.laplace, is_nu_free=model.dof is None)
+    of_likelihood = [by.log_s2.sum().item()] if model.base.s2_known is None else []
+    of_likelihood += [by.log_nu.item()] if model.dof is None else []
+    priors = _likelihood_priors(model, value.x)
+    others = [slope + prior.slope(at) for slope, (prior, at) in zip(of_likelihood, priors, strict=True)]
+    return torch.cat([value.covariance.pullback(by.K), value.x.new_tensor([*others, by.m.sum().item()])])
+
+
+def information(model: HeavyModel, value: Value) -> Tensor:
+    """An approximate information matrix: that of the Gaussian process which has V as its noise variances.
+
+    References:
+        `log_posterior.information`; here the mean is one of the coordinates.
+    """
+    at, base, K = value.laplace, model.base, value.covariance.K.numpy()
+    (s2, nu), r, a = numbers(at.noise), at.r.numpy(), at.a.numpy()
+    C, _ = lapack.factor(lapack.on_diagonal(K.copy(), likelihood.em_variance(r, s2, nu)))
+    assert value.covariance.tangents is not None
+    rows = [value.covariance.tangents(at.a).numpy()]
+    if base.s2_known is None:
+        rows.append(nu * s2 / (nu + 1) * a[None])
+    if model.dof is None:
+        rows.append(nu * (s2 - r * r) / (nu + 1) ** 2 * a[None])
+    white = lapack.forward(C, np.concatenate([*rows, np.full_like(a, math.sqrt(2))[None]]).T)
+    A = 0.5 * white.T @ white
+    A[-1, :-1] *= math.sqrt(0.5)
+    A[:-1, -1] *= math.sqrt(0.5)
+    precision = [prior.scale**-2 for prior, _ in _likelihood_priors(model, value.x)]
+    assert base.covariance.prior_precision is not None
+    precisions = np.array([*base.covariance.prior_precision.tolist(), *precision, 0.0])  # the mean has no prior
+    return torch.from_numpy(lapack.on_diagonal(A, precisions))
+
+
+def search(model: HeavyModel, starts: list[Tensor] | None = None, *, ftol: float = 1e-7) -> HeavyFit:
+    """The highest of the maxima that the starts lead to.
+
+    Args:
+        model: What stays fixed.
+        starts: Values of x; `HeavyModel.starts` unless given.
+        ftol: Relative rise of F at which a climb stops.
+    """
+    rough = [_climb(model, _begin(model, x), ROUGH, rounds=1, close=ROUGH_MODE) for x in starts or model.starts]
+    best = max(rough, key=lambda climb: climb.end.F)
+    found = _climb(model, best.end, ftol, rounds=ROUNDS)
+    evaluations = sum(climb.num_evaluations for climb in (*rough, found))
+    return HeavyFit(found.end.x, found.end.laplace, found.end.F, evaluations, found.converged)
+
+
+class _Climb(NamedTuple):
+    end: Value
+    num_evaluations: int
+    converged: bool
+
+
+def _begin(model: HeavyModel, x: Tensor) -> Value:
+    """The log posterior density at x, from the mode nearest to the mean; from nothing where there is none."""
+    here = evaluate(model, x, x[-1].expand_as(model.base.y), BEGIN_STEPS)
+    return here if math.isfinite(here.F) else evaluate(model, x)
+
+
+def _climb(model: HeavyModel, here: Value, ftol: float, rounds: int, close: float = ENOUGH) -> _Climb:
+    """Climb along a mode, and again from where another is found to be higher."""
+    climb = ascend if model.base.is_informed else ascend_by_gradient
+    bounds, evaluations = here.x.new_tensor(model.bounds), 1
+    while True:
+        found = climb(_Path(model, _latent(here), close).at, here.x, *bounds.T, ftol=ftol)
+        here, evaluations, rounds = found.point.value, evaluations + found.num_evaluations, rounds - 1
+        if rounds == 0 or not (anew := evaluate(model, here.x)).F > here.F + HIGHER:
+            return _Climb(here, evaluations, found.converged)
+        here = anew
+
+
+class _Path:
+    """The log posterior density along a climb, which each evaluation enters from the mode where it last stood."""
+
+    def __init__(self, model: HeavyModel, latent: Tensor, close: float) -> None:
+        self._model, self._latent, self._close = model, latent, close
+
+    def at(self, x: Tensor) -> Point:
+        value = evaluate(self._model, x, self._latent, close=self._close)
+
+        def derivatives() -> tuple[Tensor, Tensor]:
+            self._latent = _latent(value)
+            slope = slopes(self._model, value)
+            return slope, information(self._model, value) if self._model.base.is_informed else slope[:0]
+
+        return Point(value.F, derivatives, value)
+
+
+def _latent(value: Value) -> Tensor:
+    return value.x[-1] + value.laplace.f
+
+
+def _likelihood_priors(model: HeavyModel, x: Tensor) -> list[tuple[LogNormal, float]]:
+    """The priors of the likelihood's parameters that are free, and the logarithms of these."""
+    p = len(model.base.covariance.bounds)
+    free = [(model.base.s2_prior, x[p].item())] if model.base.s2_known is None else []
+    return free + ([(DOF_PRIOR, x[-2].item())] if model.dof is None else [])

@@ -1,0 +1,1 @@
+"""Student-t processes: a Gaussian process whose overall scale is unknown."""

@@ -1,0 +1,135 @@
+"""Maximum a posteriori hyperparameters of a Student-t process.
+
+Given the weight of the observations (see `process`) gradient and information are those of the Gaussian
+process whose al is larger by the weight's root; so the search is the Gaussian one with another height.
+
+Notation (no batch dimensions: a search is one search), beside that of `gp.log_posterior`:
+    x    theta, then log(nu - 2) where the degrees of freedom are learned
+    F    log posterior density: L plus log prior densities
+
+References:
+    equations.md section 4.
+"""
+
+import math
+from functools import partial
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from robustbo.numerics.gp import log_posterior
+from robustbo.numerics.gp.ascent import Ascent, Point, ascend, ascend_by_gradient
+from robustbo.numerics.gp.covariance import LogNormal
+from robustbo.numerics.gp.evidence import Evidence
+from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.student_t_process import process
+from robustbo.numerics.student_t_process.process import Marginal, marginal, shah
+
+EXCESS_PRIOR = LogNormal(2.0, 1.5)  # of nu - 2; weak: its median is 7, its mode 0.8
+LOG_EXCESS = (math.log(0.01), math.log(1e4))
+ROUGH = 1e-4  # relative rise of F at which the first climbs stop
+
+
+class ProcessModel(NamedTuple):
+    """What stays fixed in a search.
+
+    Attributes:
+        base: Observations, covariance, noise prior or known noise.
+        dof: The prior's degrees of freedom; None where they are learned.
+    """
+
+    base: Model
+    dof: float | None
+
+    @property
+    def bounds(self) -> list[tuple[float, float]]:
+        """Of x."""
+        return self.base.bounds + ([LOG_EXCESS] if self.dof is None else [])
+
+    @property
+    def starts(self) -> list[Tensor]:
+        """Where cold searches begin, the most plausible first."""
+        tail = self.base.y.new_tensor([EXCESS_PRIOR.loc] if self.dof is None else [])
+        return [torch.cat([theta, tail]) for theta in self.base.starts]
+
+    def nu(self, x: Tensor) -> Tensor:
+        """The prior's degrees of freedom at x."""
+        return 2 + x[-1].exp() if self.dof is None else x.new_tensor(self.dof)
+
+
+class Value(NamedTuple):
+    """The log posterior density at some x, what its derivatives need, and the Gaussian evidence for predictions."""
+
+    F: float
+    x: Tensor
+    weighted: log_posterior.Value
+    evidence: Evidence
+    marginal: Marginal
+
+
+class ProcessFit(NamedTuple):
+    """Where a search ended."""
+
+    x: Tensor
+    value: Value
+    F: float
+    num_evaluations: int
+    converged: bool
+
+
+def evaluate(model: ProcessModel, x: Tensor, m: Tensor | None = None) -> Value:
+    """The log posterior density at x, the constant mean the best one unless given; -inf where it cannot be had."""
+    base = model.base
+    gaussian = log_posterior.log_posterior(base, x[: len(base.bounds)], torch.zeros_like(base.y), m)
+    given = gaussian.evidence
+    found = marginal(given, base.y, shah(model.nu(x)))
+    F = gaussian.F - given.L.item() + found.L.item()
+    if model.dof is None:
+        F += EXCESS_PRIOR.log_density(x[-1].item())
+    weighted = given._replace(al=found.weight.sqrt() * given.al)
+    is_fine = math.isfinite(F) and math.isfinite(found.weight.item())
+    return Value(F if is_fine else -math.inf, x, gaussian._replace(evidence=weighted), given, found)
+
+
+def slopes(model: ProcessModel, value: Value) -> Tensor:
+    """The gradient of F in x."""
+    on_theta, _ = log_posterior.gradient(model.base, value.weighted)
+    if model.dof is not None:
+        return on_theta
+    nu, (on_a, on_b) = model.nu(value.x), process.slopes(value.marginal)
+    on_excess = (nu - 2) / nu * on_a + on_b + EXCESS_PRIOR.slope(value.x[-1])
+    return torch.cat([on_theta, on_excess.reshape(1)])
+
+
+def information(model: ProcessModel, value: Value) -> Tensor:
+    """That of the Gaussian process which predicts the same; of the degrees of freedom, their prior's."""
+    nobody = torch.zeros(0, dtype=torch.long), value.x[:0]
+    A = log_posterior.information(model.base, value.weighted, *nobody)
+    precision = model.base.prior_precision
+    assert precision is not None
+    A = A + torch.diag(precision)
+    return A if model.dof is not None else torch.block_diag(A, A.new_tensor([[EXCESS_PRIOR.scale**-2]]))
+
+
+def search(model: ProcessModel, *, ftol: float = 1e-9) -> ProcessFit:
+    """The highest of the maxima that the model's starts lead to."""
+    rough = [_climb(model, x, ROUGH) for x in model.starts]
+    found = _climb(model, max(rough, key=lambda climb: climb.point.F).x, ftol)
+    evaluations = sum(climb.num_evaluations for climb in (*rough, found))
+    return ProcessFit(found.x, found.point.value, found.point.F, evaluations, found.converged)
+
+
+def _climb(model: ProcessModel, x: Tensor, ftol: float) -> Ascent:
+    climb = ascend if model.base.is_informed else ascend_by_gradient
+    return climb(partial(_point, model), x, *x.new_tensor(model.bounds).T, ftol=ftol)
+
+
+def _point(model: ProcessModel, x: Tensor) -> Point:
+    value = evaluate(model, x)
+
+    def derivatives() -> tuple[Tensor, Tensor]:
+        slope = slopes(model, value)
+        return slope, information(model, value) if model.base.is_informed else slope[:0]
+
+    return Point(value.F, derivatives, value)

@@ -1,0 +1,1 @@
+"""Robust conjugate Gaussian processes: each observation counts by a weight."""

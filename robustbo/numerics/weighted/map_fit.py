@@ -1,0 +1,132 @@
+"""Hyperparameters of a robust conjugate process, by its leave-one-out objective, and the weights around its own fit.
+
+Notation (no batch dimensions: a search is one search), beside that of `rcgp`:
+    theta  p  hyperparameters, see `gp.log_posterior`
+    F         leave-one-out objective plus log prior densities
+
+References:
+    equations.md section 7.
+"""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from robustbo.numerics.gp.ascent import Ascent, Point, ascend_by_gradient
+from robustbo.numerics.gp.log_posterior import Model, noise
+from robustbo.numerics.weighted import rcgp
+from robustbo.numerics.weighted.rcgp import Conjugate, LeaveOneOut, Weighting
+
+MIN_C = 1e-3  # standardized units: most values may be equal, and the quantile of their distances nothing
+ROUGH, FINE = 1e-4, 1e-9  # relative rise of F at which the first climbs stop, and the others
+
+
+class Weights(NamedTuple):
+    """By what rule observations count. The source's: quantile 0.9, one round, not weighted.
+
+    Attributes:
+        is_robust: Whether by the inverse multiquadric; all alike if not.
+        quantile: Of the distances from what the weights are taken around; the soft threshold is there.
+        threshold: The soft threshold itself, in the place of the quantile.
+        rounds: How often weights are taken: first around the prior mean, then around the last leave-one-out
+            predictions, in units of their standard deviations.
+        is_weighted: Whether a summand of the objective counts by its observation's share. In the source it does not,
+            and one gross value makes all the world noise.
+    """
+
+    is_robust: bool = True
+    quantile: float = 0.75
+    threshold: float | None = None
+    rounds: int = 3
+    is_weighted: bool = True
+
+    def of(self, r: Tensor) -> Weighting:
+        """The weights of ``n`` residuals."""
+        if not self.is_robust:
+            return rcgp.constant(r)
+        c = r.abs().quantile(self.quantile) if self.threshold is None else r.new_tensor(self.threshold)
+        return rcgp.inverse_multiquadric(r, c.clamp_min(MIN_C))
+
+    def settled(self, r: Tensor, predict: Callable[[Weighting], LeaveOneOut], rounds: int | None = None) -> Weighting:
+        """The weights after all rounds, or so many.
+
+        Args:
+            r: ``n`` values less the prior mean.
+            predict: Leave-one-out errors and variances under some weights.
+            rounds: How many.
+        """
+        weighting = self.of(r)
+        for _ in range((self.rounds if rounds is None else rounds) - 1 if self.is_robust else 0):
+            e, t = predict(weighting)
+            sd = t.sqrt()
+            found = self.of(e / sd)
+            weighting = Weighting(found.J, found.b / sd)
+        return weighting
+
+
+SOURCE = Weights(quantile=0.9, rounds=1, is_weighted=False)  # Altamirano, Briol and Knoblauch's
+
+
+class ConjugateFit(NamedTuple):
+    """Where a search ended."""
+
+    theta: Tensor
+    F: float
+    num_evaluations: int
+    converged: bool
+
+
+def prior_mean(y: Tensor) -> Tensor:
+    """The median: half of the values may be wrong."""
+    return y.quantile(0.5)
+
+
+def evaluate(model: Model, theta: Tensor, m: Tensor, weights: Weights, rounds: int | None = None) -> Conjugate:
+    """The process given the observations, at some hyperparameters, with its weights after all rounds (or so many)."""
+    K, s2 = model.covariance.at(theta[: len(model.covariance.bounds)]).K, noise(model, theta)
+    condition = partial(rcgp.condition, K, model.y - m, s2)
+    return condition(weights.settled(model.y - m, lambda w: rcgp.leave_one_out(K, condition(w)), rounds))
+
+
+def search(model: Model, weights: Weights) -> ConjugateFit:
+    """The highest of the maxima that the model's starts lead to; in later rounds, from where the last one ended."""
+    m = prior_mean(model.y)
+    weighting = weights.of(model.y - m)
+    rough = [_climb(model, weights, weighting, theta, ROUGH) for theta in model.starts]
+    found = _climb(model, weights, weighting, max(rough, key=lambda climb: climb.point.F).x, FINE)
+    climbs = [*rough, found]
+    for rounds in range(2, weights.rounds + 1 if weights.is_robust else 2):
+        weighting = evaluate(model, found.x, m, weights, rounds).weighting
+        found = _climb(model, weights, weighting, found.x, FINE)
+        climbs.append(found)
+    return ConjugateFit(found.x, found.point.F, sum(climb.num_evaluations for climb in climbs), found.converged)
+
+
+def _climb(model: Model, weights: Weights, weighting: Weighting, theta: Tensor, ftol: float) -> Ascent:
+    bounds = theta.new_tensor(model.bounds).T
+    return ascend_by_gradient(partial(_point, model, weights, weighting), theta, *bounds, ftol=ftol)
+
+
+def _point(model: Model, weights: Weights, weighting: Weighting, theta: Tensor) -> Point:
+    p = len(model.covariance.bounds)
+    covariance, s2 = model.covariance.at(theta[:p]), noise(model, theta)
+    given = rcgp.condition(covariance.K, model.y - prior_mean(model.y), s2, weighting)
+    share = weighting.share if weights.is_weighted else torch.ones_like(s2)
+    found = rcgp.objective(covariance.K, given, share)
+    log_prior = covariance.log_prior
+    if model.s2_known is None:
+        log_prior += model.s2_prior.log_density(theta[p].item())
+    F = found.L.item() + log_prior
+
+    def derivatives() -> tuple[Tensor, Tensor]:
+        slopes = covariance.pullback(found.G)
+        if model.s2_known is None:
+            on_noise = found.L_s2 @ s2 + model.s2_prior.slope(theta[-1])
+            slopes = torch.cat([slopes, on_noise.reshape(1)])
+        return slopes, slopes[:0]
+
+    return Point(F if given.converged and math.isfinite(F) else -math.inf, derivatives)

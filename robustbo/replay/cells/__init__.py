@@ -1,0 +1,1 @@
+"""Cells: one replication of one method, recorded line by line."""

@@ -1,0 +1,1 @@
+"""Who runs cells: this process, others, or a Dask cluster."""

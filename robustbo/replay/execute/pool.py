@@ -1,0 +1,150 @@
+"""Many cells on several processes of one thread each; any may be killed, and its cell goes on in another."""
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
+
+import torch
+
+from robustbo.replay.cells.engine import AnyCell
+from robustbo.replay.execute import workers
+from robustbo.replay.execute.waiting import Waiting
+from robustbo.replay.execute.work import DEATHS, KILLED, Failure, Progress, work
+
+POLL_S = 0.2
+
+
+def run_cells(
+    cells: Sequence[AnyCell], jobs: int, notify: Callable[[Progress], None], *, fail_fast: bool = False
+) -> list[Failure]:
+    """Run cells, ``jobs`` at a time; those that fail do not stop the others.
+
+    Args:
+        cells: Which ones.
+        jobs: Processes; 1 stays in this one.
+        notify: Called in this process after each trial.
+        fail_fast: Whether the first failure stops all others instead.
+
+    Returns:
+        The failures, in no particular order.
+    """
+    if jobs == 1:
+        failures = []
+        for cell in cells:
+            if (failure := work(cell, notify)) is not None:
+                failures.append(failure)
+                if fail_fast:
+                    break
+        return failures
+    messages: Any = workers.CONTEXT.SimpleQueue()
+    run = _Run(cells, notify, messages, fail_fast)
+    with workers.one_thread():
+        while run.waiting and not run.is_over:
+            workers.begin()
+            given = (messages, dict(os.environ))
+            with ProcessPoolExecutor(jobs, workers.CONTEXT, _begin_worker, given) as pool:
+                try:
+                    run.supervise(pool, jobs)
+                except KeyboardInterrupt:
+                    _terminate()
+                    raise
+                if run.is_over:
+                    _terminate()
+    return run.failures
+
+
+class _Run:
+    """What is left to do, and what failed."""
+
+    def __init__(
+        self, cells: Sequence[AnyCell], notify: Callable[[Progress], None], messages: Any, fail_fast: bool
+    ) -> None:
+        self.waiting, self.failures = Waiting(cells), list[Failure]()
+        self._notify, self._messages, self._fail_fast = notify, messages, fail_fast
+        self._deaths: Counter[tuple[str, int]] = Counter()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether a failure stops the rest."""
+        return self._fail_fast and bool(self.failures)
+
+    def supervise(self, pool: ProcessPoolExecutor, jobs: int) -> None:
+        """Run cells until there are none, one stops the rest, or a process of the pool dies: its cells wait again."""
+        running: dict[Any, AnyCell] = {}
+        is_alive = True
+        while running or (self.waiting and is_alive):
+            while is_alive and self.waiting and len(running) < jobs:
+                cell = self.waiting.take()
+                try:
+                    running[pool.submit(_work, cell)] = cell
+                except (BrokenProcessPool, EOFError, OSError):  # a worker died, or the process that it is forked from
+                    is_alive = False
+                    self._dead(cell)
+            done, _ = wait(running, timeout=POLL_S, return_when=FIRST_COMPLETED)
+            self._drain()
+            for future in done:
+                cell = running.pop(future)
+                try:
+                    failure = future.result()
+                except BrokenProcessPool:
+                    is_alive = False
+                    self._dead(cell)
+                    continue
+                if failure is None:
+                    self.waiting.done(cell)
+                else:
+                    self.failures.append(failure)
+            if self.is_over:
+                return
+        self._drain()
+
+    def _dead(self, cell: AnyCell) -> None:
+        """Its process was killed, or another of the pool; let it wait again, unless it is often there when one dies."""
+        self._deaths[cell.method, cell.replication] += 1
+        if self._deaths[cell.method, cell.replication] < DEATHS:
+            self.waiting.again(cell)
+        else:
+            self.failures.append(Failure(cell.method, cell.replication, KILLED))
+
+    def _drain(self) -> None:
+        while not self._messages.empty():
+            progress = self._messages.get()
+            self.waiting.heard(progress)
+            self._notify(progress)
+
+
+def _terminate() -> None:
+    for child in multiprocessing.active_children():
+        child.terminate()
+
+
+_messages: Any = None  # a worker's way to its parent; a queue can only be inherited, not sent
+
+
+def _begin_worker(messages: Any, environment: Mapping[str, str]) -> None:
+    """A worker's first act: what it may not have inherited, and the watch over its parent."""
+    global _messages
+    _messages = messages
+    os.environ.clear()
+    os.environ.update(environment)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    torch.set_num_threads(1)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """Leave with a parent that was killed, who could not say so; what is recorded stays, as after any kill."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
+
+
+def _work(cell: AnyCell) -> Failure | None:
+    return work(cell, _messages.put)

@@ -1,0 +1,45 @@
+"""Cells that wait for their turn."""
+
+import math
+import time
+from collections.abc import Iterable
+
+from robustbo.replay.cells.engine import AnyCell
+from robustbo.replay.execute.work import Progress
+
+
+class Waiting:
+    """Which cell is next: one of the method that has taken longest, before it one of which nothing is known.
+
+    So the last cell that runs, alone, is a short one.
+    """
+
+    def __init__(self, cells: Iterable[AnyCell]) -> None:
+        self._cells = list(cells)
+        self._taken: dict[tuple[str, int], float] = {}
+        self._begun = set[tuple[str, int]]()
+        self._took: dict[str, list[float]] = {}
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+    def heard(self, progress: Progress) -> None:
+        """A cell has made a trial."""
+        self._begun.add((progress.method, progress.replication))
+
+    def done(self, cell: AnyCell) -> None:
+        """Keep how long a cell took since it was taken, unless nothing was heard of it: it was done before."""
+        if (key := (cell.method, cell.replication)) in self._begun:
+            self._took.setdefault(cell.method, []).append(time.perf_counter() - self._taken[key])
+
+    def take(self) -> AnyCell:
+        """The next one, which waits no longer."""
+        means = {method: sum(took) / len(took) for method, took in self._took.items()}
+        found = max(self._cells, key=lambda cell: means.get(cell.method, math.inf))
+        self._cells.remove(found)
+        self._taken[found.method, found.replication] = time.perf_counter()
+        return found
+
+    def again(self, cell: AnyCell) -> None:
+        """One that was cut short waits again."""
+        self._cells.append(cell)

@@ -1,0 +1,1 @@
+"""What a run leaves: tables, pictures and pages."""

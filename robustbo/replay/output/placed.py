@@ -1,0 +1,24 @@
+"""Where files are put: in folders that are made for them, and never over a journal."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from robustbo.errors import RobustBOError
+from robustbo.trials.storage.reading import is_journal
+
+
+@contextmanager
+def placed(path: Path) -> Iterator[Path]:
+    """Make the folder of a file that is to be written; where one cannot be written, that is told in a line.
+
+    Raises:
+        RobustBOError: If it cannot be; or if there is a journal, which nothing is written over.
+    """
+    try:
+        if path.is_file() and is_journal(path):
+            raise RobustBOError(f"{path}: is a journal, which is not written over; name another file with --out")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield path
+    except OSError as error:
+        raise RobustBOError(f"{error.filename or path}: cannot be written: {error.strerror or error}") from None

@@ -1,0 +1,1 @@
+"""From recorded cells to tables."""

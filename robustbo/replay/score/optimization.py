@@ -1,0 +1,165 @@
+"""From recorded cells to tables: one row a trial, and a summary a method."""
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.stats import DegenerateDataWarning, bootstrap
+
+from robustbo.errors import JournalError
+from robustbo.replay.cells.optimization import Cell, recorded, told_value
+from robustbo.trials.codec import fold
+from robustbo.trials.storage.reading import read
+
+CONFIDENCE = 0.9
+RESAMPLES = 9999
+
+
+def rows(cells: Sequence[Cell]) -> pd.DataFrame:
+    """One row per method, replication and trial.
+
+    Columns: method, replication, trial, origin, repeats (the trial measured again, if it is one), clean (true value),
+    value (as told), corrupted (whether that was), flagged (after the last trial; NA if errors are known), recommended
+    (a trial), inference (true value at the recommended point), oracle (best true value measured so far), fit_s and
+    acquisition_s (of the ask).
+    """
+    frames = [_cell_rows(cell) for cell in cells]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def _cell_rows(cell: Cell) -> pd.DataFrame:
+    entries, flagged = recorded(cell)
+    contents = read(cell.journal)
+    fold(cell.journal, contents)  # which checks each event
+    asks = [event for event in contents.events if event["event"] == "ask"][: len(entries)]
+    if len(asks) < len(entries):
+        raise JournalError(f"{cell.journal}: holds {len(asks)} asks, its truth {len(entries)} trials; events are lost")
+    clean = [entry["clean"] for entry in entries]
+    flagged = None if cell.how.sees == "errors" else flagged
+    maximizes = cell.spec.load_problem().direction == "maximize"
+    return pd.DataFrame(
+        {
+            "method": cell.method,
+            "replication": cell.replication,
+            "trial": [entry["trial"] for entry in entries],
+            "origin": [ask.get("origin") for ask in asks],
+            "repeats": pd.array([ask.get("repeats") for ask in asks], dtype="Int64"),
+            "clean": clean,
+            "value": [told_value(cell, entry["clean"], entry["value"]) for entry in entries],
+            "corrupted": [entry["corrupted"] and cell.how.sees != "clean" for entry in entries],
+            "flagged": pd.array([None if flagged is None else e["trial"] in flagged for e in entries], dtype="boolean"),
+            "recommended": pd.array([entry["recommended"] for entry in entries], dtype="Int64"),
+            "inference": [math.nan if e["recommended"] is None else clean[e["recommended"]] for e in entries],
+            "oracle": np.maximum.accumulate(clean) if maximizes else np.minimum.accumulate(clean),
+            "fit_s": [ask.get("fit_s", math.nan) for ask in asks],
+            "acquisition_s": [ask.get("acquisition_s", math.nan) for ask in asks],
+        }
+    )
+
+
+def interval(values: np.ndarray) -> tuple[Any, Any]:
+    """Bootstrap interval (90 %, percentile) of the mean over replications.
+
+    Args:
+        values: ``replications x ...``; with one replication the interval is NaN.
+    """
+    if len(values) < 2:
+        nan = np.full(values.shape[1:], math.nan)
+        return nan, nan
+    with warnings.catch_warnings():  # where a replication is not finished the interval is NaN, which is what is meant
+        warnings.simplefilter("ignore", DegenerateDataWarning)
+        found = bootstrap(
+            (values,), np.mean, axis=0, confidence_level=CONFIDENCE, n_resamples=RESAMPLES, method="percentile", rng=0
+        ).confidence_interval
+    return found.low, found.high
+
+
+class Curve(NamedTuple):
+    """The true value at the recommended point by trial: mean over replications, and the ends of its interval."""
+
+    trials: np.ndarray
+    mean: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def curve(table: pd.DataFrame, method: str) -> Curve:
+    """A method's curve, from the first trial (counted from 1) that has a recommended point."""
+    curves = table[table["method"] == method].pivot_table(index="replication", columns="trial", values="inference")
+    trials = curves.columns.to_numpy(dtype=int) + 1
+    return Curve(trials, curves.mean().to_numpy(), *interval(curves.to_numpy()))
+
+
+def up_to(table: pd.DataFrame, trials: int) -> pd.DataFrame:
+    """The rows of the first trials alone; what was flagged after them is unknown where there are later ones."""
+    cut = table[table["trial"] < trials].copy()
+    longer = set(table.loc[table["trial"] >= trials, "method"])
+    cut.loc[cut["method"].isin(longer), "flagged"] = pd.NA
+    return cut
+
+
+def summary(table: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
+    """One row a method, in the order given.
+
+    Columns: replications, final (mean true value of the incumbent at the last trial) with the ends of its interval
+    (low, high), average (the same, averaged over all trials that have one), repeats (mean number of trials that
+    measured again), flagged, precision and recall (of the values flagged after the last trial, all replications
+    together; NaN where there is nothing to divide by), slowest_fit_s and slowest_acquisition_s.
+    """
+    return pd.DataFrame([_summarize(method, table[table["method"] == method]) for method in methods])
+
+
+def _summarize(method: str, table: pd.DataFrame) -> dict[str, object]:
+    last = table[table["trial"] == table["trial"].max()].sort_values("replication")
+    low, high = interval(last["inference"].to_numpy())
+    flagged = None if table["flagged"].isna().any() else table["flagged"].astype(bool)
+    hits = 0 if flagged is None else int((flagged & table["corrupted"]).sum())
+    return {
+        "method": method,
+        "replications": len(last),
+        "final": last["inference"].mean(),
+        "low": float(low),
+        "high": float(high),
+        "average": table["inference"].mean(),
+        "repeats": table["repeats"].notna().sum() / len(last),
+        "flagged": pd.NA if flagged is None else int(flagged.sum()),
+        "precision": math.nan if flagged is None else ratio(hits, int(flagged.sum())),
+        "recall": math.nan if flagged is None else ratio(hits, int(table["corrupted"].sum())),
+        "slowest_fit_s": table["fit_s"].max(),
+        "slowest_acquisition_s": table["acquisition_s"].max(),
+    }
+
+
+def ratio(part: int, whole: int) -> float:
+    """A part of a whole; NaN of nothing."""
+    return part / whole if whole else math.nan
+
+
+def way(means: Any, method: str) -> Any:
+    """How far a method goes from the plain GP to the oracle: (it - plain) / (oracle - plain).
+
+    Args:
+        means: By method: numbers, or columns of a table.
+        method: Which.
+    """
+    return (means[method] - means["standard"]) / (means["oracle"] - means["standard"])
+
+
+def readable(row: dict[str, Any]) -> dict[str, Any]:
+    """A summary's row in as few columns as a terminal of 80 shows well."""
+    interval_known = row["low"] is not None and not math.isnan(row["low"])
+    width = row["high"] - row["low"] if interval_known else 0.0
+    digits = 2 if not 0 < width < 0.1 else min(9, 1 - math.floor(math.log10(width)))  # so that its ends differ
+    return {
+        "method": row["method"],
+        "runs": row["replications"],
+        "final": row["final"],
+        "90 %": f"{row['low']:.{digits}f}..{row['high']:.{digits}f}" if interval_known else None,
+        "average": row["average"],
+        "again": row["repeats"],
+        "precision": row["precision"],
+        "recall": row["recall"],
+    }

@@ -1,0 +1,1 @@
+"""A run's specification: what is run, how its competitors decide."""

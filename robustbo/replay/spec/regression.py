@@ -1,0 +1,164 @@
+"""The specification of the second kind of run: surrogates fitted to corrupted data, and scored on clean test data."""
+
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+
+from robustbo.replay.spec.method import (
+    MOST_REPLICATIONS,
+    NAMED,
+    Chosen,
+    Frozen,
+    Strict,
+    as_table,
+    by_name,
+    with_defaults,
+)
+from robustbo.tasks import regression
+
+NONE = "none"  # the corruption that does nothing, whatever its rate
+FOLDER = "folder"  # of the spec's file, as validation is told of it
+
+
+class Scenario(NamedTuple):
+    """One thing that every method of a run is fitted to.
+
+    Attributes:
+        name: Of the task, as the spec calls it.
+        corruption: What goes wrong with its targets.
+        rate: In this share of them.
+        task: Of a registered source.
+        options: What else the task is told.
+    """
+
+    name: str
+    corruption: str
+    rate: float
+    task: str
+    options: dict[str, Any]
+
+
+class TaskSpec(Frozen):
+    """A task and what it is told; the rest of its keys are its source's options.
+
+    Attributes:
+        task: Its registered name; as the spec calls it unless said.
+    """
+
+    model_config = ConfigDict(extra="allow")
+    task: str
+
+
+class Fitted(Chosen):
+    """How one competitor is fitted.
+
+    Attributes:
+        transform: Of the targets, which the task has scaled by median and interquartile range: "none" more, but where
+            the transform is what the surrogate is about, or the surrogate's "default".
+        sees: "measured" targets, or the "clean" rows alone, which only an oracle knows.
+    """
+
+    transform: Literal["none", "default"] = "none"
+    sees: Literal["measured", "clean"] = "measured"
+
+
+class RegressionSpec(Strict):
+    """Surrogates fitted to tasks, corrupted in some ways at some rates.
+
+    Attributes:
+        kind: "regression".
+        title: Of the picture.
+        tasks: Name -> task; a plain list of names will do in the file.
+        corruptions: What goes wrong, as the tasks' source calls it, or "none".
+        rates: Shares of the training targets that are corrupted.
+        methods: Name -> how it is fitted; a plain list of names will do in the file.
+        replications: How often all of it is repeated: another draw or split of the data, another corruption.
+        seed: Root of all randomness.
+        published: CSV of a paper's means and standard errors, beside the spec: task, corruption, rate, method, score,
+            mean, error.
+    """
+
+    kind: Literal["regression"]
+    title: str = ""
+    tasks: dict[str, TaskSpec] = Field(min_length=1)
+    corruptions: list[str] = Field(min_length=1)
+    rates: list[Annotated[float, Field(ge=0, le=1)]] = Field(default=[0.1], min_length=1)
+    methods: dict[str, Fitted] = Field(min_length=1)
+    replications: int = Field(ge=1, le=MOST_REPLICATIONS)
+    seed: int = Field(default=0, ge=0)
+    published: Path | None = None
+
+    @field_validator("tasks", mode="before")
+    @classmethod
+    def _tasks_by_name(cls, given: Any) -> Any:
+        given = as_table(given)
+        if not isinstance(given, dict):
+            return given
+        return {name: with_defaults({"task": name}, task) for name, task in given.items()}
+
+    @field_validator("tasks")
+    @classmethod
+    def _tasks_exist(cls, given: dict[str, TaskSpec]) -> dict[str, TaskSpec]:
+        for task in given.values():
+            known = regression.source_of(task.task).options()
+            if unknown := [key for key in task.model_extra or {} if key not in known]:
+                raise ValueError(f"task {task.task!r} has the options {known}, got {unknown[0]!r}")
+        return given
+
+    @field_validator("corruptions")
+    @classmethod
+    def _corruptions_exist(cls, given: list[str], info: ValidationInfo) -> list[str]:
+        for task in info.data.get("tasks", {}).values():
+            kinds = [NONE, *regression.source_of(task.task).corruptions()]
+            if unknown := [kind for kind in given if kind not in kinds]:
+                raise ValueError(f"corruptions must be of {kinds}, got {unknown[0]!r}")
+        return given
+
+    @field_validator("corruptions", "rates")
+    @classmethod
+    def _each_once(cls, given: list[Any]) -> list[Any]:
+        if len(set(given)) < len(given):
+            raise ValueError(f"each must be there once, got {given}")
+        return given
+
+    @field_validator("methods", mode="before")
+    @classmethod
+    def _methods_by_name(cls, given: Any) -> Any:
+        found = by_name(given)
+        for name in found if isinstance(found, dict) else ():
+            meant = NAMED.get(name, {})
+            if not set(meant) <= set(Fitted.model_fields) or meant.get("sees") == "errors":
+                raise ValueError(f"{name!r} says how to optimize, and cannot be fitted; leave it away")
+        return found
+
+    @field_validator("published")
+    @classmethod
+    def _published_beside_the_spec(cls, given: Path | None, info: ValidationInfo) -> Path | None:
+        if given is None:
+            return None
+        path = (info.context or {}).get(FOLDER, Path()) / given
+        if not path.is_file():
+            raise ValueError(f"published must be a CSV file beside the spec, got {str(path)!r}")
+        return path
+
+    @property
+    def problem(self) -> str:
+        """Under which the times of its fits are kept."""
+        return f"regression of {', '.join(self.tasks)}"
+
+    @property
+    def scenarios(self) -> Sequence[Scenario]:
+        """What every method is fitted to."""
+        return [
+            Scenario(name, kind, rate, task.task, task.model_extra or {})
+            for (name, task), kind in product(self.tasks.items(), self.corruptions)
+            for rate in ([0.0] if kind == NONE else self.rates)
+        ]
+
+    @property
+    def trials(self) -> int:
+        """How many fits a replication of a method has."""
+        return len(self.scenarios)

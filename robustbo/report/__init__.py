@@ -1,0 +1,1 @@
+"""An optimization as people look at it: summaries, tables, charts and pages."""

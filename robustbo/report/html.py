@@ -1,0 +1,63 @@
+"""Pieces that pages are made of: a page that needs nothing else, tables, switches."""
+
+import math
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from robustbo.errors import SpecError
+from robustbo.report.assets import SCRIPT, STYLE
+from robustbo.report.palette import Look
+
+
+def check_name(path: Path) -> None:
+    """Check the name of a page.
+
+    Raises:
+        SpecError: If it does not end in ".html".
+    """
+    if path.suffix != ".html":
+        raise SpecError(f"--out: the page's name must end in .html, got {path.name!r}")
+
+
+def document(title: str, body: str) -> str:
+    """A page with its style and script inside.
+
+    Args:
+        title: As text.
+        body: As HTML.
+    """
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<title>robustbo: {escape(title)}</title><style>{STYLE}</style>"
+        f"<h1>robustbo: {escape(title)}</h1>{body}<script>{SCRIPT}</script></html>\n"
+    )
+
+
+def table(header: Sequence[str], lines: Sequence[Sequence[Any]], *, is_safe: bool = False) -> str:
+    """A table of cells, which are escaped unless they are HTML already."""
+
+    def cell(value: Any) -> str:
+        return f"<td>{value if is_safe else escape(str(value))}</td>"
+
+    head = "".join(f"<th>{escape(name)}</th>" for name in header)
+    body = "".join(f"<tr>{''.join(map(cell, line))}</tr>" for line in lines)
+    return f'<div class="scroll"><table><tr>{head}</tr>{body}</table></div>'
+
+
+def share(value: float | None) -> str:
+    """A share, or nothing where there is none."""
+    return "" if value is None or math.isnan(value) else f"{value:.2f}"
+
+
+def switches(keys: Mapping[str, str], styles: Mapping[str, Look]) -> str:
+    """A box a method, which shows and hides the marks of its class."""
+    boxes = []
+    for method, key in keys.items():
+        color, dash = styles[method].color, styles[method].dash
+        line = f'<line x1="0" x2="28" y1="5" y2="5" stroke="{color}" stroke-width="3" stroke-dasharray="{dash}"/>'
+        swatch = f'<svg viewBox="0 0 28 10" aria-hidden="true">{line}</svg>'
+        boxes.append(f'<label><input type="checkbox" checked data-key="{key}"> {swatch} {escape(method)}</label>')
+    return f'<fieldset aria-label="methods shown">{"".join(boxes)}</fieldset>'

@@ -1,0 +1,146 @@
+"""An optimization's journal as a page: progress, incumbent, what looks wrong and why, slices of the surrogate."""
+
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robustbo.loop.fit import Fitted, fit
+from robustbo.report import svg
+from robustbo.report.html import check_name, document, table
+from robustbo.report.palette import COLORS
+from robustbo.report.summary import how, how_far, overview, verdict_row, with_sd
+from robustbo.report.timeline import fates
+from robustbo.searchspace.encoding import encode
+from robustbo.searchspace.parameters import Choice, Parameter
+from robustbo.trials.history import History
+from robustbo.trials.settings import Settings
+
+POINTS = 61  # of a slice
+TICKS = 5
+BLUE, ORANGE, GREEN = COLORS[:3]
+STYLES = {"believed": (BLUE, "none"), "called wrong": ("none", ORANGE), "cleared again": (GREEN, "none")}
+
+
+def write(name: str, settings: Settings, history: History, path: Path) -> None:
+    """Write the page.
+
+    Args:
+        name: Of the optimization, as its page calls it.
+        settings: What it was told at its beginning.
+        history: What has happened in it.
+        path: Of the page.
+
+    Raises:
+        SpecError: If the page's name does not end in ".html".
+        FitError: If the surrogate cannot be fitted.
+    """
+    check_name(path)
+    path.write_text(page(name, settings, history), encoding="utf-8", errors="backslashreplace")
+
+
+def page(name: str, settings: Settings, history: History) -> str:
+    """The page."""
+    found = overview(settings, history)
+    parts = [f"<p>{escape(how(found))}; {escape(how_far(found))}.</p>"]
+    if not history.having("told"):
+        return document(name, "".join([*parts, "<p>Nothing has been told yet.</p>"]))
+    parts += ["<h2>Progress</h2>", _progress(settings, history), "<h2>Incumbent</h2>", _incumbent(found)]
+    parts += ["<h2>Values that look wrong, and why</h2>", _suspects(found)]
+    if found["diagnoses"]:
+        rows = [verdict_row(diagnosis) for diagnosis in found["diagnoses"]]
+        parts.append("<h3>Diagnoses on schedule</h3>" + table([*rows[0]], [[*row.values()] for row in rows]))
+    parts += ["<h2>The surrogate, through the incumbent</h2>", _slices(settings, history, found["incumbent"])]
+    return document(name, "".join(parts))
+
+
+def _progress(settings: Settings, history: History) -> str:
+    """The values by trial and what has become of them, and the best one so far of those that are believed."""
+    by_fate = fates(settings, history)
+    believed = {t.number: t.measured for fate in ("believed", "cleared again") for t in by_fate[fate]}
+    numbers, values = np.array(sorted(believed)), np.array([believed[n] for n in sorted(believed)])
+    best = np.maximum.accumulate(values) if settings.sign > 0 else np.minimum.accumulate(values)
+    every = [np.array([t.measured for trials in by_fate.values() for t in trials])]
+    around = svg.frame([np.array([0.0, len(history)])], [values] if len(values) else every, "trial", "measured value")
+    reach = 0.3 * (around.y[1] - around.y[0])
+    within = around._replace(y=(around.y[0] - reach, around.y[1] + reach))
+    kinds = [
+        svg.Dots(fate, *STYLES[fate], np.array([t.number for t in of]), np.array([t.measured for t in of]))
+        for fate, of in by_fate.items()
+    ]
+    line = svg.Line("best", GREEN, "6 3", numbers, best)
+    shown = "; ".join(f"{kind.label}: {len(kind.x)}" for kind in kinds)
+    return (
+        svg.dots(kinds, within, f"values by trial; {shown}", [line])
+        + f"<p>Blue: believed; orange ring: called wrong; green: cleared again ({escape(shown)}). Dashed: the best "
+        "believed value so far. Values beyond the frame are drawn at its edge.</p>"
+    )
+
+
+def _incumbent(found: dict[str, Any]) -> str:
+    """The point of best posterior mean, and that of the best raw value."""
+    lines = []
+    for label in ("incumbent", "best_raw_value"):
+        best = found[label]
+        place = ", ".join(f"{name} = {value!r}" for name, value in best["params"].items())
+        lines.append([label.replace("_", " "), best["trial"], with_sd(best["value"], best["sd"]), place])
+    return table(["", "trial", "value", "at"], lines)
+
+
+def _suspects(found: dict[str, Any]) -> str:
+    if not (suspects := found["outliers"]):
+        return "<p>No value looks wrong.</p>"
+    lines = []
+    for suspect in suspects:
+        off = suspect["value"] - suspect["expected"]
+        far = f"{abs(off) / suspect['sd']:.3g} standard deviations " if suspect["sd"] > 0 else ""
+        why = f"{far}{'above' if off > 0 else 'below'} what the others predict"
+        expected = with_sd(suspect["expected"], suspect["sd"])
+        verdict = "called wrong" if suspect["flagged"] else "doubtful"
+        evidence = f"{suspect['evidence_nats']:.1f}"
+        lines.append(
+            [suspect["trial"], f"{suspect['value']:.6g}", expected, evidence, verdict, suspect["remeasured"], why]
+        )
+    header = ["trial", "value", "expected", "evidence, nats", "", "measured again", "why"]
+    note = (
+        "Evidence: by how many nats the data are likelier if the value has an error of its own; 5 nats are 150 times."
+    )
+    return table(header, lines) + f"<p>{note}</p>"
+
+
+def _slices(settings: Settings, history: History, incumbent: dict[str, Any]) -> str:
+    """What the surrogate predicts where one parameter moves and the others stay at the incumbent."""
+    fitted, space = fit(settings, history), settings.space
+    at = space.to_unit(incumbent["params"])
+    made = [_slice(fitted, settings, at, i) for i in range(len(space))]
+    ends = [np.array([low, high]) for _, _, low, high in made]
+    parts = ["<p>Mean and twice its standard deviation as one parameter moves; upright: the incumbent.</p>"]
+    for (name, parameter), here, (units, mean, low, high) in zip(space.parameters, at, made, strict=True):
+        parts.append(f"<h3>{escape(name)}</h3>")
+        if isinstance(parameter, Choice):
+            rows = zip(parameter.values, mean, high - mean, strict=True)
+            parts.append(table([name, "mean", "± 2 sd"], [[f"{v!r}", f"{m:.6g}", f"{s:.2g}"] for v, m, s in rows]))
+            continue
+        within = svg.frame([np.array([0.0, 1.0])], ends, name, "predicted value")._replace(xnames=_names(parameter))
+        upright = svg.Line("here", "#777777", "2 4", np.array([here, here]), np.array(within.y))
+        curve = svg.Line("slice", BLUE, "", units, mean, low, high)
+        parts.append(svg.lines([curve, upright], within, f"{name}: prediction through the incumbent"))
+    return "".join(parts)
+
+
+def _slice(
+    fitted: Fitted, settings: Settings, at: list[float], i: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Unit coordinates of a parameter, and mean and ends of the band there."""
+    units = settings.space.parameters[i][1].levels or [k / (POINTS - 1) for k in range(POINTS)]
+    rows = [[*at[:i], unit, *at[i + 1 :]] for unit in units]
+    mean, sd = map(np.array, fitted.predict(encode(settings.space, rows)))
+    return np.array(units), mean, mean - 2 * sd, mean + 2 * sd
+
+
+def _names(parameter: Parameter) -> tuple[tuple[float, str], ...]:
+    """Values of a parameter along its unit coordinate."""
+    values = [*dict.fromkeys(parameter.from_unit(k / (TICKS - 1)) for k in range(TICKS))]
+    numbers = [float(value) for value in values if value is not None]
+    return tuple(zip(map(parameter.to_unit, values), svg.labels(numbers), strict=True))

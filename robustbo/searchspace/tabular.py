@@ -1,0 +1,126 @@
+"""Points and measurements as people have them: a mapping, a pandas Series, rows of a data frame; all or nothing."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import pandas as pd
+
+from robustbo.errors import SpaceError
+from robustbo.searchspace.parameters import Value
+from robustbo.searchspace.space import Space
+from robustbo.validation import noise_sd, real
+
+Params = dict[str, Value]
+Point: TypeAlias = Mapping[str, Any] | pd.Series
+Points: TypeAlias = Mapping[str, Any] | pd.Series | pd.DataFrame | Iterable[Mapping[str, Any] | pd.Series]
+
+STATE = "state"  # the column in which `Study.frame` says what became of a trial
+SHOWN = 20  # rows that an error tells of
+
+
+def is_point(given: Any) -> bool:
+    """Whether it is one point: a mapping of names to values, or a Series."""
+    return isinstance(given, Mapping | pd.Series)
+
+
+def point_of(space: Space, given: Point) -> Params:
+    """A point as plain values in the space's order.
+
+    Raises:
+        SpaceError: If it is no point of the space.
+    """
+    return space.validate(given.to_dict() if isinstance(given, pd.Series) else given)
+
+
+def points_of(space: Space, given: Points, *, ignore_extra: bool = True) -> list[Params]:
+    """The points in a data frame's rows (a parameter's column has its name, or ``params.NAME``), or in a list.
+
+    Raises:
+        SpaceError: If any is no point of the space; the message tells of each.
+    """
+    if isinstance(given, pd.DataFrame):
+        return _checked(_rows(space, given, (), ignore_extra), lambda row: point_of(space, row[0]))
+    return _checked(list(enumerate(_listed(given))), lambda row: point_of(space, row))
+
+
+def measurements_of(
+    space: Space, frame: pd.DataFrame, *, value: str, sd: str, ignore_extra: bool
+) -> list[tuple[Params, float, float | None]]:
+    """The point, value and noise sd (None where there is none, or NaN) in each row of a data frame.
+
+    Raises:
+        SpaceError: If a column is missing or not known, or any row breaks a rule; the message tells of each.
+    """
+    if not isinstance(frame, pd.DataFrame):
+        raise TypeError(f"frame must be a pandas DataFrame, got {type(frame).__name__}; use tell for a single value")
+    if value not in frame.columns:
+        raise SpaceError(f"value: there must be a column {value!r} of measured values, got {list(frame.columns)}")
+    others = [name for name in (value, sd) if name in frame.columns]
+    has_state = STATE in frame.columns and STATE not in _columns(space, frame)
+    if has_state and not (frame[STATE] == "told").all():
+        raise SpaceError(f"{STATE}: rows must be told values, got others too; pass frame[frame['{STATE}'] == 'told']")
+
+    def measurement(row: tuple[Mapping[str, Any], Mapping[str, Any]]) -> tuple[Params, float, float | None]:
+        params, rest = row
+        known = rest.get(sd)
+        return point_of(space, params), real(value, rest[value]), None if _is_missing(known) else noise_sd(known)
+
+    return _checked(_rows(space, frame, others, ignore_extra), measurement)
+
+
+def _rows(
+    space: Space, frame: pd.DataFrame, others: Sequence[str], ignore_extra: bool
+) -> list[tuple[Any, tuple[dict[str, Any], dict[str, Any]]]]:
+    """Each row's label, its parameters, and the other columns in it."""
+    if not frame.columns.is_unique:
+        raise SpaceError(f"columns must differ, got {list(frame.columns)}")
+    columns = _columns(space, frame)
+    if clash := [column for column in columns if column in others]:
+        raise SpaceError(f"{clash[0]}: is a parameter and a column of values; name the parameter's params.{clash[0]}")
+    known = [name for name in frame.columns if name in columns or name in others]
+    if (extra := [name for name in frame.columns if name not in known]) and not ignore_extra:
+        raise SpaceError(
+            f"columns must be the parameters {space.names} and {list(others)}, got {extra} too; "
+            "drop them, or pass ignore_extra=True"
+        )
+    if missing := [column for column in columns if column not in known]:
+        raise SpaceError(f"{missing[0]}: there must be a column for every parameter, got {list(frame.columns)}")
+    plain = frame[known].astype(object)
+    rows = [({columns[c]: row[c] for c in columns}, {c: row[c] for c in others}) for row in plain.to_dict("records")]
+    return list(zip(frame.index, rows, strict=True))
+
+
+def _columns(space: Space, frame: pd.DataFrame) -> dict[str, str]:
+    """Where each parameter is: in the column of its name, or that with `params.` before it."""
+    return {(long if (long := f"params.{name}") in frame.columns else name): name for name in space.names}
+
+
+def _listed(given: Any) -> list[Any]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"points must be a mapping, a pandas Series or DataFrame, or a list of such, got {given!r}")
+    rows = list(given)
+    if wrong := [row for row in rows if not is_point(row)]:
+        raise TypeError(f"each point must be a mapping of parameters or a pandas Series, got {wrong[0]!r}")
+    return rows
+
+
+def _checked(rows: Sequence[tuple[Any, Any]], check: Any) -> list[Any]:
+    """What ``check`` makes of each row; all errors in one."""
+    made, errors = [], []
+    for label, row in rows:
+        try:
+            made.append(check(row))
+        except (ValueError, TypeError) as error:
+            errors.append(f"row {label}: {error}")
+    if len(errors) == 1 == len(rows):
+        raise SpaceError(errors[0].partition(": ")[2])
+    if errors:
+        more = f"\n... and {len(errors) - SHOWN} more" if len(errors) > SHOWN else ""
+        told = "\n".join(errors[:SHOWN])
+        raise SpaceError(f"{len(errors)} of {len(rows)} rows break a rule:\n{told}{more}")
+    return made
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))

@@ -1,0 +1,1 @@
+"""A study: what can be seen of it, what is recorded in it, and who is given which trial."""

@@ -1,0 +1,167 @@
+"""Who is given which trial, and whose value is whose: what a call means for the trials, as events.
+
+Trials that wait (enqueued, or taken back) are given out before anything new is decided on. Of a trial that was given
+out more than once each value is kept: the first is its own, a later one a trial of its own that repeats it.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from robustbo.loop.decide import step
+from robustbo.trials import worker
+from robustbo.trials.history import History, Trial
+from robustbo.trials.settings import Settings
+from robustbo.trials.storage.log import Event
+from robustbo.trials.store import State
+from robustbo.trials.trial import point_of
+from robustbo.validation import index, real
+
+TrialLike = Trial | int
+LONGEST_S = 10 * 365 * 86400.0
+
+
+def given_out(settings: Settings, history: History, n: int, by: str) -> list[Event]:
+    """The events that give somebody the next ``n`` trials.
+
+    Raises:
+        FitError: If the surrogate cannot be fitted.
+        SpaceExhausted: If every point of the space is being measured.
+    """
+    made: list[Event] = []
+    for _ in range(n):
+        who = {"by": by, "at": worker.now()}
+        if queued := history.having("queued"):
+            events: list[Event] = [{"event": "assign", "trial": queued[0].number, **who}]
+        else:
+            *diagnosis, ask = step(settings, history, len(history)).events(len(history))
+            events = [*diagnosis, {**ask, **who}]
+        history = history.extended(events)
+        made += events
+    return made
+
+
+def as_of_now(events: Sequence[Event], before: State, now: State) -> Sequence[Event] | None:
+    """Events that were decided on a while ago, with what they have not seen; None if they do not fit any more.
+
+    They fit as long as no trial has begun since, and what they give out still waits. Which events the decision has not
+    seen is kept with it, so that it can be computed again.
+    """
+    waiting = {trial.number for trial in now.history.having("queued")}
+    assigned = {event["trial"] for event in events if event["event"] == "assign"}
+    if len(now.history) != len(before.history) or not assigned <= waiting:
+        return None
+    if now.mark.length == before.mark.length:
+        return events
+    unseen = {"unseen": [before.mark.length, now.mark.length]}
+    return [{**event, **unseen} if event["event"] == "ask" else event for event in events]
+
+
+def ended(history: History, kind: str, trial: TrialLike | Mapping[str, Any], content: Mapping[str, Any]) -> Event:
+    """The event that ends a trial, or takes back how it ended.
+
+    Args:
+        history: All trials.
+        kind: Of the event.
+        trial: Which one; or the parameters of a measurement, which are those of an open trial at that point, if there
+            is one, or else begin a trial.
+        content: What else the event holds.
+
+    Raises:
+        ValueError: If there is no such trial.
+    """
+    content = {**content, "by": worker.name(), "at": worker.now()}
+    if isinstance(trial, Mapping):
+        waiting = [t for t in history.open_trials if t.point == point_of(trial)]
+        if not waiting:
+            return {"event": kind, "trial": len(history), **content, "params": dict(trial)}
+        trial = min(waiting, key=lambda t: (t.state != "pending", t.number))
+    number = trial.number if isinstance(trial, Trial) else index(trial)
+    found = history[number]
+    if isinstance(trial, Trial) and trial.params != found.params:
+        raise ValueError(f"trial {number} must be one of this optimization, got one elsewhere: {trial.params}")
+    if kind in ("tell", "fail") and not found.is_open and found.handouts > 1:
+        late = {"params": found.params, "repeats": number, "origin": "late"}
+        return {"event": kind, "trial": len(history), **content, **late}
+    return {"event": kind, "trial": number, **content}
+
+
+def told(value: float, sd: float | None) -> tuple[str, dict[str, Any]]:
+    """The kind and content of the event that a value is: a value that is not finite is a failure."""
+    if math.isfinite(value):
+        return "tell", {"value": value, "sd": sd}
+    return "fail", {"reason": f"the value told was not finite: {value}"}
+
+
+def ended_rows(history: History, rows: Iterable[tuple[Mapping[str, Any], str, Mapping[str, Any]]]) -> list[Event]:
+    """The events that end open trials at these points, or else begin and end others.
+
+    Args:
+        history: All trials.
+        rows: Point, kind and content of each event.
+    """
+    who, number, events = {"by": worker.name(), "at": worker.now()}, len(history), list[Event]()
+    waiting: dict[Any, list[int]] = {}
+    for trial in sorted(history.open_trials, key=lambda t: (t.state == "pending", -t.number)):
+        waiting.setdefault(trial.point, []).append(trial.number)
+    for params, kind, content in rows:
+        if found := waiting.get(point_of(params)):
+            events.append({"event": kind, "trial": found.pop(), **content, **who})
+        else:
+            events.append({"event": kind, "trial": number, **content, "params": params, **who})
+            number += 1
+    return events
+
+
+def queued(history: History, points: Iterable[Mapping[str, Any]]) -> list[Event]:
+    """The events that let points wait; one that is at an open trial's point repeats it."""
+    who, events = {"by": worker.name(), "at": worker.now()}, list[Event]()
+    there = {trial.point: trial.number for trial in reversed(history.open_trials)}
+    for number, params in enumerate(points, start=len(history)):
+        first = there.setdefault(point_of(params), number)
+        again = {} if first == number else {"repeats": first}
+        events.append({"event": "enqueue", "trial": number, "params": params, **again, **who})
+    return events
+
+
+def line_of(trial: Trial) -> str:
+    """A trial in a line, for logs.
+
+    Example:
+        >>> line_of(Trial(3, {"x": 0.5}, state="told", value=1.25, origin="model"))
+        'trial 3 (told, model), x=0.5: 1.25'
+    """
+    place = ", ".join(f"{name}={value!r}" for name, value in trial.params.items())
+    what = f": {trial.value!r}" if trial.value is not None else f": {trial.reason}" if trial.reason else ""
+    expected = "" if trial.expected is None else f", expected {trial.expected:.6g} (sd {trial.expected_sd:.2g})"
+    return f"trial {trial.number} ({trial.state}, {trial.origin}), {place}{what}{expected}"
+
+
+def taken_back(
+    history: History, trials: TrialLike | Iterable[TrialLike] | None, older_than: timedelta | float | None
+) -> list[Event]:
+    """The events that let pending trials wait again: those given, those asked for so long ago, or those of the gone.
+
+    Raises:
+        ValueError: If both are given, or the age is no time.
+    """
+    if trials is not None and older_than is not None:
+        raise ValueError("requeue takes trials or older_than, got both")
+    if trials is not None:
+        given = trials if isinstance(trials, Iterable) else [trials]
+        numbers = [t.number if isinstance(t, Trial) else index(t) for t in given]
+        chosen = [history[number] for number in dict.fromkeys(numbers)]
+    elif older_than is not None:
+        last = datetime.now(UTC) - _age(older_than)
+        chosen = [t for t in history.having("pending") if t.asked_at is not None and t.asked_at <= last]
+    else:
+        chosen = [t for t in history.having("pending") if t.asked_by is not None and worker.is_gone(t.asked_by)]
+    return [{"event": "requeue", "trial": t.number, "at": worker.now(), "by": worker.name()} for t in chosen]
+
+
+def _age(older_than: timedelta | float) -> timedelta:
+    seconds = older_than.total_seconds() if isinstance(older_than, timedelta) else real("older_than", older_than)
+    if not 0 <= seconds <= LONGEST_S:
+        raise ValueError(f"older_than must be at least 0 seconds and at most ten years, got {older_than!r}")
+    return timedelta(seconds=seconds)

@@ -1,0 +1,90 @@
+"""Asks computed again: each decision of a journal, from the history that it had seen, for comparison."""
+
+import json
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from robustbo.errors import JournalError
+from robustbo.loop.decide import step
+from robustbo.trials.history import History
+from robustbo.trials.repair.salvage import SALVAGED
+from robustbo.trials.settings import Settings
+from robustbo.trials.storage.log import Event
+
+REMEMBERED = 64  # histories: more than there are decisions at once
+
+
+class Made(Protocol):
+    """What is decided; a `robustbo.loop.decide.Suggestion` is one."""
+
+    def events(self, trial: int) -> list[dict[str, Any]]:
+        """What a journal keeps of it: a diagnosis, if there is one, then the ask."""
+
+
+class Decision(NamedTuple):
+    """An ask as it was recorded and as it is computed again, and the diagnoses made with it (None without)."""
+
+    recorded: Event
+    recomputed: Event
+    diagnosis: Event | None
+    diagnosis_recomputed: Event | None
+
+
+def recomputed(settings: Settings, events: Sequence[Event]) -> Iterator[tuple[Event, Event]]:
+    """Each recorded ask, and the one computed again; see `decisions`."""
+    for made in decisions(settings, events):
+        yield made.recorded, made.recomputed
+
+
+def decisions(
+    settings: Settings, events: Sequence[Event], *, decide: Callable[[Settings, History, int], Made] = step
+) -> Iterator[Decision]:
+    """Each decision of a journal, computed again from what it had seen.
+
+    It had seen all events before it but those that it says it has not (``unseen``), since others told them while it was
+    made. An ask of a repaired journal that is marked as salvaged is passed over: what it had seen is lost.
+
+    Args:
+        settings: What the run was told at its beginning.
+        events: All events of the journal, which fit each other.
+        decide: Makes the decision.
+
+    Raises:
+        FitError: If a surrogate cannot be fitted.
+        JournalError: If an ask says that it has not seen what others stand on.
+    """
+    before = _Prefixes(events)
+    for index, event in enumerate(events):
+        if event["event"] != "ask" or event.get(SALVAGED):
+            continue
+        diagnosis = events[index - 1] if index and events[index - 1]["event"] == "diagnose" else None
+        start, stop = event.get("unseen", (0, 0))
+        end = index if diagnosis is None else index - 1
+        try:
+            history = before(end) if start == stop else before(start).extended(events[stop:end])
+        except (LookupError, ValueError) as error:
+            raise JournalError(f"trial {event['trial']}: cannot have been asked for so: {error}") from error
+        *made, ask = decide(settings, history, event["trial"]).events(event["trial"])
+        yield Decision(event, _as_kept(ask), diagnosis, _as_kept(made[0]) if made else None)
+
+
+def _as_kept(event: Event) -> Event:
+    """An event as it comes back from a journal."""
+    return json.loads(json.dumps(event))
+
+
+class _Prefixes:
+    """The histories of the first so many events; the last few are remembered, and the next is folded from there."""
+
+    def __init__(self, events: Sequence[Event]) -> None:
+        self._events = events
+        self._known: deque[tuple[int, History]] = deque(maxlen=REMEMBERED)
+
+    def __call__(self, count: int) -> History:
+        nearest = (known for known in self._known if known[0] <= count)
+        start, history = max(nearest, key=lambda known: known[0], default=(0, History()))
+        if start < count:
+            history = history.extended(self._events[start:count])
+            self._known.append((count, history))
+        return history

@@ -1,0 +1,141 @@
+"""What people record of trials: values, failures and verdicts, one at a time or a table at once."""
+
+import logging
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pandas as pd
+
+from robustbo.searchspace.tabular import Point, Points, is_point, measurements_of, point_of, points_of
+from robustbo.study.handing import TrialLike, ended, ended_rows, line_of, queued, taken_back, told
+from robustbo.study.study import Study
+from robustbo.trials.history import Trial
+from robustbo.trials.storage.log import Event
+from robustbo.trials.store import State
+from robustbo.validation import noise_sd, real
+
+log = logging.getLogger("robustbo")
+
+
+class Recording(Study):
+    """A study that is told of measurements; `robustbo.Optimizer` also asks for them.
+
+    Each event is in the journal before the call that caused it returns, and what a trial does not allow is not
+    recorded.
+    """
+
+    def tell(self, trial: TrialLike | Point, value: float, *, sd: float | None = None) -> Trial:
+        """Record a measured value; it is kept when this returns.
+
+        Args:
+            trial: A trial or its number, or the parameters (a mapping or a pandas Series) of a measurement. Those of
+                an open trial mean that trial; others were measured elsewhere.
+            value: What was measured. One that is not finite is recorded as a failed trial and never modelled.
+            sd: Standard deviation of the value's noise, where known.
+
+        Returns:
+            The trial as it is now. A late value of a trial that was given out more than once, and has been told, is
+            a trial of its own that repeats it.
+
+        Raises:
+            ValueError: If the trial has ended, there is none, or sd is negative.
+            SpaceError: If the parameters are no point of the space.
+        """
+        return self._end(*told(real("value", value), noise_sd(sd)), trial)
+
+    def fail(self, trial: TrialLike | Point, reason: str = "failed") -> Trial:
+        """Record that a trial gave no value; it is never modelled."""
+        return self._end("fail", {"reason": str(reason)}, trial)
+
+    def exclude(self, trial: TrialLike) -> Trial:
+        """Record your own verdict that a told value is wrong: it is kept, but no longer modelled."""
+        return self._end("exclude", {}, trial)
+
+    def include(self, trial: TrialLike) -> Trial:
+        """Take an exclusion back: the value has your word, and what was expected of it counts no more.
+
+        It may be measured again all the same.
+        """
+        return self._end("include", {}, trial)
+
+    def amend(self, trial: TrialLike, value: float, *, sd: float | None = None) -> Trial:
+        """Record a corrected value of a told, excluded or failed trial; the old one stays in the journal.
+
+        Raises:
+            ValueError: If the value is not finite (exclude the trial instead), or the trial is pending.
+        """
+        number, sd = real("value", value), noise_sd(sd)
+        if not math.isfinite(number):
+            raise ValueError(f"value must be finite to amend a trial, got {number}; use exclude to leave it out")
+        return self._end("amend", {"value": number, "sd": sd}, trial)
+
+    def requeue(
+        self, trials: TrialLike | Iterable[TrialLike] | None = None, *, older_than: timedelta | float | None = None
+    ) -> list[Trial]:
+        """Take pending trials back, for the next asks to give out again; a late value of theirs is kept all the same.
+
+        Args:
+            trials: Which one, or which ones.
+            older_than: Those asked for so long ago (seconds, or a timedelta). With neither, those of processes of this
+                machine that are not there any more.
+
+        Returns:
+            The trials that wait now.
+
+        Raises:
+            ValueError: If one of the given trials is not pending, or both arguments are given.
+        """
+        return self._commit(lambda state: taken_back(state.history, trials, older_than))
+
+    def enqueue(self, points: Points) -> list[Trial]:
+        """Points of your own that the next asks give out first: a mapping, a pandas Series or frame, or a list.
+
+        Raises:
+            SpaceError: If any is no point of the space; the message tells of each, and nothing is recorded.
+        """
+        params = points_of(self.settings.space, [points] if is_point(points) else points, ignore_extra=False)
+        return self._commit(lambda state: queued(state.history, params))
+
+    def tell_frame(
+        self, frame: pd.DataFrame, *, value: str = "value", sd: str = "sd", ignore_extra: bool = False
+    ) -> list[Trial]:
+        """Record measurements made before or elsewhere, a row each: all of them, or none where a row breaks a rule.
+
+        A row at the point of an open trial is that trial's value, as for `tell`.
+
+        Args:
+            frame: A column a parameter, one of values, and one of their noise's standard deviations where known (NaN
+                where not). A value that is not finite is recorded as a failed trial.
+            value: The name of the column of values.
+            sd: That of the noise.
+            ignore_extra: Whether columns that are none of these are passed over.
+
+        Raises:
+            SpaceError: If a column is missing or not known, or rows break a rule; the message tells of each.
+        """
+        space = self.settings.space
+        rows = measurements_of(space, frame, value=value, sd=sd, ignore_extra=ignore_extra)
+        contents = [(params, *told(measured, noise)) for params, measured, noise in rows]
+        return self._commit(lambda state: ended_rows(state.history, contents))
+
+    def _end(self, kind: str, content: dict[str, Any], trial: TrialLike | Point) -> Trial:
+        given = point_of(self.settings.space, trial) if is_point(trial) else trial
+        (found,) = self._commit(lambda state: [ended(state.history, kind, given, content)])
+        return found
+
+    def _commit(self, decide: Callable[[State], Sequence[Event]]) -> list[Trial]:
+        """Write events down; the trials that they changed."""
+        events = self._store.commit(decide) or ()
+        history = self._store.seen.history
+        changed = [own(history[event["trial"]]) for event in events]
+        for event, trial in zip(events, changed, strict=True):
+            log.info("%s: %s", event["event"], line_of(trial))
+        return changed
+
+
+def own(trial: Trial) -> Trial:
+    """A trial that is the caller's to keep."""
+    return replace(trial, params=dict(trial.params))

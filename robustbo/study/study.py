@@ -1,0 +1,168 @@
+"""What can be seen of an optimization: its settings, its trials, what is best and what looks wrong."""
+
+from os import PathLike
+from typing import ClassVar, NamedTuple, Self
+
+import pandas as pd
+
+from robustbo.determinism.surroundings import pinned
+from robustbo.errors import FitError
+from robustbo.loop.decide import Incumbent, incumbent, raw_incumbent
+from robustbo.loop.fit import Fitted
+from robustbo.loop.ladder import climb, finite
+from robustbo.loop.outliers import Outlier, outliers
+from robustbo.searchspace.encoding import encode
+from robustbo.searchspace.tabular import Points, is_point, points_of
+from robustbo.trials.history import History, Trial
+from robustbo.trials.settings import Settings
+from robustbo.trials.store import Store
+from robustbo.trials.trust import Trust
+
+EVIDENCE = ("expected", "expected_sd", "evidence", "flagged", "weight")
+
+
+class Prediction(NamedTuple):
+    """What the surrogate predicts of the objective at a point: mean and standard deviation, without noise."""
+
+    mean: float
+    sd: float
+
+
+class Study:
+    """An optimization that is only looked at; `robustbo.Optimizer` also asks and tells.
+
+    Whatever others have written to the journal is seen.
+
+    Example:
+        >>> import robustbo as rb
+        >>> opt = rb.Optimizer(rb.Space(x=rb.Float(-1.0, 1.0)), seed=0)
+        >>> for trial in opt.ask(3):
+        ...     _ = opt.tell(trial, trial.params["x"] ** 2)
+        >>> len(opt.history), opt.pending()
+        (3, [])
+    """
+
+    _store: Store
+    _is_watching: ClassVar[bool] = True
+
+    @classmethod
+    def resume(cls, journal: str | PathLike[str], *, trust: Trust = False) -> Self:
+        """That of a journal: an optimizer continues exactly as if it had never stopped.
+
+        A `Study` writes nothing: its journal may be read-only, and a torn last line stays.
+
+        Args:
+            journal: A file, or the address of a database.
+            trust: What the journal may name: a model class of somebody's own to import, a Dask scheduler to connect to.
+                True for all, or the class, its name or the address, or several.
+
+        Raises:
+            JournalError: If it cannot be read; the message has the line.
+            TrustError: If it names what is not trusted.
+        """
+        study = cls.__new__(cls)
+        study._store = Store.resume(journal, trust, is_watched=cls._is_watching)
+        return study
+
+    def __repr__(self) -> str:
+        states = self.history.counts()
+        s = self.settings.of_size(states["told"])
+        counts = ", ".join(f"{count} {state}" for state, count in states.items() if count)
+        return f"{type(self).__name__}({s.direction}, {s.surrogate}, seed={s.seed}: {counts or 'no trials yet'})"
+
+    @property
+    def settings(self) -> Settings:
+        """What the optimization was told at its beginning."""
+        return self._store.settings
+
+    @property
+    def seed(self) -> int:
+        """The root seed, given or drawn."""
+        return self.settings.seed
+
+    @property
+    def history(self) -> History:
+        """Everything so far, what others have written too; frozen."""
+        return self._store.now().history
+
+    def pending(self) -> list[Trial]:
+        """The trials that somebody is measuring, the longest first; `Trial.asked_by` and `asked_at` say who, when."""
+        return sorted(
+            self.history.having("pending"),
+            key=lambda t: (0.0 if t.asked_at is None else t.asked_at.timestamp(), t.number),
+        )
+
+    def best(self, *, raw: bool = False) -> Incumbent:
+        """The measured point of best posterior mean; with ``raw``, the trial of best measured value.
+
+        Raises:
+            ValueError: If no value has been told.
+        """
+        return (raw_incumbent if raw else incumbent)(self.settings, self.history)
+
+    def outliers(self) -> list[Outlier]:
+        """Every told value with its evidence, the most suspicious first; see `Outlier.flagged`.
+
+        Raises:
+            FitError: If the surrogate cannot be fitted.
+        """
+        return outliers(self.settings, self.history)
+
+    def predict(self, points: Points) -> Prediction | pd.DataFrame:
+        """What the surrogate predicts of the objective, without noise, in your units.
+
+        Args:
+            points: One point (a mapping or a pandas Series), or many: the rows of a data frame, or a list. Columns
+                that are no parameters are ignored.
+
+        Returns:
+            A `Prediction`, or for many points a data frame with columns mean and sd and the same index.
+
+        Raises:
+            SpaceError: If any is no point of the space; the message tells of each.
+            ValueError: If no value has been told.
+            FitError: If the surrogate cannot be fitted.
+        """
+        space, history = self.settings.space, self.history
+        if not history.having("told"):
+            raise ValueError("a prediction needs at least one told value, got none; tell one first")
+        params = points_of(space, [points] if is_point(points) else points)
+        means, sds = _predicted(self.settings, history, [space.to_unit(p) for p in params])
+        if is_point(points):
+            return Prediction(means[0], sds[0])
+        index = points.index if isinstance(points, pd.DataFrame) else None
+        return pd.DataFrame({"mean": means, "sd": sds}, index=index, dtype="float64")
+
+    def frame(self, *, evidence: bool = True) -> pd.DataFrame:
+        """One row a trial: parameters, value, state and how it was asked, and the evidence on each value.
+
+        Args:
+            evidence: Whether to fit the surrogate and say what the others predict for each told value (expected,
+                expected_sd), the evidence against it in nats, whether it is flagged, and its weight; see `Outlier`.
+
+        Raises:
+            FitError: If the surrogate cannot be fitted.
+        """
+        history = self.history
+        if not evidence:
+            return history.to_frame(names=self.settings.space.names)
+        report = {o.trial.number: o for o in outliers(self.settings, history)}
+        rows = [(o.expected, o.sd, o.evidence, o.flagged, o.weight) for o in report.values()]
+        kinds = dict.fromkeys(EVIDENCE, "float64") | {"flagged": "boolean"}
+        columns = pd.DataFrame(rows, index=[*report], columns=[*EVIDENCE]).astype(kinds)
+        return history.to_frame(names=self.settings.space.names, taken=EVIDENCE).join(columns)
+
+
+@pinned  # so that it must not look into the store, whose lock somebody may hold who waits for this one
+def _predicted(settings: Settings, history: History, rows: list[list[float]]) -> tuple[list[float], list[float]]:
+    X = encode(settings.space, rows)
+
+    def predicted(_: Settings, fitted: Fitted) -> tuple[list[float], list[float]]:
+        means, sds = fitted.predict(X) if len(X) else ([], [])
+        finite(*means, *sds)
+        return means, sds
+
+    found, why = climb(settings, history, predicted, is_judging=True)
+    if found is None:
+        raise FitError(f"no surrogate could predict {why}")
+    return found

@@ -1,0 +1,1 @@
+"""Surrogates that robust ones are measured against."""

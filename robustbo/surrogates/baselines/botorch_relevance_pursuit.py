@@ -1,0 +1,94 @@
+"""BoTorch's own relevance pursuit, made safe for the loop; the peer that ours is to be measured against."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from botorch.exceptions import InputDataError
+from botorch.models.robust_relevance_pursuit_model import RobustRelevancePursuitSingleTaskGP
+from botorch.models.transforms.input import InputTransform
+from botorch.models.transforms.outcome import OutcomeTransform
+from botorch.utils.types import DEFAULT
+from gpytorch.likelihoods import Likelihood
+from gpytorch.means import Mean
+from gpytorch.module import Module
+from torch import Tensor
+
+from robustbo.surrogates.common.contract import Diagnosis, TakesOptions, diagnose_by_leave_one_out
+
+OUTLIER_RATE = 0.2  # BoTorch's own default: prior mean of the number of outliers, as a fraction of n
+LARGEST = 1e150  # whose square still fits into float64
+RHO = "likelihood.noise_covar.raw_rho"
+
+
+class BoTorchRelevancePursuitGP(TakesOptions, RobustRelevancePursuitSingleTaskGP):
+    """`RobustRelevancePursuitSingleTaskGP` with all its defaults, and two of its traps closed.
+
+    Its prior mean of the number of outliers is int(0.2 n), which is 0 and fails below n = 5: here it is at least 1. Its
+    variances, one per outlier, are no part of the state, so that a state can be loaded onto other rows (whose outliers
+    are then unknown until the model is fitted).
+
+    Args:
+        train_X: ``n x d`` inputs; all that is not said here is as in `RobustRelevancePursuitSingleTaskGP`.
+        train_Y: ``n x 1`` outcomes.
+        train_Yvar: ``n x 1`` known noise variances.
+        prior_mean_of_support: Prior mean of the number of outliers.
+        convex_parameterization: Whether the variances are searched in the convex parameterization.
+
+    References:
+        Ament et al. (2024), Robust Gaussian processes via relevance pursuit.
+    """
+
+    def __init__(
+        self,
+        train_X: Tensor,
+        train_Y: Tensor,
+        train_Yvar: Tensor | None = None,
+        likelihood: Likelihood | None = None,
+        covar_module: Module | None = None,
+        mean_module: Mean | None = None,
+        outcome_transform: OutcomeTransform | Any = DEFAULT,
+        input_transform: InputTransform | None = None,
+        *,
+        prior_mean_of_support: float | None = None,
+        convex_parameterization: bool = True,
+    ) -> None:
+        if prior_mean_of_support is None:
+            prior_mean_of_support = max(1, int(OUTLIER_RATE * train_X.shape[-2]))
+        if prior_mean_of_support <= 0:
+            raise ValueError(f"prior_mean_of_support must be positive, got {prior_mean_of_support!r}")
+        if train_Y.abs().max() > LARGEST:
+            raise InputDataError(f"train_Y must lie within {LARGEST:g} of zero, got {train_Y.abs().max():g}")
+        super().__init__(
+            train_X,
+            train_Y,
+            train_Yvar,
+            likelihood,
+            covar_module,
+            mean_module,
+            outcome_transform,
+            input_transform,
+            convex_parameterization=convex_parameterization,
+            prior_mean_of_support=prior_mean_of_support,
+        )
+
+    def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The hyperparameters, without the variances of single observations."""
+        state = super().state_dict(*args, **kwargs)
+        state.pop(RHO, None)
+        return state
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
+        """Take hyperparameters; the variances of single observations stay as they are."""
+        own = {RHO: self.likelihood.noise_covar.raw_rho.detach()}
+        return super().load_state_dict({**state_dict, **own}, *args, **kwargs)
+
+    def diagnose(self) -> Diagnosis:
+        """Leave-one-out expectations and evidence; the outliers are the support that the pursuit chose."""
+        with torch.no_grad():
+            noise = self.likelihood.noise_covar
+            rho = noise.rho
+            if noise.convex_parameterization:  # there rho is relative to the diagonal of K + sigma^2 I
+                X = self.train_inputs[0]
+                rho = rho * (self.covar_module(X).diagonal() + noise.base_noise(X, shape=rho.shape).diagonal())
+        return diagnose_by_leave_one_out(self, rho)

@@ -1,0 +1,95 @@
+"""The control that every robust surrogate has to beat: robust scaling, a clip, and the plain GP."""
+
+from typing import Any, ClassVar
+
+from botorch.models.transforms.input import InputTransform
+from botorch.models.transforms.outcome import OutcomeTransform
+from botorch.utils.types import DEFAULT
+from gpytorch.likelihoods import Likelihood
+from gpytorch.means import Mean
+from gpytorch.module import Module
+from torch import Tensor
+
+from robustbo.surrogates.baselines.standard import StandardGP
+from robustbo.surrogates.common.contract import Diagnosis
+from robustbo.surrogates.transforms.robust_standardize import RobustStandardize, deviation
+
+CLIP = 5.0  # robust standard deviations
+
+
+class ClippedStandardize(RobustStandardize):
+    """Median and median absolute deviation, then a clip on both sides.
+
+    Args:
+        m: Number of outcomes.
+        clip: Robust standard deviations beyond which a value counts as one at that distance.
+    """
+
+    def __init__(self, m: int, clip: float = CLIP) -> None:
+        super().__init__(m=m)
+        self.clip = clip
+
+    def forward(self, Y: Tensor, Yvar: Tensor | None = None, X: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
+        """Standardize and clip ``batch x n x m`` outcomes; in training mode, learn center and scale from them first."""
+        Y_tf, Yvar_tf = super().forward(Y, Yvar, X)
+        return Y_tf.clamp(-self.clip, self.clip), Yvar_tf
+
+    def spread(self, Y: Tensor, center: Tensor) -> Tensor:
+        """The median absolute deviation, as large as a normal sample's standard deviation."""
+        return deviation(Y, center)
+
+
+class ScaledClipGP(StandardGP):
+    """The plain GP on outcomes scaled by median and median absolute deviation and clipped; no outlier is ever left out.
+
+    Args:
+        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_Y: ``n x 1`` outcomes.
+        clip: Robust standard deviations beyond which a value counts as one at that distance, and is flagged.
+
+    Example:
+        >>> import torch
+        >>> from robustbo.surrogates.common.contract import diagnose, fit
+        >>> X = torch.linspace(0, 1, 20, dtype=torch.float64).unsqueeze(-1)
+        >>> Y = torch.sin(6 * X)
+        >>> Y[4] += 1e6
+        >>> diagnose(fit(ScaledClipGP(X, Y))).is_outlier.nonzero().flatten().tolist()
+        [4]
+    """
+
+    outcome_class: ClassVar = ClippedStandardize
+
+    def __init__(
+        self,
+        train_X: Tensor,
+        train_Y: Tensor,
+        train_Yvar: Tensor | None = None,
+        likelihood: Likelihood | None = None,
+        covar_module: Module | None = None,
+        mean_module: Mean | None = None,
+        outcome_transform: OutcomeTransform | Any = DEFAULT,
+        input_transform: InputTransform | None = None,
+        *,
+        clip: float = CLIP,
+        kernel: str = "matern52",
+        is_signal_free: bool = True,
+    ) -> None:
+        if not clip > 0:
+            raise ValueError(f"clip must be positive, got {clip!r}")
+        self._clip = clip
+        super().__init__(
+            train_X,
+            train_Y,
+            train_Yvar,
+            likelihood,
+            covar_module,
+            mean_module,
+            ClippedStandardize(m=1, clip=clip) if outcome_transform is DEFAULT else outcome_transform,
+            input_transform,
+            kernel=kernel,
+            is_signal_free=is_signal_free,
+        )
+
+    def diagnose(self) -> Diagnosis:
+        """Leave-one-out expectations and evidence, of the clipped values; the outliers are what was clipped."""
+        return super().diagnose()._replace(is_outlier=self.train_targets.abs() >= self._clip)

@@ -1,0 +1,22 @@
+"""The plain GP: what everything robust is measured against, on the same base."""
+
+from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.map_fit import Fit
+from robustbo.numerics.pursuit.support_fit import empty
+from robustbo.surrogates.common.map_gp import MapGP
+
+
+class StandardGP(MapGP):
+    """The base GP without outliers: every value counts. Arguments as in `MapGP`.
+
+    Example:
+        >>> import torch
+        >>> from robustbo.surrogates.common.contract import fit
+        >>> X = torch.rand(10, 2, dtype=torch.float64)
+        >>> fit(StandardGP(X, X.sum(-1, keepdim=True))).support
+        []
+    """
+
+    def search(self, model: Model) -> Fit:
+        """The highest of the maxima that the model's starts lead to."""
+        return empty(model).fit

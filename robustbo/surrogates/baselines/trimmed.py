@@ -1,0 +1,140 @@
+"""A baseline: the trimmed marginal likelihood, a given share of the observations left out."""
+
+import math
+from typing import Any, ClassVar
+
+import torch
+from botorch.models.transforms.input import InputTransform
+from botorch.models.transforms.outcome import OutcomeTransform
+from botorch.utils.types import DEFAULT
+from gpytorch.likelihoods import Likelihood
+from gpytorch.means import Mean
+from gpytorch.module import Module
+from torch import Tensor
+
+from robustbo.numerics.baselines.trimming import kept_by_projection, removal
+from robustbo.numerics.gp.log_posterior import Model, log_posterior, noise
+from robustbo.numerics.gp.map_fit import Fit, maximize_alone
+from robustbo.numerics.gp.outlier_gain import errors
+from robustbo.numerics.pursuit.support_fit import empty
+from robustbo.surrogates.common.map_gp import MapGP
+from robustbo.validation import one_of, real
+
+ALGORITHMS = ("greedy", "projected-gradient")
+FRACTION = 0.2  # the authors'
+REFITS = 10  # of a greedy walk, at most; in between, observations go one at a time
+ROUNDS = 5  # of the projected climb and a fit to what it keeps, at most
+FTOL = 1e-5
+LEFT_OUT = 1e12  # added variance of those left out: none of their weight is left
+
+
+class TrimmedGP(MapGP):
+    """The GP of a given share of the observations, chosen so that they are likeliest; the others are left out for good.
+
+    Args:
+        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_Y: ``n x 1`` outcomes.
+        fraction: Share of the observations that is left out, in [0, 1): int(fraction n) of them, outliers or not.
+        algorithm: "greedy" (the one whose removal leaves the likeliest rest, again and again) or "projected-gradient"
+            (a relaxation of the choice).
+
+    References:
+        Andrade and Takeda (2023), Robust Gaussian process regression with the trimmed marginal likelihood; equations.md
+        section 9.
+
+    Example:
+        >>> import torch
+        >>> from robustbo.surrogates.common.contract import fit
+        >>> X = torch.linspace(0, 1, 20, dtype=torch.float64).unsqueeze(-1)
+        >>> Y = torch.sin(6 * X)
+        >>> Y[[4, 11]] += 1e6
+        >>> fit(TrimmedGP(X, Y, fraction=0.1)).support
+        [4, 11]
+    """
+
+    is_robust: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        train_X: Tensor,
+        train_Y: Tensor,
+        train_Yvar: Tensor | None = None,
+        likelihood: Likelihood | None = None,
+        covar_module: Module | None = None,
+        mean_module: Mean | None = None,
+        outcome_transform: OutcomeTransform | Any = DEFAULT,
+        input_transform: InputTransform | None = None,
+        *,
+        fraction: float = FRACTION,
+        algorithm: str = ALGORITHMS[0],
+        kernel: str = "matern52",
+        is_signal_free: bool = True,
+    ) -> None:
+        self.check_values(fraction, algorithm)
+        self._fraction, self._algorithm = fraction, algorithm
+        super().__init__(
+            train_X,
+            train_Y,
+            train_Yvar,
+            likelihood,
+            covar_module,
+            mean_module,
+            outcome_transform,
+            input_transform,
+            kernel=kernel,
+            is_signal_free=is_signal_free,
+        )
+
+    @classmethod
+    def check_values(cls, fraction: float = FRACTION, algorithm: str = ALGORITHMS[0], **_: Any) -> None:
+        """Raise a ValueError (a TypeError for what is no number) for options that cannot be."""
+        if not 0 <= real("fraction", fraction) < 1:
+            raise ValueError(f"fraction must lie in [0, 1), got {fraction!r}")
+        one_of("algorithm", algorithm, ALGORITHMS)
+
+    def search(self, model: Model) -> Fit:
+        """Hyperparameters and the observations that are kept."""
+        h, whole = int(self._fraction * len(model.y)), empty(model).fit
+        if h == 0:
+            return whole
+        kept, fit = (self._greedy if self._algorithm == "greedy" else self._projected)(model, whole, h)
+        return fit._replace(rho=torch.where(kept, 0.0, LEFT_OUT))
+
+    def added_variances(self, model: Model, theta: Tensor) -> Tensor:
+        """The greedy choice at given hyperparameters."""
+        kept = torch.ones(len(model.y), dtype=torch.bool)
+        for _ in range(int(self._fraction * len(model.y))):
+            kept = self._without_worst(theta, kept)
+        return torch.where(kept, 0.0, LEFT_OUT).to(model.y)
+
+    def _greedy(self, model: Model, fit: Fit, h: int) -> tuple[Tensor, Fit]:
+        kept, step = torch.ones(len(model.y), dtype=torch.bool), math.ceil(h / REFITS)
+        for gone in range(h):
+            kept = self._without_worst(fit.theta, kept)
+            if (gone + 1) % step == 0 or gone + 1 == h:
+                fit = self._fitted(kept, fit.theta)
+        return kept, fit
+
+    def _without_worst(self, theta: Tensor, kept: Tensor) -> Tensor:
+        rows = kept.nonzero().squeeze(-1)
+        e, v = errors(self._of(rows), theta, torch.zeros(len(rows)).to(theta))
+        return kept.index_fill(0, rows[removal(e, v).argmax()], False)
+
+    def _projected(self, model: Model, fit: Fit, h: int) -> tuple[Tensor, Fit]:
+        best, before = (torch.ones(len(model.y), dtype=torch.bool), fit), None
+        for round_ in range(ROUNDS):
+            value = log_posterior(model, fit.theta, torch.where(best[0], 0.0, LEFT_OUT).to(model.y))
+            r = model.y - value.evidence.m
+            kept = kept_by_projection(value.covariance.K, noise(model, fit.theta), r, h)
+            if before is not None and torch.equal(kept, before):
+                break
+            before, fit = kept, self._fitted(kept, fit.theta)
+            if round_ == 0 or fit.F > best[1].F:
+                best = kept, fit
+        return best
+
+    def _fitted(self, kept: Tensor, theta: Tensor) -> Fit:
+        return maximize_alone(self._of(kept.nonzero().squeeze(-1)), theta, ftol=FTOL)
+
+    def _of(self, rows: Tensor) -> Model:
+        return super().search_model(rows)

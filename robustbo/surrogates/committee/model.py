@@ -1,0 +1,250 @@
+"""A committee of small GPs that share their hyperparameters, for histories of any size."""
+
+import math
+import re
+from typing import Any, ClassVar, NamedTuple
+
+import torch
+from botorch.models.transforms.input import InputTransform
+from botorch.models.transforms.outcome import OutcomeTransform
+from botorch.utils.types import DEFAULT
+from gpytorch.distributions import MultivariateNormal
+from gpytorch.likelihoods import Likelihood
+from gpytorch.means import Mean
+from gpytorch.module import Module
+from torch import Tensor
+
+from robustbo.numerics.committee import evidence, map_fit
+from robustbo.numerics.committee import partition as shards
+from robustbo.numerics.committee.aggregation import COMBINE, Experts
+from robustbo.numerics.committee.evidence import Shared
+from robustbo.numerics.committee.map_fit import CommitteeFit, CommitteeModel
+from robustbo.numerics.committee.partition import Shards
+from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.outlier_gain import gain
+from robustbo.surrogates.committee.cluster import search_there
+from robustbo.surrogates.committee.prediction import predict
+from robustbo.surrogates.common import priors
+from robustbo.surrogates.common.contract import Diagnosis, in_outcome_units
+from robustbo.surrogates.common.follows_data import FollowsData
+from robustbo.surrogates.common.map_gp import ALL, MapGP
+from robustbo.surrogates.student_t.likelihood import heavy_tailed
+from robustbo.surrogates.student_t.model import DOF, TAIL, StudentTGP
+from robustbo.validation import one_of, whole
+
+EXPERT_SIZE = 256
+NOISES = ("student-t", "normal")
+PARTITIONS = ("random", "clustered")
+
+
+class Given(NamedTuple):
+    """Rows by expert, the observations by expert, what experts share, and what predictions need of them."""
+
+    parts: list[Tensor]
+    shards: Shards
+    shared: Shared
+    experts: Experts
+
+
+def check_address(cluster: Any) -> None:
+    """Raise a ValueError for what cannot be the address of a scheduler."""
+    if not (isinstance(cluster, str) and re.fullmatch(r"[^:\s]+://.+:\d+|[^:/\s]+:\d+", cluster)):
+        raise ValueError(f"cluster must be the address of a Dask scheduler, tcp://host:port, got {cluster!r}")
+
+
+class CommitteeGP(FollowsData, MapGP):
+    """Experts on parts of the observations, hyperparameters in common, predictions combined.
+
+    An expert's noise is Student-t (by Laplace's approximation, as in `StudentTGP`) or normal. Time and memory grow
+    linearly with the number of observations. With one expert it is that expert. Covariances: see `prediction`.
+
+    Args:
+        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_Y: ``n x 1`` outcomes.
+        train_Yvar: ``n x 1`` known squared scales (variances where it is normal) of the noise.
+        num_experts: How many; as many as ``expert_size`` makes unless said.
+        expert_size: Observations an expert, about.
+        partition: "random" (the source's) or "clustered" (neighbours together).
+        combine: How predictions become one: a name of `aggregation.COMBINE`, "rbcm" being the robust committee.
+        noise: "student-t" (the robust distributed GP) or "normal" (the distributed GP).
+        dof: Degrees of freedom, or None to learn them.
+        fit_experts: How many experts the hyperparameters are found from, drawn at random; all unless said.
+        memory_mib: What a chunk of experts may take, about.
+        cluster: Address of a Dask scheduler whose workers do the fit; here unless said.
+
+    References:
+        Mair and Brefeld (2018), Distributed robust Gaussian process regression; Deisenroth and Ng (2015), Distributed
+        Gaussian processes; equations.md sections 2 and 9.
+
+    Example:
+        >>> import torch
+        >>> from robustbo.surrogates.common.contract import diagnose, fit
+        >>> X = torch.linspace(0, 1, 60, dtype=torch.float64).unsqueeze(-1)
+        >>> Y = torch.sin(6 * X)
+        >>> Y[[4, 31]] += 1e6
+        >>> diagnose(fit(CommitteeGP(X, Y, num_experts=3))).is_outlier.nonzero().flatten().tolist()
+        [4, 31]
+    """
+
+    is_robust: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        train_X: Tensor,
+        train_Y: Tensor,
+        train_Yvar: Tensor | None = None,
+        likelihood: Likelihood | None = None,
+        covar_module: Module | None = None,
+        mean_module: Mean | None = None,
+        outcome_transform: OutcomeTransform | Any = DEFAULT,
+        input_transform: InputTransform | None = None,
+        *,
+        num_experts: int | None = None,
+        expert_size: int = EXPERT_SIZE,
+        partition: str = PARTITIONS[0],
+        combine: str = "rbcm",
+        noise: str = NOISES[0],
+        dof: float | None = DOF,
+        fit_experts: int | None = None,
+        memory_mib: int = 64,
+        cluster: str | None = None,
+        kernel: str = "matern52",
+        is_signal_free: bool = True,
+    ) -> None:
+        self.check_values(num_experts, expert_size, partition, combine, noise, dof, fit_experts, memory_mib, cluster)
+        if covar_module is not None:
+            raise ValueError("covar_module must not be given: experts are evaluated together; say which by its name")
+        self._num_experts, self._expert_size, self._partition = num_experts, expert_size, partition
+        self._combine, self._dof = combine, math.inf if noise == "normal" else dof
+        self._fit_experts, self._memory, self._cluster = fit_experts, memory_mib * 2**20, cluster
+        self.given: Given | None = None
+        super().__init__(
+            train_X,
+            train_Y,
+            train_Yvar,
+            likelihood,
+            covar_module,
+            mean_module,
+            outcome_transform,
+            input_transform,
+            kernel=kernel,
+            is_signal_free=is_signal_free,
+        )
+
+    @classmethod
+    def check_values(
+        cls,
+        num_experts: int | None = None,
+        expert_size: int = EXPERT_SIZE,
+        partition: str = PARTITIONS[0],
+        combine: str = "rbcm",
+        noise: str = NOISES[0],
+        dof: float | None = DOF,
+        fit_experts: int | None = None,
+        memory_mib: int = 64,
+        cluster: str | None = None,
+        **_: Any,
+    ) -> None:
+        """Raise a ValueError for options that cannot be."""
+        if cluster is not None:
+            check_address(cluster)
+        for name, value in {"num_experts": num_experts, "fit_experts": fit_experts}.items():
+            if value is not None:
+                whole(name, value, 1)
+        for name, value in {"expert_size": expert_size, "memory_mib": memory_mib}.items():
+            whole(name, value, 1)
+        names = {"partition": PARTITIONS, "combine": tuple(COMBINE), "noise": NOISES}
+        for name, given in {"partition": partition, "combine": combine, "noise": noise}.items():
+            one_of(name, given, names[name])
+        StudentTGP.check_values(dof)
+
+    def new_likelihood(self, noise: Tensor | None) -> Likelihood:
+        """Student-t noise of a scale to be learned or of ``n`` known squared scales, or normal noise."""
+        return super().new_likelihood(noise) if self._dof == math.inf else heavy_tailed(noise, self._dof)
+
+    def search_model(self, rows: Tensor | slice | None = None) -> Model:
+        """The model of one expert, the first, unless other rows are said: a search over all needs no more of it."""
+        return super().search_model(self._parts()[0] if rows is None else rows)
+
+    def _parts(self) -> list[Tensor]:
+        n = len(self.train_targets)
+        count = min(self._num_experts or math.ceil(n / self._expert_size), n)
+        if self._partition == "random":
+            return shards.random_parts(n, count, torch.Generator().manual_seed(0))
+        return shards.clustered_parts(self.train_inputs[0], count)
+
+    def _shards(self, parts: list[Tensor]) -> Shards:
+        return shards.shard(self.train_inputs[0], self.train_targets, parts, self._s2_known(ALL))
+
+    def search(self, model: Model) -> CommitteeFit:
+        """The highest of the maxima that the starts lead to."""
+        parts = self._parts()
+        if self._fit_experts is not None:
+            drawn = torch.randperm(len(parts), generator=torch.Generator().manual_seed(0))[: self._fit_experts]
+            parts = [parts[i] for i in sorted(drawn.tolist())]
+        assert self._named is not None
+        by_expert, (kernel, is_signal_free) = self._shards(parts), self._named
+        l_prior = priors.length_scale_prior(by_expert.X.shape[-1])
+        s2f_prior = priors.SIGNAL_PRIOR if is_signal_free else None
+        of = CommitteeModel(by_expert, kernel, l_prior, s2f_prior, priors.NOISE_PRIOR, self._dof, self._memory)
+        return map_fit.search(of) if self._cluster is None else search_there(self._cluster, of)
+
+    def _adopt(self, found: CommitteeFit) -> None:
+        model = self.search_model()
+        self._set_theta(model, found.x)
+        self.mean_module.constant = found.x[-1]
+        if self._dof is None:
+            self.likelihood.set_dof(found.x[-2].exp().item())
+        self._follow(model)
+
+    def _follow(self, model: Model) -> None:
+        """Find the experts for this model's own rows."""
+        nu = None if self._dof == math.inf else self.likelihood.dof.to(self.train_targets)
+        s2, m = self.likelihood.noise.detach().max(), self.mean_module.constant.detach()
+        shared, parts = Shared(*self._stationary(), s2, nu, m), self._parts()
+        by_expert = self._shards(parts)
+        self.given = Given(parts, by_expert, shared, evidence.experts(by_expert, shared, None, self._memory))
+        self._mark()
+        self._set_added_variances(torch.zeros_like(self.train_targets))
+
+    @property
+    def has_posterior(self) -> bool:
+        """Whether the experts have been found."""
+        return self.given is not None
+
+    @property
+    def is_named(self) -> bool:
+        """Whether explicit formulas of the acquisition are to be had: no, they need one process."""
+        return False
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """In evaluation mode, the committee's prediction of latent values at transformed points, once fitted."""
+        if self.training or self.given is None:
+            return super().__call__(*args, **kwargs)
+        (X,) = args
+        _, by_expert, shared, found = self.given
+        mean, covariance = predict(self.covar_module, X, by_expert, found, shared, COMBINE[self._combine])
+        return MultivariateNormal(self.mean_module(X) + mean, covariance)
+
+    def diagnose(self) -> Diagnosis:
+        """What the others of its expert predict for each observation, its weight, and the evidence against it.
+
+        An observation is flagged where its tail is below `TAIL`, unless most of those at its point agree with it.
+        """
+        self.eval()
+        if self.given is None:
+            raise ValueError("the committee must have been fitted: call robustbo.surrogates.base.fit(model) first")
+        parts, by_expert, shared, found = self.given
+        judged = evidence.judge(by_expert, shared, found, self._memory)
+        index, is_row = shards.indices(parts)
+        e, variance, log_chance, weight = (
+            torch.empty_like(self.train_targets).index_put((index[is_row],), x[is_row]) for x in judged
+        )
+        expected, sd = in_outcome_units(self, self.train_targets - e, variance.sqrt())
+        is_outlier = (log_chance < math.log(TAIL)) & ~self.cleared()
+        return Diagnosis(expected, sd, gain(e, variance), is_outlier, None if shared.nu is None else weight)
+
+    @property
+    def support(self) -> list[int]:
+        """Sorted indices of the outliers."""
+        return self.diagnose().is_outlier.nonzero().flatten().tolist()

@@ -1,0 +1,77 @@
+"""What a committee predicts at several points.
+
+Means and variances are combined by the rule. A rule says nothing of covariances: the correlations of the prediction are
+the mean of those of the experts, each by how much it knows, which is a correlation matrix again. Of more than `JOINT`
+points only the variances are given, as if they were independent, and no derivatives.
+"""
+
+from collections.abc import Iterator
+from functools import reduce
+
+import torch
+from gpytorch.kernels import Kernel
+from linear_operator import LinearOperator, to_linear_operator
+from linear_operator.operators import DiagLinearOperator
+from torch import Tensor
+
+from robustbo.numerics.committee import evidence
+from robustbo.numerics.committee.aggregation import LEAST, Experts, Prediction, Rule, Sums, correlation, entropy_weights
+from robustbo.numerics.committee.evidence import Shared
+from robustbo.numerics.committee.partition import Shards
+
+JOINT = 512  # points whose covariance is joint; of more only the variances are given
+PRIOR = 1e-6  # weight of the prior's correlations beside those of the experts, where these know nothing
+
+
+def predict(
+    kernel: Kernel, X: Tensor, shards: Shards, experts: Experts, shared: Shared, rule: Rule
+) -> tuple[Tensor, LinearOperator]:
+    """Mean (less the prior's) and covariance of the latent values at ``... x q x d`` transformed points.
+
+    Args:
+        kernel: Of the latent values.
+        X: Where.
+        shards: The observations.
+        experts: What they predict from; one alone predicts as it does.
+        shared: What they share; the kernel is the same.
+        rule: One of `aggregation.COMBINE`.
+
+    Raises:
+        ValueError: If derivatives are wanted at more than `JOINT` points.
+    """
+    if X.shape[-2] > JOINT and len(shards.y) > 1:
+        if X.requires_grad:
+            raise ValueError(f"derivatives are to be had at up to {JOINT} points at once, got {X.shape[-2]}")
+        apart = _apart(X.flatten(0, -2), shards, experts, shared, rule)
+        mean, variance = (x.view(X.shape[:-1]) for x in apart)
+        return mean, DiagLinearOperator(variance)
+    prior = kernel(X).to_dense()
+    v0 = prior.diagonal(dim1=-2, dim2=-1)
+    together, total, sums = PRIOR * correlation(prior), prior.new_full((1, 1), PRIOR), list[Sums]()
+    for k, part in _blocks(kernel, X, shards, experts):
+        mu, C = part.mean(k), prior.unsqueeze(-3) - k @ part.explained(k)
+        if len(shards.y) == 1:
+            return mu.squeeze(-2), to_linear_operator(C.squeeze(-3))
+        v = C.diagonal(dim1=-2, dim2=-1).maximum(LEAST * v0.unsqueeze(-2))
+        weight = entropy_weights(v, v0).mean(-1)[..., None, None]
+        together, total = together + (weight * correlation(C)).sum(-3), total + weight.sum(-3)
+        sums.append(rule.sums(mu, v, v0))
+    mean, variance = rule.finish(reduce(Sums.plus, sums), v0)
+    sd = variance.sqrt()
+    return mean, to_linear_operator(sd.unsqueeze(-1) * together / total * sd.unsqueeze(-2))
+
+
+def _apart(X: Tensor, shards: Shards, experts: Experts, shared: Shared, rule: Rule) -> Prediction:
+    sums = [evidence.said(shards, experts, shared, part, rule) for part in X.split(JOINT)]
+    together = Sums(*(torch.cat(column) for column in zip(*sums, strict=True)))
+    return rule.finish(together, shared.s2f.expand(len(X)))
+
+
+def _blocks(kernel: Kernel, X: Tensor, shards: Shards, experts: Experts) -> Iterator[tuple[Tensor, Experts]]:
+    """Covariances of ``... x q x d`` points with an expert's observations, and the expert, some at a time."""
+    E, n = shards.y.shape
+    size = max(1, evidence.BLOCK // max(1, X[..., 0].numel() * (n + X.shape[-2])))
+    for start in range(0, E, size):
+        rows = slice(start, start + size)
+        k = kernel(X.unsqueeze(-3), shards.X[rows]).to_dense() * shards.mask[rows].unsqueeze(-2)
+        yield k, experts.part(rows)

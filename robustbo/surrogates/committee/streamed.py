@@ -1,0 +1,226 @@
+"""A committee whose observations lie in files: the workers of a Dask cluster read them, each its own part."""
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from robustbo.errors import FitError
+from robustbo.numerics.committee import evidence as committee
+from robustbo.numerics.committee import partition
+from robustbo.numerics.committee.aggregation import COMBINE, Experts, Prediction, Sums
+from robustbo.numerics.committee.evidence import Shared, Total
+from robustbo.numerics.committee.map_fit import CommitteeFit, CommitteeModel, search
+from robustbo.numerics.committee.partition import Shards, experts_at_once, scattered_blocks
+from robustbo.numerics.gp.outlier_gain import gain
+from robustbo.numerics.student_t import predictive
+from robustbo.numerics.student_t.laplace import Noise
+from robustbo.surrogates.committee.cluster import CHUNKS, Cluster
+from robustbo.surrogates.committee.files import MemoryMap
+from robustbo.surrogates.committee.model import EXPERT_SIZE, CommitteeGP, check_address
+from robustbo.surrogates.committee.parts import Part, Scaling
+from robustbo.surrogates.committee.prediction import JOINT
+from robustbo.surrogates.common import priors as base_gp
+from robustbo.surrogates.student_t.model import DOF, TAIL
+from robustbo.validation import whole
+
+
+class Suspect(NamedTuple):
+    """An observation that its expert's others speak against.
+
+    Attributes:
+        row: In the files.
+        value: What was measured.
+        expected: What the others predict for it.
+        sd: Standard deviation of that prediction, noise included.
+        evidence: Nats by which the data are likelier if it has an error of its own.
+        weight: How much it counts, 1 being all.
+    """
+
+    row: int
+    value: float
+    expected: float
+    sd: float
+    evidence: float
+    weight: float
+
+
+class StreamedCommittee:
+    """`CommitteeGP` for observations that no single machine needs to hold: they stay with the workers that read them.
+
+    Experts get rows from all over the files. Inputs and outcomes are scaled by a sample, the first part. It predicts
+    and judges; it has no derivatives and is no BoTorch model.
+
+    Args:
+        observations: Files that all workers can read.
+        cluster: Address of a Dask scheduler.
+        expert_size: Observations an expert, about.
+        combine: How predictions become one: a name of `numerics.committee.aggregation.COMBINE`.
+        noise: "student-t" or "normal".
+        dof: Degrees of freedom, or None to learn them.
+        fit_experts: How many experts the hyperparameters are found from, rounded up to whole parts (of 14 experts of
+            256 where memory_mib is 64); all unless said.
+        memory_mib: What a chunk of experts may take on a worker, about.
+        kernel: "matern52" or "rbf".
+
+    Raises:
+        ValueError: If an option cannot be, or the files do not hold n x d and n numbers, finite in the sample.
+        ImportError: If Dask is not installed.
+
+    Example::
+
+        with StreamedCommittee(MemoryMap("X.npy", "y.npy"), "tcp://10.0.0.1:8786") as model:
+            model.fit(lambda count, evidence: print(count, evidence))
+            mean, variance = model.predict(X)
+            wrong = model.outliers()
+    """
+
+    def __init__(
+        self,
+        observations: MemoryMap,
+        cluster: str,
+        *,
+        expert_size: int = EXPERT_SIZE,
+        combine: str = "rbcm",
+        noise: str = "student-t",
+        dof: float | None = DOF,
+        fit_experts: int | None = None,
+        memory_mib: int = 64,
+        kernel: str = "matern52",
+    ) -> None:
+        whole("expert_size", expert_size, 1)
+        check_address(cluster)
+        CommitteeGP.check_values(combine=combine, noise=noise, dof=dof, fit_experts=fit_experts, memory_mib=memory_mib)
+        base_gp.check_kernel(kernel)
+        n, self._d = observations.shape
+        self._memory, self._rule, self._kernel = memory_mib * 2**20, COMBINE[combine], kernel
+        self._dof = math.inf if noise == "normal" else dof
+        per_part = CHUNKS * experts_at_once(expert_size, self._d, self._memory)
+        blocks = scattered_blocks(n, math.ceil(n / (per_part * expert_size)), torch.Generator().manual_seed(0))
+        sample = observations.read(torch.cat(partition.rows_of(blocks[0], n, expert_size)))
+        self._scaling = Scaling.of(*sample)
+        self._sample = partition.shard(*self._scaling.to(*sample), [torch.arange(len(sample[1]))])
+        self._parts = [Part(observations, n, part, expert_size, self._scaling) for part in blocks]
+        self._num_fit_parts = len(blocks) if fit_experts is None else math.ceil(fit_experts / per_part)
+        self._address = cluster
+        self._cluster: Cluster | None = None
+        self.shared: Shared | None = None
+
+    def fit(self, progress: Callable[[int, float], None] | None = None) -> CommitteeFit:
+        """Find the hyperparameters, and the experts, which stay on the workers.
+
+        Args:
+            progress: Called after each evaluation, with how many there were and the log evidence.
+
+        Raises:
+            FitError: If no hyperparameters give a finite likelihood.
+            ValueError: If a number in the files is not finite.
+            OSError: If no scheduler answers, or a worker cannot read the files.
+        """
+        self.close()
+        l_prior = base_gp.length_scale_prior(self._d)
+        priors = l_prior, base_gp.SIGNAL_PRIOR, base_gp.NOISE_PRIOR
+        model = CommitteeModel(self._sample, self._kernel, *priors, self._dof, self._memory)
+        does_all = self._num_fit_parts >= len(self._parts)
+        cluster = self._on(self._parts[: self._num_fit_parts])
+        try:
+            found = search(model._replace(evidence=_told(cluster, progress)))
+            if not math.isfinite(found.F):
+                raise FitError("the observations must give a finite likelihood for some hyperparameters, they do not")
+        except BaseException:
+            cluster.close()
+            raise
+        if not does_all:
+            cluster.close()
+        self.shared, self._cluster = model.shared(found.x), cluster if does_all else self._on(self._parts)
+        self._cluster.condition(self.shared)
+        return found
+
+    def predict(self, X: Tensor, *, observation_noise: bool = False) -> Prediction:
+        """Means and variances of the latent function, or of measurements, at ``q x d`` inputs, in the outcomes' units.
+
+        Raises:
+            ValueError: If it has not been fitted, has been closed, or the inputs are not ``q x d`` finite numbers.
+        """
+        cluster, shared = self._fitted()
+        X = torch.as_tensor(X, dtype=torch.float64).detach()
+        if X.dim() != 2 or X.shape[-1] != self._d or not X.isfinite().all():
+            raise ValueError(f"X must be q x {self._d} finite numbers, got {tuple(X.shape)}")
+        if not len(X):
+            return Prediction(X.new_empty(0), X.new_empty(0))
+        found = [self._latent(cluster, shared, part.clone()) for part in self._scaling.inputs(X).split(JOINT)]
+        mean, variance = (torch.cat(column) for column in zip(*found, strict=True))
+        if observation_noise:
+            variance = variance + (shared.s2 if shared.nu is None else predictive.variance(Noise(shared.s2, shared.nu)))
+        center, scale = self._scaling.center, self._scaling.scale
+        return Prediction(center + scale * (shared.m + mean), scale.square() * variance)
+
+    def outliers(self) -> list[Suspect]:
+        """The observations that are treated as outliers, by falling evidence.
+
+        Raises:
+            ValueError: If it has not been fitted, or has been closed.
+        """
+        cluster, shared = self._fitted()
+        found = cluster.each(
+            [partial(_suspects, part=part, shared=shared, memory=self._memory) for part in self._parts]
+        )
+        return sorted((suspect for part in found for suspect in part), key=lambda s: (-s.evidence, s.row))
+
+    def close(self) -> None:
+        """Let go of the workers; what they hold is lost."""
+        if self._cluster is not None:
+            self._cluster.close()
+        self._cluster = None
+
+    def __enter__(self) -> "StreamedCommittee":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _fitted(self) -> tuple[Cluster, Shared]:
+        if self._cluster is None or self.shared is None:
+            raise ValueError("the committee must have been fitted, and not closed: call fit() first")
+        return self._cluster, self.shared
+
+    def _on(self, parts: Sequence[Part]) -> Cluster:
+        return Cluster(self._address, [part.read for part in parts], self._memory)
+
+    def _latent(self, cluster: Cluster, shared: Shared, X: Tensor) -> Prediction:
+        task = partial(committee.said, shared=shared, X=X, rule=self._rule)
+        return self._rule.finish(reduce(Sums.plus, cluster.each([task] * len(self._parts))), shared.s2f.expand(len(X)))
+
+
+def _told(cluster: Cluster, progress: Callable[[int, float], None] | None) -> Callable[[Shared, Any], Total]:
+    """A cluster's evidence, each value told."""
+    count = itertools.count(1)
+
+    def evidence(shared: Shared, before: Any) -> Total:
+        total = cluster.evidence(shared, before)
+        if progress is not None:
+            progress(next(count), total.L.item())
+        return total
+
+    return evidence
+
+
+def _suspects(by_expert: Shards, found: Experts, part: Part, shared: Shared, memory: float) -> list[Suspect]:
+    judged = committee.judge(by_expert, shared, found, memory)
+    index, is_row = partition.indices(part.rows)
+    flagged = is_row & (judged.log_chance < math.log(TAIL))
+    center, scale = part.scaling.center, part.scaling.scale
+    y, e = by_expert.y[flagged], judged.e[flagged]
+    columns = (
+        index[flagged],
+        center + scale * y,
+        center + scale * (y - e),
+        scale * judged.variance[flagged].sqrt(),
+        gain(e, judged.variance[flagged]),
+        judged.weight[flagged],
+    )
+    return [Suspect(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]

@@ -1,0 +1,125 @@
+"""Models that predict by several fits to the same data, each as much as it is plausible."""
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import torch
+from gpytorch.distributions import MultivariateNormal
+from linear_operator import to_linear_operator
+from torch import Tensor
+
+from robustbo.numerics.gp.log_posterior import Model, noise
+from robustbo.numerics.gp.map_fit import Fit
+from robustbo.numerics.gp.posterior import Latent
+from robustbo.numerics.pursuit.averaging import moments
+
+
+class Member(NamedTuple):
+    """One of the fits.
+
+    Attributes:
+        weight: Its posterior probability.
+        fit: Its hyperparameters and added variances.
+        s2: Noise variance of a new measurement; NaN where the noise is known.
+        latent: The process given the observations.
+    """
+
+    weight: float
+    fit: Fit
+    s2: float
+    latent: Latent
+
+
+@contextmanager
+def alone(model: Any) -> Iterator[None]:
+    """Within the block a model that predicts by several fits does by the one that says which are the outliers."""
+    if not isinstance(model, Averaged):
+        yield
+        return
+    members = model._members
+    if model.members:
+        model._members = (members[0]._replace(weight=1.0),)
+    try:
+        yield
+    finally:
+        model._members = members
+
+
+class Averaged:
+    """A `MapGP` that predicts by several fits; hyperparameters and outliers are those of one.
+
+    They hold for the observations and parameters they were found for. For others, for fantasies, and where a state has
+    been loaded, the one is all: pickle a model to keep what it predicts, or fit it again. Covariances are dense, so ask
+    for many points in parts.
+    """
+
+    _members: tuple[Member, ...] = ()
+    _members_at: tuple[Tensor, Tensor] = (torch.empty(0), torch.empty(0))
+
+    def average(self, search: Model, weights: Sequence[float], fits: Sequence[Fit]) -> None:
+        """Predict by these fits, leaving out those of zero weight; the kernel must be a named one.
+
+        Args:
+            search: The model as the search sees it.
+            weights: Posterior probabilities.
+            fits: Hyperparameters and added variances, the model's own first.
+        """
+        model: Any = self
+
+        def member(weight: float, fit: Fit) -> Member:
+            s2 = math.nan if search.s2_known is not None else noise(search, fit.theta)[0].item()
+            return Member(weight, fit, s2, model.process(search, fit.theta, fit.rho))
+
+        assert weights[0] > 0  # it is the likeliest
+        members = [member(weight, fit) for weight, fit in zip(weights, fits, strict=True) if weight > 0]
+        self._members = tuple(members) if len(members) > 1 else ()  # one is the model itself
+        self._members_at = model.parameters_now(), model.train_inputs[0]
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """The fits that it predicts by, if they are several and hold."""
+        if not self._members:
+            return ()
+        model: Any = self
+        now = model.parameters_now(), model.train_inputs[0]
+        return self._members if all(map(torch.equal, now, self._members_at)) else ()
+
+    def latents(self) -> list[tuple[float, Latent]]:
+        """Weights and the fitted processes in numbers, for explicit formulas; the kernel must be a named one."""
+        model: Any = self
+        return [(member.weight, member.latent) for member in self.members] or [(1.0, model.latent())]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """In evaluation mode, the normal distribution with the mixture's mean and covariance."""
+        members = () if self.training else self.members  # type: ignore[attr-defined]
+        if not members:
+            return super().__call__(*args, **kwargs)  # type: ignore[misc]
+        (X,) = args
+        means, covariances = zip(*(member.latent.posterior(X) for member in members), strict=True)
+        weights = X.new_tensor([member.weight for member in members])
+        mean, covariance = moments(weights, torch.stack(means), torch.stack(covariances))
+        return MultivariateNormal(mean, to_linear_operator(covariance))
+
+    def _apply_noise(self, X: Tensor, mvn: Any, observation_noise: bool | Tensor = False) -> Any:
+        """As in BoTorch; the noise of a new measurement is averaged too."""
+        noisy = super()._apply_noise(X, mvn, observation_noise)  # type: ignore[misc]
+        members = self.members if observation_noise is True else ()
+        s2 = math.fsum(member.weight * member.s2 for member in members)
+        if not members or math.isnan(s2):
+            return noisy
+        return noisy.add_jitter(s2 - self.likelihood.noise.item())  # type: ignore[attr-defined]
+
+    def set_train_data(self, inputs: Any = None, targets: Tensor | None = None, strict: bool = True) -> None:
+        """Take other data; inputs alone are another view of the same, as BoTorch transforms them and back."""
+        super().set_train_data(inputs, targets, strict)  # type: ignore[misc]
+        if targets is not None:
+            self._members = ()
+
+    def get_fantasy_model(self, inputs: Tensor, targets: Tensor, **kwargs: Any) -> Any:
+        """The model with more observations; of the one fit alone."""
+        super().__call__(self.train_inputs[0][..., :1, :])  # type: ignore[attr-defined, misc]  # GPyTorch wants caches
+        found = super().get_fantasy_model(inputs, targets, **kwargs)  # type: ignore[misc]
+        found._members = ()
+        return found

@@ -1,0 +1,43 @@
+"""Models whose posterior of the latent values is not that of GPyTorch's exact inference, but a formula of their own."""
+
+from typing import Any
+
+from gpytorch.distributions import MultivariateNormal
+from linear_operator import to_linear_operator
+from torch import Tensor
+
+from robustbo.surrogates.common.follows_data import FollowsData
+
+
+class ExplicitPosterior(FollowsData):
+    """A `MapGP` that says itself how the data move mean and covariance of the latent values."""
+
+    def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
+        """By how much the data move the mean, and by how much they reduce the covariance.
+
+        Args:
+            k: ``... x q x n`` prior covariances of latent values with those at the training inputs.
+
+        Returns:
+            ``... x q`` and ``... x q x q``.
+        """
+        raise NotImplementedError
+
+    def explain_at(self, X: Tensor) -> tuple[Tensor, Tensor]:
+        """The same for ``... x q x d`` transformed points."""
+        return self.explain(self.covar_module(X, self.train_inputs[0]).to_dense())  # type: ignore[attr-defined]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """In evaluation mode, the posterior of the latent values at transformed points, once fitted."""
+        if self.training or not self.has_posterior:  # type: ignore[attr-defined]
+            return super().__call__(*args, **kwargs)  # type: ignore[misc]
+        (X,) = args
+        prior = self.covar_module(X).to_dense()  # type: ignore[attr-defined]
+        on_mean, explained = self.explain_at(X)
+        covariance = to_linear_operator(prior - explained)
+        return MultivariateNormal(self.mean_module(X) + on_mean, covariance)  # type: ignore[attr-defined]
+
+    @property
+    def support(self) -> list[int]:
+        """Sorted indices of the outliers."""
+        return self.diagnose().is_outlier.nonzero().flatten().tolist()  # type: ignore[attr-defined]

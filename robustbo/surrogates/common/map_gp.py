@@ -1,0 +1,231 @@
+"""The GP under all our exact surrogates: fitted by maximum a posteriori with explicit gradients, in milliseconds."""
+
+import math
+from collections.abc import Mapping
+from contextlib import nullcontext
+from typing import Any, ClassVar
+
+import torch
+from botorch.models import SingleTaskGP
+from botorch.models.transforms.input import InputTransform
+from botorch.models.transforms.outcome import OutcomeTransform, Standardize
+from botorch.utils.types import DEFAULT
+from gpytorch.likelihoods import FixedNoiseGaussianLikelihood, Likelihood
+from gpytorch.means import ConstantMean, Mean
+from gpytorch.module import Module
+from torch import Tensor
+
+from robustbo.determinism.isolation import drawing_nothing
+from robustbo.errors import FitError
+from robustbo.numerics.gp.log_posterior import Model, log_posterior, prior_covariance
+from robustbo.surrogates.common import custom_kernel, priors
+from robustbo.surrogates.common.contract import (
+    Diagnosis,
+    TakesOptions,
+    diagnose_by_leave_one_out,
+    in_squared_outcome_units,
+)
+from robustbo.surrogates.common.in_numbers import InNumbers
+from robustbo.surrogates.common.likelihood import OutlierFixedNoiseLikelihood, OutlierVariances
+from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
+
+ALL = slice(None)
+
+
+class MapGP(InNumbers, TakesOptions, SingleTaskGP):
+    """An exact GP whose observations may have variances of their own; a subclass says how they are found.
+
+    The base is Matern-5/2 with ARD, a free signal variance, BoTorch's dimension-scaled prior on the length-scales, a
+    profiled constant mean, and outcomes robustly standardized and through the inverse hyperbolic sine.
+
+    Args:
+        train_X: ``n x d`` inputs.
+        train_Y: ``n x 1`` outcomes.
+        train_Yvar: ``n x 1`` known noise variances.
+        likelihood: Not to be given: the added variances live in the model's own.
+        covar_module: Any GPyTorch kernel (fitted through autograd, slower); the named ``kernel`` unless given.
+        mean_module: A `ConstantMean`, whose constant is profiled out.
+        outcome_transform: Of the class's own kind (`RobustArcsinh`) unless given.
+        input_transform: As in `SingleTaskGP`.
+        kernel: "matern52" or "rbf".
+        is_signal_free: Whether the signal variance is free, or 1 as in BoTorch's default.
+
+    Raises:
+        ValueError: If the shapes, the types (double precision only), the likelihood or the mean are others.
+
+    Attributes:
+        found: After the fit, hyperparameters and added variances as the search found them.
+
+    References:
+        equations.md sections 6 and 14.
+    """
+
+    is_normal: ClassVar[bool] = True  # whether its predictions are
+    outcome_class: ClassVar[type[Standardize]] = RobustArcsinh
+
+    def __init__(
+        self,
+        train_X: Tensor,
+        train_Y: Tensor,
+        train_Yvar: Tensor | None = None,
+        likelihood: Likelihood | None = None,
+        covar_module: Module | None = None,
+        mean_module: Mean | None = None,
+        outcome_transform: OutcomeTransform | Any = DEFAULT,
+        input_transform: InputTransform | None = None,
+        *,
+        kernel: str = "matern52",
+        is_signal_free: bool = True,
+    ) -> None:
+        if train_X.dim() != 2 or train_Y.shape != (len(train_X), 1):
+            shapes = f"{tuple(train_X.shape)} and {tuple(train_Y.shape)}"
+            raise ValueError(f"train_X must be n x d and train_Y n x 1 (one outcome, no batches), got {shapes}")
+        if not train_X.dtype == train_Y.dtype == torch.float64:
+            types = f"{train_X.dtype} and {train_Y.dtype}"
+            raise ValueError(f"train_X and train_Y must be torch.float64, got {types}; call .double() on them")
+        if likelihood is not None:
+            raise ValueError("likelihood must not be given: this model brings its own; give train_Yvar if it is known")
+        if mean_module is not None and not isinstance(mean_module, ConstantMean):
+            raise ValueError(f"mean_module must be a ConstantMean, got {type(mean_module).__name__}")
+        self.found: Any = None
+        transformed = self.transform_inputs(X=train_X, input_transform=input_transform)
+        self._named = (kernel, is_signal_free) if covar_module is None else None
+        super().__init__(
+            train_X,
+            train_Y,
+            train_Yvar,
+            None if train_Yvar is not None else self.new_likelihood(None),
+            covar_module or priors.kernel_module(kernel, transformed.shape[-1], is_signal_free),
+            mean_module,
+            self.outcome_class(m=1) if outcome_transform is DEFAULT else outcome_transform,
+            input_transform,
+        )
+        if train_Yvar is not None:
+            self.likelihood: Any = self.new_likelihood(self.likelihood.noise)
+        self.to(train_X)
+
+    def new_likelihood(self, noise: Tensor | None) -> Likelihood:
+        """The likelihood: with ``n`` known noise variances, or one to be learned."""
+        return priors.likelihood_module() if noise is None else OutlierFixedNoiseLikelihood(noise=noise)
+
+    def search(self, model: Model) -> Any:
+        """Find what `_adopt` takes over, with its log posterior density F; to be written by subclasses."""
+        raise NotImplementedError
+
+    def added_variances(self, model: Model, theta: Tensor) -> Tensor:
+        """The ``n`` added variances at given hyperparameters, for a state that came from other rows."""
+        return torch.zeros_like(model.y)
+
+    @property
+    def support(self) -> list[int]:
+        """Sorted indices of the outliers."""
+        return self._rho.nonzero().flatten().tolist()
+
+    @property
+    def rho(self) -> Tensor:
+        """``n`` added variances in squared outcome units: as much more as the square of the error is."""
+        return in_squared_outcome_units(self, self._rho, self.diagnose().expected)
+
+    @property
+    def _rho(self) -> Tensor:
+        return getattr(self.likelihood, "rho", torch.zeros_like(self.train_targets))
+
+    def custom_fit(self, mll: Any, **_: Any) -> Any:
+        """Search and adopt what is found; `fit_gpytorch_mll` calls this.
+
+        Raises:
+            FitError: If no hyperparameters give a finite likelihood.
+        """
+        self.eval()
+        with torch.no_grad(), drawing_nothing():
+            model = self.search_model()
+            found = self.search(model)
+            if not math.isfinite(found.F):
+                n = len(self.train_targets)
+                raise FitError(f"{n} outcomes must give a finite likelihood for some hyperparameters, they do not")
+            self._adopt(found)
+        self.found = found
+        return mll.eval()
+
+    def search_model(self, rows: Tensor | slice = ALL) -> Model:
+        """The model as the search sees it, of all observations or some; in evaluation mode."""
+        X, y = self.train_inputs[0][rows], self.train_targets[rows]
+        if self._named is not None:
+            covariance = priors.covariance_function(X, *self._named)
+        else:
+            covariance = custom_kernel.covariance_function(self.covar_module, X)
+        return Model(y, covariance, priors.NOISE_PRIOR, self._s2_known(rows))
+
+    def cleared(self, rows: Tensor | slice = ALL) -> Tensor:
+        """Which observations agree with most of those at their point; see `numerics.gp.replicates`."""
+        X, y, transform = self.train_inputs[0][rows], self.train_targets[rows], getattr(self, "outcome_transform", None)
+        return priors.cleared(X, y, self._s2_known(rows), transform)
+
+    def _s2_known(self, rows: Tensor | slice) -> Tensor | None:
+        return self.likelihood.noise[rows] if isinstance(self.likelihood, FixedNoiseGaussianLikelihood) else None
+
+    def _adopt(self, found: Any) -> None:
+        model = self.search_model()
+        self._set_theta(model, found.theta)
+        self.mean_module.constant = log_posterior(model, found.theta, found.rho).evidence.m
+        self._set_added_variances(found.rho)
+
+    def _set_theta(self, model: Model, theta: Tensor) -> None:
+        p = len(model.covariance.bounds)
+        if self._named is not None:
+            priors.set_kernel(self.covar_module, theta[:p], self._named[1])
+        else:
+            custom_kernel.set_kernel(self.covar_module, theta[:p])
+        if model.s2_known is None:
+            self.likelihood.noise = theta[p].exp().clamp_min(priors.MIN_S2)
+
+    def _set_added_variances(self, rho: Tensor) -> None:
+        self.likelihood.set_outlier_variances(self.train_inputs[0], rho)
+        self.train()
+        self.eval()  # drops what predictions had cached
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
+        """Take hyperparameters; what there is of each of this model's own rows follows from them."""
+        result = super().load_state_dict(state_dict, *args, **kwargs)
+        self._renew()
+        return result
+
+    def _renew(self) -> None:
+        is_training = self.training
+        self.eval()
+        with torch.no_grad():
+            self._follow(self.search_model())
+        self.train(is_training)
+
+    def _follow(self, model: Model) -> None:
+        """Set what follows from the hyperparameters: here the outliers' variances, in closed form."""
+        self._set_added_variances(self.added_variances(model, self._theta(model)))
+
+    def _theta(self, model: Model) -> Tensor:
+        named, own = self._named, custom_kernel.get_kernel
+        head = own(self.covar_module) if named is None else priors.get_kernel(self.covar_module, named[1])
+        if model.s2_known is not None:
+            return head
+        return torch.cat([head, self.likelihood.noise.detach().log().reshape(1)])
+
+    def _apply_noise(self, *args: Any, **kwargs: Any) -> Any:
+        has_outliers = isinstance(self.likelihood, OutlierVariances)
+        with self.likelihood.of_new_measurements() if has_outliers else nullcontext():
+            return super()._apply_noise(*args, **kwargs)
+
+    def parameters_now(self) -> Tensor:
+        """All parameters in a row, to see whether they have been moved since."""
+        return torch.cat([p.detach().flatten() for p in self.parameters()])
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the kernel is one of those with explicit gradients."""
+        return self._named is not None
+
+    def diagnose(self) -> Diagnosis:
+        """Leave-one-out expectations and evidence; the outliers are the support."""
+        self.eval()
+        with torch.no_grad():
+            model = self.search_model()
+            K0 = prior_covariance(model, self._theta(model))
+        return diagnose_by_leave_one_out(self, self._rho, K0)

@@ -1,0 +1,107 @@
+"""The base GP that our surrogates share: kernel, priors, noise; as GPyTorch modules and as the search sees them."""
+
+import math
+from functools import partial
+from typing import Any
+
+import torch
+from gpytorch.constraints import GreaterThan
+from gpytorch.kernels import Kernel, MaternKernel, RBFKernel, ScaleKernel
+from gpytorch.priors import LogNormalPrior
+from torch import Tensor
+
+from robustbo.numerics.gp.covariance import CovarianceFunction, LogNormal, stationary
+from robustbo.numerics.gp.replicates import agreeing
+from robustbo.surrogates.common.likelihood import OutlierGaussianLikelihood
+from robustbo.surrogates.transforms.warp import Bent
+from robustbo.validation import one_of
+
+NOISE_PRIOR = LogNormal(-4.0, 1.0)  # BoTorch's, on standardized outcomes
+SIGNAL_PRIOR = LogNormal(2.0, 2.0)  # weak: the neighbourhood of an optimum lies many robust sd from the median
+NOISE_START = math.exp(NOISE_PRIOR.log_mode)
+MIN_L, MIN_S2, MIN_S2F = 2.5e-2, 1e-4, 1e-3  # the first two are BoTorch's
+AGREE = 0.1  # of the outcomes' scale: values at one point that are no farther apart clear each other
+SAME = 1e-9  # relative: the same value, but for rounding, however far out
+NOISE_SDS = 4.0  # standard deviations of a known noise, likewise: three of a difference
+KERNELS = {"matern52": partial(MaternKernel, nu=2.5), "rbf": RBFKernel}
+
+
+def length_scale_prior(d: int) -> LogNormal:
+    """BoTorch's dimension-scaled prior, on the length-scale itself (Hvarfner et al., 2024)."""
+    return LogNormal(math.sqrt(2) + math.log(d) / 2, math.sqrt(3))
+
+
+def check_kernel(name: str) -> None:
+    """Raise a ValueError if there is no kernel of that name."""
+    one_of("kernel", name, sorted(KERNELS))
+
+
+def kernel_module(name: str, d: int, is_signal_free: bool) -> Kernel:
+    """The named kernel with ARD and its priors.
+
+    Raises:
+        ValueError: If there is no kernel of that name.
+    """
+    check_kernel(name)
+    prior = length_scale_prior(d)
+    kernel = KERNELS[name](
+        ard_num_dims=d,
+        lengthscale_prior=LogNormalPrior(*prior),
+        lengthscale_constraint=GreaterThan(MIN_L, transform=None, initial_value=math.exp(prior.log_mode)),
+    )
+    if not is_signal_free:
+        return kernel
+    return ScaleKernel(
+        kernel,
+        outputscale_prior=LogNormalPrior(*SIGNAL_PRIOR),
+        outputscale_constraint=GreaterThan(MIN_S2F, transform=None, initial_value=1.0),
+    )
+
+
+def likelihood_module() -> OutlierGaussianLikelihood:
+    """Gaussian noise to be learned."""
+    return OutlierGaussianLikelihood(**noise_arguments())
+
+
+def noise_arguments() -> dict[str, Any]:
+    """Prior, bound and initial value of a noise to be learned."""
+    return {
+        "noise_prior": LogNormalPrior(*NOISE_PRIOR),
+        "noise_constraint": GreaterThan(MIN_S2, transform=None, initial_value=NOISE_START),
+    }
+
+
+def covariance_function(X: Tensor, kernel: str, is_signal_free: bool) -> CovarianceFunction:
+    """The same kernel with the same priors, with explicit gradients, on ``n x d`` inputs."""
+    return stationary(X, kernel, length_scale_prior(X.shape[-1]), SIGNAL_PRIOR if is_signal_free else None)
+
+
+def cleared(X: Tensor, y: Tensor, s2_known: Tensor | None, transform: Any = None) -> Tensor:
+    """``n`` booleans: the observations that agree with most of those at their point; see `numerics.gp.replicates`.
+
+    Args:
+        X: ``n x d`` inputs.
+        y: ``n`` outcomes, transformed.
+        s2_known: ``n`` known noise variances, or None.
+        transform: Of the outcomes. Where it bends, values come to lie nearer; they are compared as they were before.
+    """
+    noise = torch.zeros_like(y) if s2_known is None else s2_known
+    z, stretch = (transform.unbend(y), transform.stretch(y)) if isinstance(transform, Bent) else (y, 1.0)
+    same = (SAME * z.abs()).clamp_min(AGREE)
+    return agreeing(X, z, same.maximum(NOISE_SDS * noise.sqrt() * stretch))
+
+
+def set_kernel(module: Kernel, theta: Tensor, is_signal_free: bool) -> None:
+    """Write the logarithms of a search into the kernel module."""
+    d = len(theta) - is_signal_free
+    inner = module.base_kernel if is_signal_free else module
+    inner.lengthscale = theta[:d].exp().clamp_min(MIN_L).unsqueeze(0)
+    if is_signal_free:
+        module.outputscale = theta[d].exp()
+
+
+def get_kernel(module: Kernel, is_signal_free: bool) -> Tensor:
+    """Read the logarithms of a search from the kernel module."""
+    inner = module.base_kernel if is_signal_free else module
+    log_l = inner.lengthscale.detach().squeeze(0).log()
+    return torch.cat([log_l, module.outputscale.detach().log().reshape(1)]) if is_signal_free else log_l

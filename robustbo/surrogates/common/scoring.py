@@ -1,0 +1,58 @@
+"""How well a fitted surrogate predicts measurements that it has not seen."""
+
+import math
+from typing import Any, NamedTuple
+
+import torch
+from botorch.models.gpytorch import GPyTorchModel
+from torch import Tensor
+
+from robustbo.numerics.student_t import distribution
+from robustbo.surrogates.common.contract import quiet
+
+BLOCK = 1000  # points predicted at a time: a posterior is joint, and its covariance takes their square
+
+
+class Scores(NamedTuple):
+    """Errors of the predictions, in the outcome's units, and the mean negative log density of what was measured."""
+
+    rmse: float
+    mae: float
+    nlpd: float
+
+
+def scores(model: GPyTorchModel, X: Tensor, Y: Tensor) -> Scores:
+    """Scores of a fitted surrogate, its noise included in the density, by the kind of distribution that it predicts.
+
+    Args:
+        model: A fitted surrogate.
+        X: ``m x d`` inputs.
+        Y: ``m`` measurements in the outcome's units.
+
+    Example:
+        >>> from robustbo.surrogates import StandardGP
+        >>> from robustbo.surrogates.common.contract import fit
+        >>> X = torch.linspace(0, 1, 12, dtype=torch.float64).unsqueeze(-1)
+        >>> model = fit(StandardGP(X, torch.sin(6 * X)))
+        >>> scores(model, X, torch.sin(6 * X).squeeze(-1)).rmse < 0.02
+        True
+    """
+    e, log_density = [], []
+    with torch.no_grad(), quiet():
+        for x, y in zip(X.split(BLOCK), Y.split(BLOCK), strict=True):
+            posterior = model.posterior(x, observation_noise=not hasattr(model, "predictive"))
+            e.append(posterior.mean.squeeze(-1) - y)
+            log_density.append(_log_density(model, posterior, x, y))
+    error = torch.cat(e)
+    return Scores(error.square().mean().sqrt().item(), error.abs().mean().item(), -torch.cat(log_density).mean().item())
+
+
+def _log_density(model: GPyTorchModel, posterior: Any, X: Tensor, y: Tensor) -> Tensor:
+    if hasattr(model, "predictive"):
+        return model.predictive(X).log_density(y)
+    e = posterior.mean.squeeze(-1) - y
+    if hasattr(posterior, "df"):
+        scale = posterior.scale.squeeze(-1)
+        return distribution.log_pdf(e / scale, posterior.df) - scale.log()
+    v = posterior.variance.squeeze(-1)
+    return -0.5 * (e.square() / v + (2 * math.pi * v).log())

@@ -1,0 +1,1 @@
+"""The computation-aware surrogate, robust or not."""

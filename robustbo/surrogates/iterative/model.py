@@ -1,0 +1,245 @@
+"""Computation-aware GP, robust or not: it looks at the data through few actions, and knows what it has not seen."""
+
+from typing import Any, ClassVar, NamedTuple
+
+import torch
+from botorch.models.transforms.input import InputTransform
+from botorch.models.transforms.outcome import OutcomeTransform
+from botorch.utils.types import DEFAULT
+from gpytorch.likelihoods import Likelihood
+from gpytorch.means import Mean
+from gpytorch.module import Module
+from torch import Tensor
+
+from robustbo.numerics.gp.kernels_tiled import Covariance, centered
+from robustbo.numerics.gp.log_posterior import Model, log_posterior
+from robustbo.numerics.gp.map_fit import Fit
+from robustbo.numerics.gp.posterior import Latent
+from robustbo.numerics.iterative import conditioning
+from robustbo.numerics.iterative.conditioning import Plan, Seen
+from robustbo.numerics.iterative.policies import NAMES
+from robustbo.numerics.pursuit.support_fit import empty
+from robustbo.numerics.weighted import map_fit
+from robustbo.numerics.weighted.map_fit import ConjugateFit, Weights
+from robustbo.numerics.weighted.rcgp import LeaveOneOut
+from robustbo.surrogates.common.map_gp import MapGP
+from robustbo.surrogates.weighted.weighed import Weighed, check_weights
+from robustbo.validation import one_of, whole
+
+ITERATIONS = 100
+FIT_SIZE = 1000
+EXACT_SIZE = 5000  # up to so many observations the exact variance may be asked for: its matrix has 200 MB
+BLOCK = 2**22  # numbers of a block of covariances: 32 MiB
+
+
+class Variances(NamedTuple):
+    """The variances of latent values: of the exact process, what more iterations would remove, and the sum of both.
+
+    In the model's own (transformed) units.
+    """
+
+    combined: Tensor
+    mathematical: Tensor
+    computational: Tensor
+
+
+class ComputationAwareGP(Weighed, MapGP):
+    """A GP for more observations than a Cholesky factor can be had of, whose variance counts what it did not compute.
+
+    Hyperparameters are those of the exact model (`ConjugateGP` or `StandardGP`) of at most ``fit_size`` observations,
+    drawn at random; then all are looked at, through at most ``iterations`` actions, once a round of weights. Memory
+    grows linearly with n, work quadratically; a posterior is joint, so ask for many points in parts.
+
+    Args:
+        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_Y: ``n x 1`` outcomes.
+        train_Yvar: ``n x 1`` known noise variances.
+        policy: The actions: "residual" (conjugate gradients), "preconditioned" (the same, by a pivoted Cholesky factor
+            of rank 50), "unit" (one observation after the other), "weight" (the same, the weightiest first),
+            "eigenvectors" (of the covariance in units of the noise, the largest first), or "pseudo-inputs" (kernel
+            columns at the observations that a pivoted Cholesky factorization picks).
+        iterations: Actions at most, 100 unless said; n is as many as there can be.
+        tolerance: Residual, relative to the targets, at which to stop; 0 goes on, for the sake of the variance.
+        robust: Whether observations are weighted as in `ConjugateGP` (IterRCGP) or not (IterGP).
+        quantile, threshold, rounds, is_weighted: As in `ConjugateGP`.
+        fit_size: Observations at most that the hyperparameters are found from.
+
+    Attributes:
+        seen: After the fit, what the iterations tell, in the model's own (transformed) units.
+
+    References:
+        Computation-aware robust Gaussian processes; Wenger and others (2022), Posterior and computational uncertainty
+        in Gaussian processes; equations.md section 8.
+
+    Example:
+        >>> import torch
+        >>> from robustbo.surrogates.common.contract import fit
+        >>> X = torch.linspace(0, 1, 50, dtype=torch.float64).unsqueeze(-1)
+        >>> model = fit(ComputationAwareGP(X, torch.sin(6 * X), iterations=10))
+        >>> model.seen.belief.D.shape[-1] <= 10
+        True
+    """
+
+    is_robust: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        train_X: Tensor,
+        train_Y: Tensor,
+        train_Yvar: Tensor | None = None,
+        likelihood: Likelihood | None = None,
+        covar_module: Module | None = None,
+        mean_module: Mean | None = None,
+        outcome_transform: OutcomeTransform | Any = DEFAULT,
+        input_transform: InputTransform | None = None,
+        *,
+        policy: str = NAMES[0],
+        iterations: int | None = None,
+        tolerance: float = 0.0,
+        robust: bool = True,
+        quantile: float = Weights().quantile,
+        threshold: float | None = None,
+        rounds: int = Weights().rounds,
+        is_weighted: bool = Weights().is_weighted,
+        fit_size: int = FIT_SIZE,
+        kernel: str = "matern52",
+        is_signal_free: bool = True,
+    ) -> None:
+        self.check_values(policy, iterations, tolerance, quantile, threshold, rounds, fit_size)
+        if covar_module is not None:
+            raise ValueError(
+                "covar_module must not be given: products with the kernel are our own; say which by its name"
+            )
+        self._plan = Plan(policy, iterations or ITERATIONS, tolerance)
+        self._weights, self._fit_size = Weights(robust, quantile, threshold, rounds, is_weighted), fit_size
+        self.seen: Seen | None = None
+        super().__init__(
+            train_X,
+            train_Y,
+            train_Yvar,
+            likelihood,
+            covar_module,
+            mean_module,
+            outcome_transform,
+            input_transform,
+            kernel=kernel,
+            is_signal_free=is_signal_free,
+        )
+
+    @classmethod
+    def check_values(
+        cls,
+        policy: str = NAMES[0],
+        iterations: int | None = None,
+        tolerance: float = 0.0,
+        quantile: float = Weights().quantile,
+        threshold: float | None = None,
+        rounds: int = Weights().rounds,
+        fit_size: int = FIT_SIZE,
+        **_: Any,
+    ) -> None:
+        """Raise a ValueError for options that cannot be."""
+        one_of("policy", policy, NAMES)
+        for name, value in (("iterations", iterations), ("fit_size", fit_size)):
+            if value is not None:
+                whole(name, value, 1)
+        if not 0 <= tolerance < 1:
+            raise ValueError(f"tolerance must lie in [0, 1), got {tolerance!r}")
+        check_weights(quantile, threshold, rounds)
+
+    def search_model(self, rows: Tensor | slice | None = None) -> Model:
+        """The model as the search sees it: of the rows that hyperparameters are found from unless others are said."""
+        drawn = torch.randperm(len(self.train_targets), generator=torch.Generator().manual_seed(0))
+        return super().search_model(drawn[: self._fit_size].sort().values if rows is None else rows)
+
+    def search(self, model: Model) -> ConjugateFit | Fit:
+        """The hyperparameters of the exact model, which is robust or not."""
+        return map_fit.search(model, self._weights) if self._weights.is_robust else empty(model).fit
+
+    def _adopt(self, found: Any) -> None:
+        model = self.search_model()
+        self._set_theta(model, found.theta)
+        if self._weights.is_robust:
+            self.mean_module.constant = map_fit.prior_mean(self.train_targets)
+        else:
+            self.mean_module.constant = log_posterior(model, found.theta, found.rho).evidence.m
+        self._follow(model)
+
+    def _follow(self, model: Model) -> None:
+        """Look at this model's own rows."""
+        kernel, scales, s2f = self._stationary()
+        r = self.train_targets - self.mean_module.constant.detach()
+        noise = self.likelihood.noise.detach().expand_as(r)
+        prior = Covariance(kernel, centered(self.train_inputs[0] / scales), s2f, noise)
+        self.seen = conditioning.settle(prior, r, self._weights, self._plan)
+        self._mark()
+        self._set_added_variances(noise * (self.seen.weighting.J - 1))
+
+    @property
+    def has_posterior(self) -> bool:
+        """Whether the observations have been looked at."""
+        return self.seen is not None
+
+    def explain_at(self, X: Tensor) -> tuple[Tensor, Tensor]:
+        """Moves of mean and covariance at ``... x q x d`` points; see `ExplicitPosterior`; in blocks."""
+        block, n = max(1, BLOCK // X[..., 0].numel()), len(self.train_targets)
+        parts = (
+            self._seen_from(self.covar_module(X, self.train_inputs[0][rows]).to_dense(), rows)
+            for rows in (slice(start, start + block) for start in range(0, n, block))
+        )
+        on_mean, root = next(parts)
+        for mean, more in parts:
+            on_mean, root = on_mean + mean, root + more
+        return on_mean, root @ root.mT
+
+    def _seen_from(self, k: Tensor, rows: slice) -> tuple[Tensor, Tensor]:
+        assert self.seen is not None
+        return k @ self.seen.belief.v[rows], k @ self.seen.belief.D[rows]
+
+    def variances(self, X: Tensor) -> Variances:
+        """The variance of the latent values at ``... x d`` points, and where it comes from. O(n^3).
+
+        Raises:
+            ValueError: If there are too many observations for the exact process's matrix.
+        """
+        self.eval()
+        assert self.seen is not None
+        if (n := len(self.train_targets)) > EXACT_SIZE:
+            raise ValueError(f"variances needs at most {EXACT_SIZE} observations, got {n}; posterior(X) has the sum")
+        with torch.no_grad():
+            X = self.transform_inputs(X)
+            k = self.covar_module(X, self.train_inputs[0]).to_dense()
+            L = torch.linalg.cholesky(self.seen.A.dense())
+            explained = torch.linalg.solve_triangular(L, k.mT, upper=False).square().sum(-2)
+            combined = self.seen.A.s2f - self.seen.belief.explained(k)
+        mathematical = self.seen.A.s2f - explained
+        return Variances(combined, mathematical, combined - mathematical)
+
+    @property
+    def is_named(self) -> bool:
+        """Whether explicit formulas of the acquisition are to be had, which need an n x n matrix."""
+        return len(self.train_targets) <= EXACT_SIZE
+
+    def latent(self) -> Latent:
+        """The process as far as it was looked at, in numbers, for explicit formulas."""
+        assert self.seen is not None
+        belief = self.seen.belief
+        return self._latent(self.mean_module.constant.detach(), belief.D @ belief.D.mT, belief.v)
+
+    @property
+    def left_out(self) -> LeaveOneOut:
+        """Errors and variances, in the model's own units, where an observation's row is left out of every action."""
+        assert self.seen is not None
+        return self.seen.left_out
+
+    @property
+    def in_sample(self) -> LeaveOneOut:
+        """Errors and variances where each value is predicted by all, itself included."""
+        assert self.seen is not None
+        return self.seen.in_sample
+
+    @property
+    def share(self) -> Tensor:
+        """``n`` squared weights."""
+        assert self.seen is not None
+        return self.seen.weighting.share

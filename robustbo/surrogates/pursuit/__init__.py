@@ -1,0 +1,1 @@
+"""The surrogate by relevance pursuit."""

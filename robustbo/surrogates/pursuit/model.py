@@ -1,0 +1,203 @@
+"""Relevance pursuit of our own: explicit gradients, closed-form gains, and no cap on an outlier's variance."""
+
+import math
+from collections.abc import Collection, Sequence
+from functools import partial
+from typing import Any, ClassVar
+
+import torch
+from botorch.models.transforms.input import InputTransform
+from botorch.models.transforms.outcome import OutcomeTransform
+from botorch.utils.types import DEFAULT
+from gpytorch.likelihoods import Likelihood
+from gpytorch.means import Mean
+from gpytorch.module import Module
+from torch import Tensor
+
+from robustbo.numerics.gp.log_posterior import Model, log_posterior, prior_covariance
+from robustbo.numerics.gp.map_fit import Fit, maximize_alone
+from robustbo.numerics.gp.replicates import recurring
+from robustbo.numerics.pursuit.averaging import probabilities
+from robustbo.numerics.pursuit.gibbs import log_cauchy, sample
+from robustbo.numerics.pursuit.support_fit import Level, screen
+from robustbo.numerics.pursuit.walk import one_a_support, support_posterior
+from robustbo.surrogates.common.averaged import Averaged
+from robustbo.surrogates.common.map_gp import ALL, MapGP
+from robustbo.surrogates.pursuit.options import LEVELS, PursuitOptions
+from robustbo.surrogates.transforms.inlier_rescale import RESCALE, standardize_on
+
+TURNS, TURN_FTOL = 3, 1e-4  # of a chain over sets and hyperparameters; relative tolerance of its climbs
+
+
+class RelevancePursuitGP(Averaged, MapGP):
+    """A GP that finds out which observations have an error of their own, and predicts without their weight.
+
+    An outlier's variance has no cap: at any magnitude the fit is the fit without that point. Outliers are those of the
+    likeliest level of the pursuit; predictions are averaged over the levels that it visited, each as much as it is
+    plausible.
+
+    Args:
+        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_Y: ``n x 1`` outcomes.
+        train_Yvar: ``n x 1`` known noise variances.
+        direction: "backward" or "forward" through the levels.
+        parameterization: Of the added variances: "log", "convex" or "canonical".
+        levels: Support sizes to visit, as fractions of n (float) or counts (int).
+        selection: "corrected" (`penalty.corrected`; a value that recurs at several points, as from a sensor that
+            sticks, counts as one outlier: `penalty.Price`), "botorch" or "paper".
+        outlier_rate: Your own prior rate of outliers, in (0, 1); with "corrected".
+        num_outliers: A known number of outliers, of which at most n / 2 are looked for among n values; takes the place
+            of the rule.
+        sweeps: Walks through the levels, every second one in the other direction; more find higher maxima.
+        is_averaged: Whether predictions are averaged over the levels (`numerics.pursuit.averaging`), or are those of
+            the chosen support alone, as in the paper; with a kernel of one's own they are that.
+        kernel: "matern52" or "rbf".
+        is_signal_free: Whether the signal variance is free, or 1 as in BoTorch's default.
+
+    Attributes:
+        support: After the fit, the sorted indices of the outliers.
+        rho: After the fit, ``n`` added variances in squared outcome units.
+        trace: After the fit, one `Level` per visited size, in the model's own (transformed) units.
+        support_posterior: After the fit, the posterior probability of each level of the trace, as the paper has it
+            (predictions are averaged by `numerics.pursuit.averaging.probabilities`, which are less sure). The support
+            that is chosen is a settled one of these, or one beside them, at which a recurring value is out.
+
+    References:
+        Ament et al. (2024), Robust Gaussian processes via relevance pursuit; equations.md section 6.
+
+    Example:
+        >>> import torch
+        >>> from robustbo.surrogates.common.contract import fit
+        >>> X = torch.linspace(0, 1, 20, dtype=torch.float64).unsqueeze(-1)
+        >>> Y = torch.sin(6 * X)
+        >>> Y[[4, 11]] += 1e6
+        >>> fit(RelevancePursuitGP(X, Y)).support
+        [4, 11]
+    """
+
+    is_robust: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        train_X: Tensor,
+        train_Y: Tensor,
+        train_Yvar: Tensor | None = None,
+        likelihood: Likelihood | None = None,
+        covar_module: Module | None = None,
+        mean_module: Mean | None = None,
+        outcome_transform: OutcomeTransform | Any = DEFAULT,
+        input_transform: InputTransform | None = None,
+        *,
+        direction: str = "backward",
+        parameterization: str = "log",
+        levels: Sequence[float] = LEVELS,
+        selection: str = "corrected",
+        outlier_rate: float | None = None,
+        num_outliers: int | None = None,
+        sweeps: int = 3,
+        is_averaged: bool = True,
+        kernel: str = "matern52",
+        is_signal_free: bool = True,
+    ) -> None:
+        options = PursuitOptions(
+            direction, parameterization, tuple(levels), selection, outlier_rate, num_outliers, sweeps
+        )
+        self._options, self._is_averaged = options.check(), is_averaged
+        self._before: tuple[list[Level], int] | None = None
+        self.trace: list[Level] = []
+        self.support_posterior: list[float] = []
+        super().__init__(
+            train_X,
+            train_Y,
+            train_Yvar,
+            likelihood,
+            covar_module,
+            mean_module,
+            outcome_transform,
+            input_transform,
+            kernel=kernel,
+            is_signal_free=is_signal_free,
+        )
+
+    def continue_from(self, before: MapGP) -> None:
+        """Begin the next pursuit at the levels of another model's, one fitted to all but the last observation.
+
+        It visits only those that were plausible, the last choice and those next to them, and sweeps them both ways
+        whatever the direction and the sweeps.
+        """
+        if isinstance(before, RelevancePursuitGP) and self._has_scale_of(before):
+            self._before = (before.trace, len(before.support))
+
+    def _has_scale_of(self, other: MapGP) -> bool:
+        """Whether the outcomes are standardized by about the same factor as another model's."""
+        mine, its = (getattr(getattr(m, "outcome_transform", None), "stdvs", torch.ones(1)) for m in (self, other))
+        return (mine / its).log().abs().max().item() < math.log(RESCALE)
+
+    def search(self, model: Model) -> Fit:
+        """Pursue the support; standardize on the inliers and pursue again where that changes the scale."""
+        level = self._pursue(model)
+        if standardize_on(self, level.fit.rho == 0):
+            level = self._pursue(self.search_model())
+        return level.fit
+
+    def _adopt(self, found: Fit) -> None:
+        super()._adopt(found)
+        if self._is_averaged and self.is_named:
+            model = self.search_model()
+            price = self._options.price(model)
+            whole = [level.fit for level in self.trace if not price.splits(level.fit.support)]
+            fits = one_a_support([found, *whole])
+            self.average(model, probabilities([fit.F - price.total(fit.support) for fit in fits]), fits)
+
+    def probability_right(self) -> Tensor:
+        """``n`` probabilities that an observation is right: over all sets of outliers, and hyperparameters for them.
+
+        A chain from each plausible level samples sets, and climbs to hyperparameters for the last of them, in turn. The
+        prior rate is 0.1, the `outlier_rate`, or that of ``num_outliers``; at most half are wrong. Sampling leaves an
+        error of up to 0.1 where it is doubtful.
+
+        References:
+            `numerics.pursuit.gibbs`.
+        """
+        self.eval()
+        with torch.no_grad():
+            model = self.search_model()
+            if not self.members:
+                return 1 - self._probability_wrong(model, self._theta(model), self.support)
+            wrong = [m.weight * self._probability_wrong(model, m.fit.theta, m.fit.support) for m in self.members]
+            return (1 - torch.stack(wrong).sum(0)).clamp(0.0, 1.0)  # the weights add up to 1 but for rounding
+
+    def _probability_wrong(self, model: Model, theta: Tensor, wrong: Collection[int]) -> Tensor:
+        n, total = len(model.y), torch.zeros_like(model.y)
+        scale = torch.ones_like(model.y) if model.s2_known is None else (1 + model.s2_known).sqrt()
+        log_wrong = log_cauchy(model.y, scale)
+        given = partial(sample, log_wrong=log_wrong, cleared=model.cleared, rate=self._options.rate(n))
+        for turn in range(TURNS):
+            part = super().search_model(torch.tensor([i for i in range(n) if i not in wrong]))
+            if turn > 0 and self.is_named:  # a kernel of one's own is a module, which a climb would move
+                theta = maximize_alone(part, theta, ftol=TURN_FTOL).theta
+            r = model.y - log_posterior(part, theta, torch.zeros_like(part.y)).evidence.m
+            q, wrong = given(prior_covariance(model, theta), r, begin=wrong, seed=turn)
+            total += q
+        return total / TURNS
+
+    def search_model(self, rows: Tensor | slice = ALL) -> Model:
+        """The model as the search sees it: values that agree at a point clear each other, recurring ones are known."""
+        model = super().search_model(rows)
+        return model._replace(cleared=self.cleared(rows), alike=recurring(self.train_inputs[0][rows], model.y))
+
+    def added_variances(self, model: Model, theta: Tensor) -> Tensor:
+        """Those of the observations that gain more than an outlier's price, recurring values taken out whole or not."""
+        price = self._options.price(model)
+        found = [screen(model, theta, price.by_size(1), group).fit.rho for group in (frozenset[int](), *price.alike)]
+
+        def score(rho: Tensor) -> float:
+            return log_posterior(model, theta, rho).F - price.total(rho.nonzero().flatten().tolist())
+
+        return found[0] if len(found) == 1 else max(found, key=score)
+
+    def _pursue(self, model: Model) -> Level:
+        before, self._before = self._before, None
+        self.trace = self._options.levels_after(model, *before) if before else self._options.levels_of(model)
+        self.support_posterior = support_posterior(self.trace, self._options.price(model))
+        return self._options.best(model, self.trace)

@@ -1,0 +1,55 @@
+"""Student-t noise as GPyTorch's exact models take it: by its variance, and by the EM variances of what was observed."""
+
+from typing import Any
+
+import torch
+from gpytorch.likelihoods import FixedNoiseGaussianLikelihood, GaussianLikelihood
+from torch import Tensor
+
+from robustbo.numerics.student_t.laplace import Noise
+from robustbo.numerics.student_t.predictive import variance
+from robustbo.surrogates.common import priors
+from robustbo.surrogates.common.likelihood import OutlierVariances
+
+DOF = 4.0
+
+
+class StudentTScale:
+    """Its ``noise`` is the squared scale of a Student-t distribution; a new measurement has that one's variance.
+
+    The degrees of freedom are part of the state. A finite stand-in takes the place of a variance that is not, see
+    `predictive.variance`.
+    """
+
+    dof: Tensor
+
+    def set_dof(self, dof: float) -> None:
+        """Say how many degrees of freedom there are."""
+        self.register_buffer("dof", torch.tensor(dof, dtype=torch.float64))  # type: ignore[attr-defined]
+
+    def _shaped_noise_covar(self, base_shape: torch.Size, *params: Any, **kwargs: Any) -> Any:
+        return super()._shaped_noise_covar(base_shape, *params, **kwargs) * self.stretch  # type: ignore[misc]
+
+    @property
+    def stretch(self) -> Tensor:
+        """Variance over squared scale."""
+        return variance(Noise(torch.ones_like(self.dof), self.dof))
+
+
+class HeavyTailedLikelihood(OutlierVariances, StudentTScale, GaussianLikelihood):
+    """A squared scale to be learned."""
+
+
+class HeavyTailedFixedLikelihood(OutlierVariances, StudentTScale, FixedNoiseGaussianLikelihood):
+    """Known squared scales."""
+
+
+def heavy_tailed(noise: Tensor | None, dof: float | None) -> Any:
+    """The likelihood of a scale to be learned, or of ``n`` known squared scales; ``dof`` None begins with `DOF`."""
+    new: Any
+    if noise is None:
+        new = HeavyTailedLikelihood(**priors.noise_arguments())
+    else:
+        new = HeavyTailedFixedLikelihood(noise=noise)
+    new.set_dof(DOF if dof is None else dof)
+    return new

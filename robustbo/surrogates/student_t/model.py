@@ -1,0 +1,197 @@
+"""A GP with a Student-t likelihood, by Laplace's approximation: no value is left out, but wild ones pull less."""
+
+import math
+from typing import Any, ClassVar
+
+import torch
+from botorch.models.transforms.input import InputTransform
+from botorch.models.transforms.outcome import OutcomeTransform
+from botorch.utils.types import DEFAULT
+from gpytorch.likelihoods import Likelihood
+from gpytorch.means import Mean
+from gpytorch.module import Module
+from torch import Tensor
+
+from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.outlier_gain import gain
+from robustbo.numerics.gp.posterior import Latent
+from robustbo.numerics.student_t import likelihood, map_fit
+from robustbo.numerics.student_t import predictive as heavy_tail
+from robustbo.numerics.student_t.laplace import Laplace, Noise, unclamped
+from robustbo.numerics.student_t.map_fit import HeavyFit, HeavyModel
+from robustbo.surrogates.common.contract import Diagnosis, Tails, in_outcome_units
+from robustbo.surrogates.common.explicit_posterior import ExplicitPosterior
+from robustbo.surrogates.common.map_gp import MapGP
+from robustbo.surrogates.student_t.likelihood import DOF, heavy_tailed
+from robustbo.surrogates.student_t.mll import LaplaceMarginalLogLikelihood
+from robustbo.surrogates.student_t.predictive import Predictive
+
+TAIL = 0.005  # a value that the others give a smaller chance, on either side, is called an outlier
+
+
+class StudentTGP(ExplicitPosterior, MapGP):
+    """A GP whose noise is Student-t; the posterior of its latent values by Laplace's approximation.
+
+    Args:
+        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_Y: ``n x 1`` outcomes.
+        train_Yvar: ``n x 1`` known squared scales of the noise.
+        dof: Degrees of freedom, or None to learn them (2 at least).
+        is_clamped: Whether curvatures below 1e-6 count as 1e-6, as in the distributed robust GP paper; else exact.
+
+    Attributes:
+        laplace: After the fit, the approximation, in the model's own (transformed) units.
+
+    References:
+        Vanhatalo, Jylanki and Vehtari (2009), Gaussian process regression with Student-t likelihood; equations.md
+        sections 1 and 2.
+
+    Example:
+        >>> import torch
+        >>> from robustbo.surrogates.common.contract import diagnose, fit
+        >>> X = torch.linspace(0, 1, 20, dtype=torch.float64).unsqueeze(-1)
+        >>> Y = torch.sin(6 * X)
+        >>> Y[[4, 11]] += 1e6
+        >>> diagnose(fit(StudentTGP(X, Y))).is_outlier.nonzero().flatten().tolist()
+        [4, 11]
+    """
+
+    is_robust: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        train_X: Tensor,
+        train_Y: Tensor,
+        train_Yvar: Tensor | None = None,
+        likelihood: Likelihood | None = None,
+        covar_module: Module | None = None,
+        mean_module: Mean | None = None,
+        outcome_transform: OutcomeTransform | Any = DEFAULT,
+        input_transform: InputTransform | None = None,
+        *,
+        dof: float | None = DOF,
+        is_clamped: bool = False,
+        kernel: str = "matern52",
+        is_signal_free: bool = True,
+    ) -> None:
+        self.check_values(dof)
+        self._dof, self._is_clamped = dof, is_clamped
+        self._before: Tensor | None = None
+        self.laplace: Laplace | None = None
+        super().__init__(
+            train_X,
+            train_Y,
+            train_Yvar,
+            likelihood,
+            covar_module,
+            mean_module,
+            outcome_transform,
+            input_transform,
+            kernel=kernel,
+            is_signal_free=is_signal_free,
+        )
+
+    @classmethod
+    def check_values(cls, dof: float | None = DOF, **_: Any) -> None:
+        """Raise a ValueError for degrees of freedom that cannot be."""
+        if dof is not None and not (isinstance(dof, int | float) and 1 <= dof < math.inf):
+            raise ValueError(f"dof must be at least 1, or None to learn it, got {dof!r}")
+
+    def new_likelihood(self, noise: Tensor | None) -> Likelihood:
+        """Student-t noise of a scale to be learned, or of ``n`` known squared scales."""
+        return heavy_tailed(noise, self._dof)
+
+    def marginal_log_likelihood(self) -> LaplaceMarginalLogLikelihood:
+        """What a fit maximizes."""
+        return LaplaceMarginalLogLikelihood(self.likelihood, self)
+
+    def continue_from(self, before: MapGP) -> None:
+        """Begin the next search where that of another model ended, one fitted to all but the last observation."""
+        found = before.found
+        if isinstance(before, StudentTGP) and isinstance(found, HeavyFit):
+            self._before = found.x
+
+    def search(self, model: Model) -> HeavyFit:
+        """The highest of the maxima that the starts lead to: the last fit's end and the most plausible, or all."""
+        heavy, before, self._before = HeavyModel(model, self._dof), self._before, None
+        return map_fit.search(heavy, None if before is None else [before, heavy.starts[0]])
+
+    def _adopt(self, found: HeavyFit) -> None:
+        self._set_theta(self.search_model(), found.x)
+        self.mean_module.constant = found.x[-1]
+        self.likelihood.set_dof(found.laplace.noise.nu.item())
+        self._set_laplace(found.laplace)
+
+    def _set_laplace(self, found: Laplace) -> None:
+        self.laplace = found if self._is_clamped else unclamped(found)
+        _ = self.laplace.R  # made now, not within whatever asks for a prediction first
+        self._mark()
+        V = likelihood.em_variance(found.r, *found.noise)
+        self._set_added_variances(V - found.noise.s2 * self.likelihood.stretch)
+
+    def _follow(self, model: Model) -> None:
+        """Find the mode for this model's own rows."""
+        x = torch.cat([self._theta(model), self.mean_module.constant.detach().reshape(1)])
+        fixed = HeavyModel(model, self.likelihood.dof.item())
+        self._set_laplace(map_fit.evaluate(fixed, x).laplace)
+
+    def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
+        """Moves of mean and covariance by the data; see `ExplicitPosterior`."""
+        assert self.laplace is not None
+        return k @ self.laplace.a, k @ self.laplace.R @ k.mT
+
+    @property
+    def has_posterior(self) -> bool:
+        """Whether the mode has been found."""
+        return self.laplace is not None
+
+    def latent(self) -> Latent:
+        """The fitted process in numbers, for explicit formulas; the kernel must be a named one."""
+        assert self.laplace is not None
+        return self._latent(self.mean_module.constant.detach(), self.laplace.R, self.laplace.a)
+
+    def predictive(self, X: Tensor) -> Predictive:
+        """The heavy-tailed distribution of a measurement at each of ``... x d`` points."""
+        self.eval()
+        with torch.no_grad():
+            posterior = self(self.transform_inputs(X))
+        assert self.laplace is not None
+        s2, nu = self.laplace.noise
+        if (s2 != s2.max()).any():
+            raise ValueError("predictive needs one scale of the noise, this model was given several")
+        noise = Noise(s2.max(), nu)
+        return Predictive(posterior.mean, posterior.variance, noise, getattr(self, "outcome_transform", None))
+
+    @property
+    def weights(self) -> Tensor:
+        """``n`` posterior weights (nu + 1) / (nu + r^2 / s2) of the observations: above 1 only for the nearest.
+
+        References:
+            equations.md section 1, E[s2 / V_i | y_i, f_i].
+        """
+        assert self.laplace is not None
+        return self.laplace.noise.s2 / likelihood.em_variance(self.laplace.r, *self.laplace.noise)
+
+    def tails(self, *, leave_one_out: bool = True) -> Tails:
+        """Each observation's error and the chance of one beyond it; see `contract.tails`."""
+        assert self.laplace is not None
+        at = self.laplace
+        latent, v = heavy_tail.cavity(at) if leave_one_out else (at.f, at.v)
+        e = at.r + at.f - latent
+        return Tails(e, heavy_tail.log_cdf(-e.abs(), torch.zeros_like(e), v, at.noise))
+
+    def _is_outlier(self) -> Tensor:
+        return (self.tails().log_chance < math.log(TAIL)) & ~self.cleared()
+
+    def diagnose(self) -> Diagnosis:
+        """What the others predict for each observation (its cavity), and the evidence that it has an error of its own.
+
+        An observation is an outlier where its tail is below `TAIL`, unless most of those at its point agree with it.
+        """
+        assert self.laplace is not None
+        at, m = self.laplace, self.mean_module.constant.detach()
+        latent, v = heavy_tail.cavity(at)
+        variance = v + heavy_tail.variance(at.noise)
+        evidence = gain(at.r + at.f - latent, variance)
+        expected, sd = in_outcome_units(self, m + latent, variance.sqrt())
+        return Diagnosis(expected, sd, evidence, self._is_outlier(), self.weights)

@@ -1,0 +1,169 @@
+"""A Student-t process: a GP that does not know its own scale, and widens it where the values surprise."""
+
+import math
+from typing import Any, ClassVar
+
+import torch
+from botorch.models.transforms.input import InputTransform
+from botorch.models.transforms.outcome import OutcomeTransform
+from botorch.posteriors import GPyTorchPosterior, TransformedPosterior
+from botorch.utils.types import DEFAULT
+from gpytorch.distributions import MultivariateNormal
+from gpytorch.likelihoods import Likelihood
+from gpytorch.means import Mean
+from gpytorch.module import Module
+from torch import Tensor
+
+from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.student_t.distribution import log_cdf
+from robustbo.numerics.student_t_process import map_fit
+from robustbo.numerics.student_t_process import process as student_t_process
+from robustbo.numerics.student_t_process.map_fit import ProcessFit, ProcessModel, Value
+from robustbo.surrogates.common.contract import Diagnosis, in_outcome_units
+from robustbo.surrogates.common.follows_data import FollowsData
+from robustbo.surrogates.common.map_gp import MapGP
+from robustbo.surrogates.student_t.model import TAIL
+from robustbo.surrogates.student_t_process.mll import StudentTProcessMarginalLogLikelihood
+from robustbo.surrogates.student_t_process.posterior import StudentTPosterior
+
+DOF = 5.0
+
+
+class StudentTProcess(FollowsData, MapGP):
+    """A GP with an unknown overall scale, so that its predictions are Student-t.
+
+    What it does: values that fit badly together widen the scale of all predictions, of the noise too, and with few
+    observations the tails are heavy. What it does not: for given hyperparameters its mean is the GP's, to the last bit,
+    so that a wild value pulls it as far. It is a GP that is honest about its scale, not one that is robust against
+    single values: nothing is left out, and the flags of `diagnose` say what looks wrong, not what was ignored.
+
+    Args:
+        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_Y: ``n x 1`` outcomes.
+        train_Yvar: ``n x 1`` noise variances, known up to the scale.
+        dof: Degrees of freedom of the prior, more than 2, or None to learn them. Predictions have n more.
+
+    References:
+        Shah, Wilson and Ghahramani (2014), Student-t processes as alternatives to Gaussian processes; equations.md
+        section 4.
+
+    Example:
+        >>> import torch
+        >>> from robustbo.surrogates.common.contract import fit
+        >>> X = torch.linspace(0, 1, 9, dtype=torch.float64).unsqueeze(-1)
+        >>> fit(StudentTProcess(X, torch.sin(6 * X))).posterior(X).df.item()
+        14.0
+    """
+
+    is_normal: ClassVar[bool] = False
+    _supports_cache_root = False  # of BoTorch's: a root would sample the normal distribution
+
+    def __init__(
+        self,
+        train_X: Tensor,
+        train_Y: Tensor,
+        train_Yvar: Tensor | None = None,
+        likelihood: Likelihood | None = None,
+        covar_module: Module | None = None,
+        mean_module: Mean | None = None,
+        outcome_transform: OutcomeTransform | Any = DEFAULT,
+        input_transform: InputTransform | None = None,
+        *,
+        dof: float | None = DOF,
+        kernel: str = "matern52",
+        is_signal_free: bool = True,
+    ) -> None:
+        self.check_values(dof)
+        self._dof = dof
+        self._value: Value | None = None
+        super().__init__(
+            train_X,
+            train_Y,
+            train_Yvar,
+            likelihood,
+            covar_module,
+            mean_module,
+            outcome_transform,
+            input_transform,
+            kernel=kernel,
+            is_signal_free=is_signal_free,
+        )
+        self.register_buffer("dof", train_Y.new_tensor(DOF if dof is None else dof))
+
+    @classmethod
+    def check_values(cls, dof: float | None = DOF, **_: Any) -> None:
+        """Raise a ValueError for degrees of freedom that cannot be."""
+        if dof is not None and not (isinstance(dof, int | float) and 2 < dof < math.inf):
+            raise ValueError(f"dof must exceed 2 for a finite covariance, or be None to be learned, got {dof!r}")
+
+    def marginal_log_likelihood(self) -> StudentTProcessMarginalLogLikelihood:
+        """What a fit maximizes, but for the prior of degrees of freedom that are learned."""
+        return StudentTProcessMarginalLogLikelihood(self.likelihood, self)
+
+    @property
+    def has_posterior(self) -> bool:
+        """Whether the scale's posterior has been found."""
+        return self._value is not None
+
+    @property
+    def value(self) -> Value:
+        """The process given the observations, in the model's own (transformed) units."""
+        if self._value is None:
+            self._renew()
+        assert self._value is not None
+        return self._value
+
+    def search(self, model: Model) -> ProcessFit:
+        """The highest of the maxima that the model's starts lead to."""
+        return map_fit.search(ProcessModel(model, self._dof))
+
+    def _adopt(self, found: ProcessFit) -> None:
+        model = self.search_model()
+        self._set_theta(model, found.x)
+        self.mean_module.constant = found.value.evidence.m
+        self.dof = ProcessModel(model, self._dof).nu(found.x)
+        self._set_value(found.value)
+
+    def _follow(self, model: Model) -> None:
+        """Find the scale's posterior for this model's own rows."""
+        m, fixed = self.mean_module.constant.detach(), ProcessModel(model, self.dof.item())
+        self._set_value(map_fit.evaluate(fixed, self._theta(model), m))
+
+    def _set_value(self, value: Value) -> None:
+        self._value = value
+        self._mark()
+        self._set_added_variances(torch.zeros_like(self.train_targets))
+
+    def posterior(self, X: Tensor, *args: Any, posterior_transform: Any = None, **kwargs: Any) -> Any:
+        """The joint Student-t distribution at ``... x q x d`` points; arguments as in BoTorch.
+
+        Returns:
+            A `StudentTPosterior`, or a `TransformedPosterior` of one where the outcome transform has no inverse of
+            normal distributions.
+        """
+        found = super().posterior(X, *args, **kwargs)
+        if isinstance(found, TransformedPosterior):
+            found._posterior = self._heavier(found._posterior)
+        if posterior_transform is not None:
+            found = posterior_transform(posterior=found, X=X)
+        return self._heavier(found) if isinstance(found, GPyTorchPosterior) else found
+
+    def _heavier(self, normal: GPyTorchPosterior) -> StudentTPosterior:
+        """The Student-t distribution in place of the normal one of scale 1."""
+        given, process = normal.distribution, self.value.marginal
+        covariance = given.lazy_covariance_matrix * process.stretch
+        return StudentTPosterior(MultivariateNormal(given.mean, covariance), process.df)
+
+    def diagnose(self) -> Diagnosis:
+        """The Student-t prediction of each observation by the others, and the evidence that it has a scale of its own.
+
+        An observation is flagged where its tail is below `TAIL`, unless most of those at its point agree with it. It
+        counts all the same.
+        """
+        self.eval()
+        model, value = self.search_model(), self.value
+        prior = value.marginal.prior
+        e, scale2, df = student_t_process.leave_one_out(value.evidence, model.y, prior)
+        is_outlier = (log_cdf(-e.abs() / scale2.sqrt(), df) < math.log(TAIL)) & ~self.cleared()
+        expected, sd = in_outcome_units(self, model.y - e, (scale2 * df / (df - 2)).sqrt())
+        return Diagnosis(expected, sd, student_t_process.gain(e, scale2, df), is_outlier)

@@ -1,0 +1,1 @@
+"""Outcomes as a Gaussian process likes them."""

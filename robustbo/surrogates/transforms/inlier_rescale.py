@@ -1,0 +1,29 @@
+"""Outcomes standardized anew by the inliers alone, where gross outliers have spoilt their scale."""
+
+import math
+
+from botorch.models import SingleTaskGP
+from torch import Tensor
+
+from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
+
+RESCALE = 2.0  # outcomes are standardized anew where the inliers' scale differs by more than this factor
+
+
+def standardize_on(model: SingleTaskGP, inliers: Tensor) -> bool:
+    """Learn center and scale of a model's outcomes again from ``n`` booleans' worth of them, if it changes much.
+
+    Returns whether the scale changed by more than `RESCALE`; nothing has changed if not.
+    """
+    transform = getattr(model, "outcome_transform", None)
+    if not isinstance(transform, RobustStandardize) or inliers.all() or inliers.sum() < 2:
+        return False
+    raw, _ = transform.untransform(model.train_targets.unsqueeze(-1))
+    before = transform.stdvs
+    transform.learn(raw[inliers])
+    if (transform.stdvs / before).log().abs().item() < math.log(RESCALE):
+        transform.learn(raw)
+        return False
+    targets, _ = transform.eval()(raw)
+    model.set_train_data(targets=targets.squeeze(-1), strict=False)
+    return True

@@ -1,0 +1,1 @@
+"""The robust conjugate surrogate."""

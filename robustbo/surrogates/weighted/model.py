@@ -1,0 +1,166 @@
+"""Robust conjugate GP: wild values weigh less, and the posterior stays in closed form."""
+
+from typing import Any, ClassVar
+
+from botorch.models.transforms.input import InputTransform
+from botorch.models.transforms.outcome import OutcomeTransform
+from botorch.utils.types import DEFAULT
+from gpytorch.likelihoods import Likelihood
+from gpytorch.means import Mean
+from gpytorch.module import Module
+from torch import Tensor
+
+from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.posterior import Latent
+from robustbo.numerics.weighted import map_fit, rcgp
+from robustbo.numerics.weighted.map_fit import ConjugateFit, Weights
+from robustbo.numerics.weighted.rcgp import Conjugate, LeaveOneOut
+from robustbo.surrogates.common.map_gp import MapGP
+from robustbo.surrogates.weighted.weighed import Weighed, check_weights
+from robustbo.validation import one_of
+
+WEIGHTS = ("inverse-multiquadric", "homoscedastic", "heteroscedastic")
+
+
+class ConjugateGP(Weighed, MapGP):
+    """A GP whose observations count by weights that fall with their distance from what is expected there.
+
+    The prior mean is the median. Hyperparameters are found by the leave-one-out objective.
+
+    Args:
+        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_Y: ``n x 1`` outcomes.
+        train_Yvar: ``n x 1`` known noise variances.
+        weights: "inverse-multiquadric", or those of the plain process: "homoscedastic" (one noise variance) or
+            "heteroscedastic" (``train_Yvar``).
+        quantile: The soft threshold is this quantile of the distances.
+        threshold: The soft threshold itself: in units of the standardized outcomes in the first round, of predictions'
+            standard deviations in later ones.
+        rounds: How often weights are taken: around the median alone (1, the source's), which does not see wrong values
+            within the range of the others, or then around the last leave-one-out predictions.
+        is_weighted: Whether an observation counts by its squared weight in the leave-one-out objective too. In the
+            source (False) it does not, and one gross value passes for noise.
+
+    Attributes:
+        given: After the fit, the process given its observations, in the model's own (transformed) units.
+
+    References:
+        Altamirano, Briol and Knoblauch (2024), Robust and conjugate Gaussian process regression; equations.md
+        section 7.
+
+    Example:
+        >>> import torch
+        >>> from robustbo.surrogates.common.contract import diagnose, fit
+        >>> X = torch.linspace(0, 1, 20, dtype=torch.float64).unsqueeze(-1)
+        >>> Y = torch.sin(6 * X)
+        >>> Y[[4, 11]] += 1e6
+        >>> diagnose(fit(ConjugateGP(X, Y))).is_outlier.nonzero().flatten().tolist()
+        [4, 11]
+    """
+
+    is_robust: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        train_X: Tensor,
+        train_Y: Tensor,
+        train_Yvar: Tensor | None = None,
+        likelihood: Likelihood | None = None,
+        covar_module: Module | None = None,
+        mean_module: Mean | None = None,
+        outcome_transform: OutcomeTransform | Any = DEFAULT,
+        input_transform: InputTransform | None = None,
+        *,
+        weights: str = WEIGHTS[0],
+        quantile: float = Weights().quantile,
+        threshold: float | None = None,
+        rounds: int = Weights().rounds,
+        is_weighted: bool = Weights().is_weighted,
+        kernel: str = "matern52",
+        is_signal_free: bool = True,
+    ) -> None:
+        self.check_values(weights, quantile, threshold, rounds)
+        is_known = train_Yvar is not None
+        if weights == "heteroscedastic" and not is_known:
+            raise ValueError("heteroscedastic weights need train_Yvar, got none; give it, or take other weights")
+        if weights == "homoscedastic" and is_known and (train_Yvar != train_Yvar.flatten()[0]).any():  # type: ignore[union-attr]
+            raise ValueError("homoscedastic weights need one noise variance, got several; take heteroscedastic ones")
+        self._weights = Weights(weights == WEIGHTS[0], quantile, threshold, rounds, is_weighted)
+        self.given: Conjugate | None = None
+        super().__init__(
+            train_X,
+            train_Y,
+            train_Yvar,
+            likelihood,
+            covar_module,
+            mean_module,
+            outcome_transform,
+            input_transform,
+            kernel=kernel,
+            is_signal_free=is_signal_free,
+        )
+
+    @classmethod
+    def check_values(
+        cls,
+        weights: str = WEIGHTS[0],
+        quantile: float = Weights().quantile,
+        threshold: float | None = None,
+        rounds: int = Weights().rounds,
+        **_: Any,
+    ) -> None:
+        """Raise a ValueError for options that cannot be."""
+        one_of("weights", weights, WEIGHTS)
+        check_weights(quantile, threshold, rounds)
+
+    def search(self, model: Model) -> ConjugateFit:
+        """The highest of the maxima of the leave-one-out objective that the starts lead to."""
+        return map_fit.search(model, self._weights)
+
+    def _adopt(self, found: ConjugateFit) -> None:
+        model = self.search_model()
+        self._set_theta(model, found.theta)
+        self.mean_module.constant = map_fit.prior_mean(model.y)
+        self._follow(model)
+
+    def _follow(self, model: Model) -> None:
+        """Weigh this model's own rows."""
+        m = self.mean_module.constant.detach()
+        self.given = map_fit.evaluate(model, self._theta(model), m, self._weights)
+        self._mark()
+        self._set_added_variances(self.given.s2 * (self.given.weighting.J - 1))
+
+    @property
+    def has_posterior(self) -> bool:
+        """Whether the observations have been weighed."""
+        return self.given is not None
+
+    def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
+        """Moves of mean and covariance by the data; see `ExplicitPosterior`."""
+        assert self.given is not None
+        return k @ self.given.v, k @ self.given.P @ k.mT
+
+    def latent(self) -> Latent:
+        """The fitted process in numbers, for explicit formulas; the kernel must be a named one."""
+        assert self.given is not None
+        return self._latent(self.mean_module.constant.detach(), self.given.P, self.given.v)
+
+    @property
+    def left_out(self) -> LeaveOneOut:
+        """Leave-one-out errors and variances of the values, in the model's own (transformed) units."""
+        assert self.given is not None
+        model = self.search_model()
+        K = model.covariance.at(self._theta(model)[: len(model.covariance.bounds)]).K
+        return rcgp.leave_one_out(K, self.given)
+
+    @property
+    def in_sample(self) -> LeaveOneOut:
+        """Errors and variances where each value is predicted by all, itself included."""
+        assert self.given is not None
+        return rcgp.in_sample(self.given)
+
+    @property
+    def share(self) -> Tensor:
+        """``n`` squared weights."""
+        assert self.given is not None
+        return self.given.weighting.share

@@ -1,0 +1,146 @@
+"""Corruptions: what goes wrong with a measurement, injected on purpose and drawn from its trial's own generator.
+
+Each spec draws in the same order whatever happens, so that every method meets the same corruption at the same trial.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Protocol
+
+import numpy as np
+
+from robustbo import seeds
+from robustbo.tasks.problem import Problem
+from robustbo.validation import one_of
+
+
+class Corruption(Protocol):
+    """What every corruption spec does."""
+
+    def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
+        """The value as measured at a point, and whether it was corrupted."""
+
+
+@dataclass(frozen=True)
+class Constant:
+    """With a probability, the value is replaced by a constant."""
+
+    probability: float
+    value: float = 100.0
+
+    def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
+        """The value as measured, and whether it was corrupted."""
+        return (self.value, True) if generator.random() < self.probability else (value, False)
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """With a probability, the value is replaced by one drawn uniformly from [low, high]."""
+
+    probability: float
+    low: float = -3.0
+    high: float = 3.0
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.high:
+            raise ValueError(f"low must not exceed high, got low={self.low!r}, high={self.high!r}")
+
+    def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
+        """The value as measured, and whether it was corrupted."""
+        is_corrupted = bool(generator.random() < self.probability)
+        drawn = float(generator.uniform(self.low, self.high))
+        return (drawn, True) if is_corrupted else (value, False)
+
+
+@dataclass(frozen=True)
+class RandomPoint:
+    """With a probability, the value is replaced by the objective's value at a random point of the space."""
+
+    probability: float
+    problem: Problem
+
+    def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
+        """The value as measured, and whether it was corrupted."""
+        is_corrupted = bool(generator.random() < self.probability)
+        u = generator.random(len(self.problem.space))
+        return (self.problem(self.problem.space.from_unit(u.tolist())), True) if is_corrupted else (value, False)
+
+
+@dataclass(frozen=True)
+class Persistent:
+    """In a region of the space every value is replaced by a constant, however often it is measured.
+
+    The region is a cube in the unit cube, somewhere in it, and takes a share of ``probability`` of its volume.
+    """
+
+    probability: float
+    problem: Problem
+    value: float = 100.0
+    place: int = 0  # which of the regions of that size; they are drawn from it
+
+    def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
+        """The value as measured, and whether it was corrupted."""
+        u = np.array(self.problem.space.to_unit(x))
+        side = self.probability ** (1 / len(u))
+        low = (1 - side) * seeds.generator(self.place, 0, "region").random(len(u))
+        is_corrupted = side > 0 and bool(((low <= u) & (u <= low + side)).all())
+        return (self.value, True) if is_corrupted else (value, False)
+
+
+@dataclass(frozen=True)
+class Own:
+    """With a probability, the value is what the problem's own failure of that name makes of it."""
+
+    probability: float
+    problem: Problem
+    kind: str
+
+    def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
+        """The value as measured, and whether it was corrupted."""
+        is_corrupted = bool(generator.random() < self.probability)
+        return (self.problem.fail(self.kind, x, generator), True) if is_corrupted else (value, False)
+
+
+CORRUPTIONS: dict[str, Any] = {
+    "constant": Constant,
+    "uniform": Uniform,
+    "random-point": RandomPoint,
+    "persistent": Persistent,
+}
+
+
+def build(kind: str, problem: Problem, **options: Any) -> Corruption:
+    """A corruption spec by name, for a problem.
+
+    Args:
+        kind: "constant" (value), "uniform" (low, high), "random-point", "persistent" (value, place), or the name of one
+            of the problem's own failures.
+        problem: Whose values are corrupted.
+        options: ``probability``, and what the kind takes.
+
+    Raises:
+        ValueError: If there is no such kind, an option is unknown, the probability is not in [0, 1], or a failure of
+            the problem has the name of another kind.
+
+    Example:
+        >>> from problems.hartmann6 import hartmann6
+        >>> build("constant", hartmann6, probability=1.0).apply(3.0, {}, np.random.default_rng(0))
+        (100.0, True)
+    """
+    one_of("kind", kind, sorted([*CORRUPTIONS, *problem.failures]))
+    probability = options.get("probability")
+    if isinstance(probability, bool) or not isinstance(probability, int | float) or not 0 <= probability <= 1:
+        raise ValueError(f"probability must lie in [0, 1], got {probability!r}")
+    if wrong := [key for key, value in options.items() if not isinstance(value, int | float)]:
+        raise ValueError(f"{wrong[0]} must be a number, got {options[wrong[0]]!r}")
+    if both := sorted({*CORRUPTIONS} & {*problem.failures}):
+        raise ValueError(f"{problem.name}'s failures must have names of their own, got {both[0]!r}; rename it")
+    if kind in problem.failures:
+        if set(options) != {"probability"}:
+            raise ValueError(f"{kind} has the option 'probability' alone, got {sorted(options)}")
+        return Own(problem=problem, kind=kind, **options)
+    names = [field.name for field in fields(CORRUPTIONS[kind])]
+    known = [name for name in names if name != "problem"]
+    if unknown := [key for key in options if key not in known]:
+        raise ValueError(f"{kind} has the options {known}, got {unknown[0]!r}")
+    return CORRUPTIONS[kind](**{"problem": problem} if "problem" in names else {}, **options)

@@ -1,0 +1,169 @@
+"""Benchmark problems: clean, deterministic objectives, found by name through entry points.
+
+Anybody can register a problem under the entry-point group ``robustbo.problems``: a `Problem`, or a function that makes
+one of keyword options.
+"""
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
+from typing import Any
+
+import numpy as np
+
+from robustbo.errors import ProblemError
+from robustbo.searchspace.parameters import Choice, Parameter
+from robustbo.searchspace.space import Space
+from robustbo.validation import one_of
+
+GROUP = "robustbo.problems"
+FEW = 6  # entries that are shown of a longer list
+
+# What is measured at a point when something goes wrong, drawn from the trial's own generator.
+Failure = Callable[[Mapping[str, Any], np.random.Generator], float]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A clean, deterministic objective with its space.
+
+    Attributes:
+        name: Under which it is registered.
+        space: Where it is defined.
+        direction: "minimize" or "maximize".
+        objective: From a point's parameters to its value; no noise, no corruption.
+        optimum: The best value there is, where known.
+        optimizer: A point that attains it, where known.
+        best_seen: The best value ever seen, where the optimum is not known.
+        best_seen_at: The point where it was seen.
+        cost_s: Seconds that one evaluation takes on one core, roughly.
+        reference: Where it comes from.
+        failures: What can go wrong with it in its own ways, by name: corruptions of that ``kind``.
+    """
+
+    name: str
+    space: Space
+    direction: str
+    objective: Callable[[Mapping[str, Any]], float]
+    optimum: float | None = None
+    optimizer: Mapping[str, Any] | None = None
+    best_seen: float | None = None
+    best_seen_at: Mapping[str, Any] | None = None
+    cost_s: float | None = None
+    reference: str = ""
+    failures: Mapping[str, Failure] = field(default_factory=dict)
+
+    @property
+    def best(self) -> tuple[str, float] | None:
+        """The optimum, or the best value seen, and which of the two it is; None where neither is known."""
+        if self.optimum is not None:
+            return "optimum", self.optimum
+        return None if self.best_seen is None else ("best seen", self.best_seen)
+
+    @property
+    def about(self) -> str:
+        """In a line: space, direction, best value and where, cost, how it fails, and reference."""
+        named = dict(self.space.parameters)
+        ranges = _few([f"{name} {_range(parameter)}" for name, parameter in named.items()])
+        parts = [f"{len(named)} inputs ({ranges}), {self.direction}"]
+        if self.best is not None:
+            at = self.optimizer if self.optimum is not None else self.best_seen_at
+            point = "" if at is None else f" at {_few([f'{at[name]:.4g}' for name in named])}"
+            parts.append(f"{self.best[0]} {self.best[1]:.6g}{point}")
+        if self.cost_s is not None:
+            parts.append(f"about {self.cost_s:.2g} s")
+        if self.failures:
+            parts.append(f"fails by {', '.join(self.failures)}")
+        return "; ".join(filter(None, [*parts, self.reference]))
+
+    def __call__(self, params: Mapping[str, Any]) -> float:
+        """The clean value at a point.
+
+        Raises:
+            SpaceError: If it is no point of the space.
+            ProblemError: If the value is not finite.
+        """
+        return self.finite(self.objective(self.space.validate(params)), params)
+
+    def fail(self, kind: str, params: Mapping[str, Any], generator: np.random.Generator) -> float:
+        """What is measured at a point when it fails in one of its own ways.
+
+        Raises:
+            ProblemError: If that is not finite.
+        """
+        return self.finite(self.failures[kind](params, generator), params)
+
+    def finite(self, value: Any, params: Mapping[str, Any]) -> float:
+        """A value as a number, if it is a finite one."""
+        if not math.isfinite(number := float(value)):
+            raise ProblemError(f"{self.name} must give a finite value, got {number} at {dict(params)}")
+        return number
+
+
+def names() -> list[str]:
+    """The registered problems."""
+    return sorted({point.name for point in entry_points(group=GROUP)})
+
+
+def load(name: str, **options: Any) -> Problem:
+    """The problem of that name.
+
+    Args:
+        name: Under which it, or the function that makes it, is registered.
+        options: What that function takes.
+
+    Raises:
+        ValueError: If none is registered under it, or it does not have an option, or not of that value.
+    """
+    made = _registered(name)
+    known = _options(made)
+    if unknown := [option for option in options if option not in known]:
+        has = f"has the options {known}" if known else "has no options"
+        raise ValueError(f"problem {name!r} {has}, got {unknown[0]!r}")
+    try:
+        return made if isinstance(made, Problem) else made(**options)
+    except TypeError as error:
+        raise ValueError(f"problem {name!r} has the options {known}, got {options!r}: {error}") from error
+
+
+def about(name: str) -> str:
+    """What there is to say of the problem of that name; another's that cannot be loaded spoils no list."""
+    try:
+        options = _options(_registered(name))
+        return load(name).about + (f"; options {', '.join(options)}" if options else "")
+    except Exception as error:
+        return f"cannot be loaded: {error}"
+
+
+def _registered(name: str) -> "Problem | Callable[..., Problem]":
+    """What is registered under a name, by one package.
+
+    Raises:
+        ValueError: If that is nothing, or two things, or cannot be imported.
+    """
+    found = {point.value: point for point in entry_points(group=GROUP, name=name)}
+    if not found:
+        one_of("problem", name, names())
+    if len(found) > 1:
+        raise ValueError(f"problem {name!r} must be registered once, got {sorted(found)}; uninstall one")
+    ((value, point),) = found.items()
+    try:
+        return point.load()
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"problem {name!r} must be importable from {value}: {error}") from error
+
+
+def _options(made: "Problem | Callable[..., Problem]") -> list[str]:
+    return [] if isinstance(made, Problem) else list(inspect.signature(made).parameters)
+
+
+def _few(entries: list[str]) -> str:
+    return ", ".join(entries if len(entries) <= FEW else [*entries[: FEW - 1], "...", entries[-1]])
+
+
+def _range(parameter: Parameter) -> str:
+    if isinstance(parameter, Choice):
+        return f"of {len(parameter.values)}"
+    return f"{parameter.low:g}..{parameter.high:g}{' log' if parameter.log else ''}"

@@ -1,0 +1,101 @@
+"""Regression tasks by name: training data of which some are wrong, and test data that are not.
+
+Anybody can register a source of tasks under the entry-point group ``robustbo.regression``: a module, or anything else
+with the functions of `Source`.
+"""
+
+from importlib.metadata import entry_points
+from typing import Any, Protocol
+
+import numpy as np
+
+from robustbo.validation import one_of
+
+GROUP = "robustbo.regression"
+
+
+class Scaling(Protocol):
+    """How values were scaled: (values - center) / scale."""
+
+    @property
+    def center(self) -> Any:
+        """What was taken off."""
+
+    @property
+    def scale(self) -> Any:
+        """What the rest was divided by."""
+
+
+class Task(Protocol):
+    """A task, scaled: ``n x d`` inputs, ``n`` targets, which of these are corrupted, and ``m`` clean test rows."""
+
+    @property
+    def X(self) -> np.ndarray:
+        """``n x d`` inputs."""
+
+    @property
+    def y(self) -> np.ndarray:
+        """``n`` targets, corrupted."""
+
+    @property
+    def is_corrupted(self) -> np.ndarray:
+        """``n`` truth values."""
+
+    @property
+    def X_test(self) -> np.ndarray:
+        """``m x d`` inputs."""
+
+    @property
+    def y_test(self) -> np.ndarray:
+        """``m`` targets, not corrupted."""
+
+    @property
+    def y_scaling(self) -> Scaling:
+        """How the targets were scaled."""
+
+
+class Source(Protocol):
+    """What makes tasks."""
+
+    def names(self) -> list[str]:
+        """The tasks that it has."""
+
+    def corruptions(self) -> list[str]:
+        """What it can do to them."""
+
+    def options(self) -> list[str]:
+        """What else a task may be told, beside its corruption, rate and seed."""
+
+    def task(self, name: str, *, corruption: str, rate: float, seed: int, **options: Any) -> Task:
+        """One of them."""
+
+
+def sources() -> list[Source]:
+    """The registered sources."""
+    points = {point.value: point for point in entry_points(group=GROUP)}
+    return [points[value].load() for value in sorted(points)]
+
+
+def names() -> list[str]:
+    """The tasks that there are."""
+    return sorted({name for source in sources() for name in source.names()})
+
+
+def about() -> dict[str, str]:
+    """What there is to say of each task."""
+    options = {name: ", ".join(source.options()) for source in sources() for name in source.names()}
+    return {name: f"regression; may be told {told}" for name, told in options.items()}
+
+
+def source_of(task: str) -> Source:
+    """The source that has a task.
+
+    Raises:
+        ValueError: If none has, or two have.
+    """
+    found = [source for source in sources() if task in source.names()]
+    if len(found) > 1:
+        raise ValueError(f"task {task!r} must come from one source, {len(found)} have it; uninstall one")
+    if not found:
+        one_of("task", task, names())
+    return found[0]

@@ -1,0 +1,229 @@
+"""Which lines of a damaged journal are as they were written, by its chain of checksums.
+
+A line's checksum is the CRC-32 of its text, begun at the checksum of the line before. A CRC can be run backwards: the
+text and the checksum of a line say the only checksum that it can follow. So a line is proven if that one stands in the
+journal, at whatever line, even a damaged one: threads that wrote with a stale predecessor, lines that changed places,
+other line ends or spacing do no harm.
+
+Where the line before cannot be read at all, that checksum is lost. Then the next line proves the checksum of this one,
+though not its text: it is kept, with a remark, if it looks as it was written. Only damage to a digit, right behind
+damage to a whole line, could go unseen there.
+"""
+
+import json
+import re
+import zlib
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from robustbo.trials.storage.log import loaded
+
+CHECK = re.compile(rb'"check": "([0-9a-f]{8})"\}')
+BEGINNING = re.compile(rb'(?=\{"(?:event|schema)": )')
+BOM = b"\xef\xbb\xbf"
+BY_THE_NEXT = "the line before it cannot be read; kept, since the line after it follows it"
+BY_BOTH = "its checksum is damaged; the lines around it prove it"
+BY_REQUEST = "nothing proves it; kept as you asked"
+ILLEGIBLE, TORN = "cannot be read", "cannot be read; perhaps its write never finished"
+CHANGED = "it was changed, or the line before it is missing"
+NOT_PROVEN = "the line before it cannot be read, and none after it proves it"
+FOREIGN = "belongs to another journal, begun on line {}"
+COPY = "is a copy of line {}"
+
+
+class Line(NamedTuple):
+    """A line of a damaged journal.
+
+    Attributes:
+        number: In the file, from 1.
+        text: As it stands there.
+        content: What it says, without its checksum; None if it cannot be read.
+        check: Its checksum, where that can be read.
+        before: The only checksum that it can follow; None unless both can be read.
+    """
+
+    number: int
+    text: bytes
+    content: dict[str, Any] | None
+    check: int | None
+    before: int | None
+
+    @property
+    def is_header(self) -> bool:
+        """Whether it begins a journal."""
+        return self.content is not None and "schema" in self.content
+
+
+class Link(NamedTuple):
+    """A line that is kept, the index of the one that it follows among those kept (None if lost), and a remark."""
+
+    line: Line
+    parent: int | None
+    remark: str
+
+
+class Left(NamedTuple):
+    """A line that is left out, why, and as much of it as can be shown."""
+
+    line: int
+    why: str
+    text: str
+
+
+def left(line: Line, why: str) -> Left:
+    """A line that is left out for a reason."""
+    return Left(line.number, why, line.text.strip().decode(errors="replace"))
+
+
+def preceding(text: bytes, check: int) -> int:
+    """The checksum before: the only one that a text with some checksum can follow.
+
+    Example:
+        >>> preceding(b"any text", zlib.crc32(b"any text", 1234))
+        1234
+    """
+    state = check ^ 0xFFFFFFFF
+    for byte in reversed(text):
+        index = _INDEX[state >> 24]
+        state = ((state ^ _TABLE[index]) << 8 & 0xFFFFFFFF) | (index ^ byte)
+    return state ^ 0xFFFFFFFF
+
+
+def _table_entry(index: int) -> int:
+    for _ in range(8):
+        index = index >> 1 ^ (0xEDB88320 if index & 1 else 0)  # the polynomial of CRC-32, as zlib has it
+    return index
+
+
+_TABLE = [_table_entry(index) for index in range(256)]
+_INDEX = {entry >> 24: index for index, entry in enumerate(_TABLE)}  # the first byte of an entry tells which it is
+
+
+def lines_in(data: bytes) -> list[Line]:
+    """The lines of a journal that may be damaged; those that are empty are none."""
+    found = []
+    for number, text in enumerate(data.removeprefix(BOM).split(b"\n"), start=1):
+        if not text.strip():
+            continue
+        pieces = [text] if loaded(text) is not None else [piece for piece in BEGINNING.split(text) if piece.strip()]
+        found += [_line(number, piece) for piece in pieces]
+    return found
+
+
+def _line(number: int, text: bytes) -> Line:
+    ends = [*CHECK.finditer(text)]
+    check = int(ends[-1][1], 16) if ends else None
+    ways = [text, *(text[: end.end()] for end in ends)]  # the latter where something follows that does not belong to it
+    content = next((found for way in ways if (found := loaded(way)) is not None), None)
+    if content is None:
+        return Line(number, text, None, check, None)
+    written = content.pop("check", None)
+    if isinstance(written, str) and re.fullmatch("[0-9a-f]{8}", written):
+        check = int(written, 16)
+    try:
+        return Line(number, text, content, check, None if check is None else preceding(canonical(content), check))
+    except (ValueError, RecursionError):  # a number that is none
+        return Line(number, text, None, check, None)
+
+
+def canonical(content: dict[str, Any]) -> bytes:
+    """The text of which a line has the checksum."""
+    return json.dumps(content, allow_nan=False).encode()
+
+
+def proven(found: list[Line], keep: Collection[int] = ()) -> tuple[list[Link], list[Left]]:
+    """The lines that are proven, each behind the one that it follows and else in their order; and the others.
+
+    Args:
+        found: The lines of the journal.
+        keep: Numbers of lines to be kept although nothing proves them.
+    """
+    lines = [*_mended(found)]
+    kept, lost = _kept(lines, keep)
+    order = _in_order(kept)
+    headers = [place for place in order if lines[place].is_header]
+    home: dict[int, int | None] = {}  # the header of each line's journal
+    for place in order:
+        parent, above = kept[place].parent, [header for header in headers if header <= place]
+        home[place] = home[parent] if parent in home else [*headers[:1], *above][-1] if headers else None
+    ours = headers[:1] + [place for place in order if home[place] in headers[:1] and place not in headers]
+    lost |= {p: FOREIGN.format(lines[h].number) for p, h in home.items() if h is not None and h != headers[0]}
+    index = {place: i for i, place in enumerate(ours)}
+    links = []
+    for place in ours:
+        parent, remark = kept[place]
+        is_mended = lines[place] is not found[place]
+        links.append(Link(lines[place], None if parent is None else index.get(parent), BY_BOTH * is_mended or remark))
+    return links, [left(found[place], why) for place, why in sorted(lost.items())]
+
+
+def _mended(lines: list[Line]) -> Iterator[Line]:
+    """The lines; where one's checksum is damaged and the line before and another one say what it was, with that."""
+    wanted = {line.before for line in lines} - {None}
+    stands = {line.check for line in lines}
+    check: int | None = 0
+    for line in lines:
+        if line.content is not None and check is not None and line.before != check and line.before not in stands:
+            made = zlib.crc32(canonical(line.content), check)
+            if made in wanted and made not in stands:
+                line = line._replace(check=made, before=check)
+        yield line
+        check = line.check
+
+
+class _Place(NamedTuple):
+    parent: int | None  # the place of the line that it follows
+    remark: str
+
+
+def _kept(lines: list[Line], keep: Collection[int]) -> tuple[dict[int, _Place], dict[int, str]]:
+    """The lines to keep, by their place; and of the others the reason."""
+    kept: dict[int, _Place] = {}
+    lost: dict[int, str] = {}
+    seen: dict[tuple[bytes, int | None], int] = {}
+    places: dict[int | None, int] = {line.check: place for place, line in reversed([*enumerate(lines)])}
+    for place, line in enumerate(lines):
+        if line.content is None:
+            lost[place] = ILLEGIBLE if place + 1 < len(lines) else TORN
+            continue
+        parent = None if line.before is None else places.get(line.before)
+        is_proven = line.before == 0 if line.is_header else parent not in (None, place)
+        remark = "" if is_proven else BY_THE_NEXT if _is_proven_by_the_next(lines, place) else BY_REQUEST
+        if remark == BY_REQUEST and line.number not in keep:
+            has_predecessor = place == 0 or lines[place - 1].check is not None
+            lost[place] = CHANGED if has_predecessor else NOT_PROVEN
+        elif (copy := seen.setdefault((canonical(line.content), line.before), line.number)) != line.number:
+            lost[place] = COPY.format(copy)
+        else:
+            kept[place] = _Place(parent if is_proven and not line.is_header else None, remark)
+    return kept, lost
+
+
+def _is_proven_by_the_next(lines: list[Line], place: int) -> bool:
+    """Whether the line after follows one whose predecessor cannot be read, and which looks as it was written."""
+    line, others = lines[place], lines[place + 1 : place + 2]
+    if line.content is None or "event" not in line.content or place == 0 or lines[place - 1].check is not None:
+        return False
+    is_as_written = line.text.strip().startswith(canonical(line.content)[:-1])
+    return is_as_written and line.check is not None and any(other.before == line.check for other in others)
+
+
+def _in_order(kept: dict[int, _Place]) -> list[int]:
+    """The places of the lines that are kept, each behind the one that it follows."""
+    order: dict[int, None] = {}
+    waiting: dict[int, list[int]] = {}
+
+    def put(places: Iterable[int]) -> None:
+        stack = [*places][::-1]
+        while stack:
+            place = stack.pop()
+            order[place] = None
+            stack += waiting.pop(place, [])[::-1]
+
+    for place, (parent, _) in kept.items():
+        if parent is None or parent in order or parent not in kept:
+            put([place])
+        else:
+            waiting.setdefault(parent, []).append(place)
+    put(place for places in waiting.values() for place in places)
+    return [*order]

@@ -1,0 +1,159 @@
+"""The connections of a process to databases, and what to say where one fails: never with a password."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
+
+from robustbo.errors import JournalError, JournalWriteError, LockTimeout
+from robustbo.trials import worker
+from robustbo.trials.storage.addresses import Address
+from robustbo.trials.storage.disk import TIMEOUT_S
+
+SQLITE = "PRAGMA synchronous = EXTRA"  # a commit survives a power cut: the folder is synced too
+POSTGRESQL = (  # the server finds out within a minute that a machine is gone, and lets go of what it had locked
+    f"SET lock_timeout = {1000 * TIMEOUT_S:.0f}; SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; "
+    "SET tcp_keepalives_count = 3"
+)
+LOCKED = ("SQLITE_BUSY", "55P03")  # how the codes begin of what was locked for too long
+
+Failed = Callable[[Address, Exception], JournalError]
+
+_engines: dict[tuple[int, str], sa.Engine] = {}
+
+
+def unreadable(address: Address, error: Exception) -> JournalError:
+    """What to raise where reading has failed."""
+    return _locked(address, error) or JournalError(f"{address.name}: cannot be read: {reason(address, error)}")
+
+
+def unwritable(address: Address, error: Exception) -> JournalError:
+    """What to raise where nothing was written."""
+    said = f"{address.name}: cannot be written, and nothing was recorded: {reason(address, error)}"
+    return _locked(address, error) or JournalWriteError(said)
+
+
+@contextmanager
+def failing(failed: Failed, address: Address) -> Iterator[None]:
+    """Say of what fails what it was."""
+    try:
+        yield
+    except SQLAlchemyError as error:
+        raise failed(address, error) from None
+
+
+@contextmanager
+def connected(address: Address, failed: Failed = unwritable) -> Iterator[sa.Connection]:
+    """A connection that has been seen to work; what was not committed at its end has not been.
+
+    Raises:
+        JournalError: If there is none to be had.
+    """
+    with failing(failed, address):
+        connection = engine(address).connect()
+    is_usable = True
+    try:
+        yield connection
+    except Exception:
+        raise
+    except BaseException:  # an interrupt leaves it in a state that nobody knows
+        is_usable = False
+        raise
+    finally:
+        _closed(connection, is_usable)
+
+
+def _closed(connection: sa.Connection, is_usable: bool) -> None:
+    """Give a connection back; one that is broken, or might be, is not used again."""
+    with suppress(SQLAlchemyError):
+        if is_usable:
+            connection.close()
+            return
+    with suppress(SQLAlchemyError):
+        connection.invalidate()
+    with suppress(SQLAlchemyError):
+        connection.close()
+
+
+def engine(address: Address) -> sa.Engine:
+    """The connections of this process to a database; a forked one has its own, and leaves those of its parent alone."""
+    key = os.getpid(), address.url.render_as_string(hide_password=False)
+    if key not in _engines:
+        _engines.setdefault(key, _made(address))
+    return _engines[key]
+
+
+def _made(address: Address) -> sa.Engine:
+    try:
+        given, pool = _options(address)
+        made = sa.create_engine(address.url, connect_args=given, **pool)
+    except (NoSuchModuleError, ImportError) as error:  # the latter too where psycopg lacks its library
+        raise JournalError(
+            f"{address.name}: needs a driver that is not there ({reason(address, error)}); "
+            "pip install 'robustbo[database]' installs that of PostgreSQL"
+        ) from None
+    except (SQLAlchemyError, TypeError, ValueError) as error:
+        raise JournalError(f"{address.name}: is no address that can be used: {reason(address, error)}") from None
+    if address.dialect in ("sqlite", "postgresql"):
+        sa.event.listen(made, "connect", _begun_sqlite if address.dialect == "sqlite" else _begun_postgresql)
+    return made
+
+
+def _options(address: Address) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Options of a connection, and of the pool of them.
+
+    A SQLite file is opened anew each time. What is in memory has one connection, which one thread has at a time. Others
+    keep two: one decides while the other writes.
+    """
+    if address.is_file:
+        return {"timeout": TIMEOUT_S}, {"poolclass": sa.NullPool}
+    if address.dialect == "sqlite":
+        one = {"poolclass": sa.QueuePool, "pool_size": 1, "max_overflow": 0}
+        return {"timeout": TIMEOUT_S, "check_same_thread": False}, one
+    given: dict[str, Any] = {}
+    if address.dialect == "postgresql" and "application_name" not in address.url.query:
+        given["application_name"] = worker.name()  # who decides, where somebody waits for long
+    if address.url.get_driver_name() == "psycopg":
+        given["prepare_threshold"] = None  # prepared statements do not work behind each pool of connections
+    return given, {"pool_size": 2, "max_overflow": -1, "pool_pre_ping": True}
+
+
+def _begun_sqlite(connection: Any, _: object) -> None:
+    connection.text_factory = _text
+    connection.execute(SQLITE)
+
+
+def _text(data: bytes) -> str:
+    """Any bytes: a damaged line is found by its checksum, and named."""
+    return data.decode(errors="surrogateescape")
+
+
+def _begun_postgresql(connection: Any, _: object) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(POSTGRESQL)
+    connection.commit()
+
+
+def reason(address: Address, error: Exception) -> str:
+    """What a database said, in a line and without the password."""
+    said = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
+    return address.without_passwords(said)
+
+
+def code(error: Exception) -> str:
+    """The code of what a database said: an SQLSTATE, or SQLite's name of it; empty where there is none."""
+    cause = getattr(error, "orig", None)
+    found = [getattr(cause, name, None) for name in ("sqlstate", "pgcode", "sqlite_errorname")]
+    return next((str(each) for each in found if each), "")
+
+
+def _locked(address: Address, error: Exception) -> JournalError | None:
+    if not code(error).startswith(LOCKED):
+        return None
+    return LockTimeout(
+        f"{address.name}: another process has had it locked for more than {TIMEOUT_S:g} s; nothing was recorded; end "
+        "that process if it hangs, and try again"
+    )

@@ -1,0 +1,88 @@
+"""Who may decide on the next point of a study in a database: one at a time, while others append.
+
+On PostgreSQL it is an advisory lock that lasts as long as a transaction of its own, so that it ends with the process,
+whatever ends it, and works behind a pool of connections. For a file it is a lock on another beside it. Elsewhere there
+is none: of two who decide at once one finds that a trial has begun since, and decides again.
+"""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+
+import sqlalchemy as sa
+from sqlalchemy.exc import SQLAlchemyError
+
+from robustbo.errors import JournalError, LockTimeout
+from robustbo.trials.storage import disk
+from robustbo.trials.storage.addresses import Address
+from robustbo.trials.storage.connections import code, connected, failing, unwritable
+from robustbo.trials.storage.journal import DECISION_TIMEOUT_S
+
+LOCK_NOT_AVAILABLE = "55P03"
+NO_LIMIT = "0"
+LIMITS = sa.select(
+    sa.func.set_config("lock_timeout", sa.bindparam("limit"), True),  # True: for this transaction
+    sa.func.set_config("statement_timeout", NO_LIMIT, True),
+    sa.func.set_config("idle_in_transaction_session_timeout", NO_LIMIT, True),
+)
+LOCK = sa.select(sa.func.pg_advisory_xact_lock(sa.bindparam("first"), sa.bindparam("second")))
+HOLDER = sa.text(
+    "SELECT a.application_name FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid "
+    "WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 2 AND a.datname = current_database() "
+    "AND l.classid::bigint = :first AND l.objid::bigint = :second"
+)
+
+
+def deciding(address: Address) -> AbstractContextManager[object]:
+    """Keep others from deciding on a study's next point, where that is possible.
+
+    Raises:
+        LockTimeout: If somebody else decides for long.
+        JournalError: If the lock cannot be had.
+    """
+    if address.is_file:
+        return _file(address)
+    return _advisory(address) if address.dialect == "postgresql" else nullcontext()
+
+
+def _file(address: Address) -> AbstractContextManager[object]:
+    try:
+        return disk.Locked(address.lock_file, "ab", DECISION_TIMEOUT_S)
+    except JournalError:
+        raise
+    except OSError as error:
+        raise unwritable(address, error) from None
+
+
+@contextmanager
+def _advisory(address: Address) -> Iterator[None]:
+    with connected(address) as connection:  # whose end ends the transaction
+        is_locked = False
+        if disk.PATIENCE_S < DECISION_TIMEOUT_S and not (is_locked := _locked(address, connection, disk.PATIENCE_S)):
+            disk.warn_of_waiting(address.name, _holder(address, connection), DECISION_TIMEOUT_S)
+        if not (is_locked or _locked(address, connection, DECISION_TIMEOUT_S)):
+            raise LockTimeout(
+                f"{address.name}: {_holder(address, connection)} has been deciding on a next point for more than "
+                f"{DECISION_TIMEOUT_S:g} s; nothing was recorded; end that process if it hangs, and try again"
+            )
+        yield
+
+
+def _locked(address: Address, connection: sa.Connection, timeout_s: float) -> bool:
+    """Whether the lock was to be had within some time."""
+    first, second = address.key
+    try:
+        connection.execute(LIMITS, {"limit": f"{1000 * timeout_s:.0f}"})
+        connection.execute(LOCK, {"first": first, "second": second})
+    except SQLAlchemyError as error:
+        if code(error) != LOCK_NOT_AVAILABLE:
+            raise unwritable(address, error) from None
+        return False
+    return True
+
+
+def _holder(address: Address, connection: sa.Connection) -> str:
+    """Who has it, now that it was not to be had."""
+    first, second = (number & 0xFFFFFFFF for number in address.key)  # as pg_locks shows them
+    with failing(unwritable, address):
+        connection.rollback()
+        return connection.scalar(HOLDER, {"first": first, "second": second}) or disk.ANOTHER

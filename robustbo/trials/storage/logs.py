@@ -1,0 +1,81 @@
+"""Where a log is: in a file, or in a database where its place is an address."""
+
+import os
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+from robustbo.errors import JournalError
+from robustbo.trials.storage.journal import JournalFile
+from robustbo.trials.storage.log import Log, Mark
+from robustbo.trials.storage.reading import Contents, read
+
+Place = str | os.PathLike[str]
+
+
+def is_address(place: Place) -> bool:
+    """Whether it names a database: ``dialect+driver://...``.
+
+    Example:
+        >>> is_address("sqlite:///lab.db"), is_address("runs/lab.jsonl")
+        (True, False)
+    """
+    return "://" in os.fspath(place)
+
+
+def shown(place: Place) -> str:
+    """A log's place for messages: without the password of a database.
+
+    Raises:
+        JournalError: If it is no address, or SQLAlchemy is missing.
+
+    Example:
+        >>> shown("runs/lab.jsonl")
+        'runs/lab.jsonl'
+    """
+    return _database().shown(os.fspath(place)) if is_address(place) else os.fspath(place)
+
+
+def create(place: Place, header: Mapping[str, Any]) -> tuple[Log, Mark]:
+    """Begin a log.
+
+    Raises:
+        FileExistsError: If there is one.
+        JournalWriteError: If it cannot be written.
+    """
+    if is_address(place):
+        return _database().create(os.fspath(place), header)
+    return JournalFile.create(place, header)
+
+
+def resume(place: Place, *, is_watched: bool = False) -> tuple[Log, Contents]:
+    """A log to append to, or only to watch, and what is in it.
+
+    Raises:
+        JournalError: If it cannot be read.
+    """
+    if is_address(place):
+        return _database().resume(os.fspath(place))
+    return JournalFile.resume(place, is_watched=is_watched)
+
+
+def contents(place: Place) -> Contents:
+    """What is in a log, which is left as it is.
+
+    Raises:
+        JournalError: If it cannot be read.
+    """
+    if is_address(place):
+        return _database().resume(os.fspath(place))[1]
+    return read(place)
+
+
+def _database() -> ModuleType:
+    """Imported late, since SQLAlchemy is optional."""
+    try:
+        from robustbo.trials.storage import database
+    except ModuleNotFoundError as error:
+        raise JournalError(
+            f"a journal in a database needs {error.name}; pip install 'robustbo[database]', or name a file"
+        ) from None
+    return database

@@ -1,0 +1,109 @@
+"""What the bytes of a journal hold: its header, its events, and where the first damaged line is."""
+
+import os
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from robustbo.errors import JournalError, JournalWarning, warn
+from robustbo.trials.storage.log import SCHEMA, Mark, loaded, parse
+
+WRITE_S = 0.05  # more than a line takes to be written
+REMEDY = "`robustbo repair {}` writes what can be proven into a new one"
+TELL_AGAIN = "if you can read a value in it, tell it again"
+PASSED_OVER = f"passed over (the next ask or tell cuts it off); {TELL_AGAIN}"
+CUT_OFF = f"cut off; {TELL_AGAIN}"
+BEGINNING = b'{"schema"'
+
+
+class Contents(NamedTuple):
+    """What a journal holds: header, events, the mark behind them, and what follows of a write that never finished."""
+
+    header: dict[str, Any]
+    events: list[dict[str, Any]]
+    mark: Mark
+    torn: bytes
+
+
+def read(path: str | os.PathLike[str]) -> Contents:
+    """Read a journal without touching it.
+
+    Raises:
+        JournalError: If there is no such file, it is no journal, or a line is damaged; the message has the line's
+            number.
+    """
+    path = Path(path)
+    contents = contents_of(path, bytes_of(path))
+    if contents.torn:  # or half written at this moment
+        time.sleep(WRITE_S)
+        contents = contents_of(path, bytes_of(path))
+    return contents
+
+
+def is_journal(path: Path) -> bool:
+    """Whether a file begins as a journal does.
+
+    Raises:
+        OSError: If it cannot be read.
+    """
+    with path.open("rb") as file:
+        return file.read(len(BEGINNING)) == BEGINNING
+
+
+def bytes_of(path: Path) -> bytes:
+    """All bytes of a journal, or what might be one.
+
+    Raises:
+        JournalError: If there is no such file, or it cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise JournalError(f"{path}: there is no such journal") from None
+    except OSError as error:
+        raise JournalError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def contents_of(path: Path, data: bytes) -> Contents:
+    """What the bytes of a journal hold; see `read`."""
+    if not data:
+        raise JournalError(
+            f"{path}: is empty, and a journal begins with a header; put it back from a copy, or delete it to begin anew"
+        )
+    if not data.startswith(BEGINNING) and b'"check": "' not in data:
+        raise JournalError(f"{path}: is no journal of robustbo; a journal begins with {BEGINNING.decode()}: 1, ...")
+    found, mark, torn = follow(path, data, Mark(length=-1))
+    if (made := found[0].get("schema")) != SCHEMA:
+        raise JournalError(f"{path}, line 1: must be a header of schema {SCHEMA}, got {made!r}; use a newer robustbo")
+    return Contents(found[0], found[1:], mark, torn)
+
+
+def follow(path: Path, data: bytes, mark: Mark) -> tuple[list[dict[str, Any]], Mark, bytes]:
+    """The lines that follow a mark, the mark behind them, and what is torn off the last."""
+    *lines, tail = data.split(b"\n")
+    while lines and not (tail.strip() or lines[-1].strip()):  # an editor leaves blank lines at the end
+        tail = lines.pop()
+    tail = tail if tail.strip() else b""
+    found: list[dict[str, Any]] = []
+    count, check, end, is_open, _ = mark
+    for number, line in enumerate([*lines, tail] if tail else lines, start=1):
+        parsed = parse(line, check)
+        if parsed is None and number > len(lines) and count >= 0 and loaded(line) is None:
+            return found, Mark(count, check, end), tail  # a whole object with a wrong checksum is damage instead
+        if parsed is None:
+            raise JournalError(
+                f"{path}, line {count + 2}: damaged (checksum or syntax); the file is left as it is; "
+                + REMEDY.format(path)
+            )
+        content, check = parsed
+        found.append(content)
+        count, end, is_open = count + 1, end + len(line) + (number <= len(lines)), number > len(lines)
+    return found, Mark(count, check, end, is_open), b""
+
+
+def warn_of_torn(name: object, torn: bytes, then: str = PASSED_OVER) -> None:
+    """Say what a torn last line loses, if there is one, and what is done with it."""
+    if torn:
+        shown = torn[:200].decode(errors="replace")
+        said = f"{name}: the last line is torn, {len(torn)} bytes whose write never finished, and was {then}: {shown!r}"
+        warn(said, JournalWarning)

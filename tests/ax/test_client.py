@@ -1,0 +1,104 @@
+"""The helper for Ax; needs ax-platform."""
+
+import math
+
+import pytest
+
+pytest.importorskip("ax")
+
+from ax.api.client import Client
+from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
+
+from robustbo.ax import generation_strategy, next_repeat
+from robustbo.ax.experiment import history_of, runs_of, space_of
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # what Ax and its libraries say to their own developers
+
+
+def client(objective="f", parameters=()):
+    made = Client(random_seed=0)
+    ranges = [RangeParameterConfig(name="x", parameter_type="float", bounds=(0.0, 1.0))]
+    made.configure_experiment([*ranges, *parameters])
+    made.configure_optimization(objective=objective)
+    return made
+
+
+def measured(sign=1.0, off=1.2, **options):
+    """16 values of a wave, the eleventh too good."""
+    made = client("f" if sign > 0 else "-f", **options)
+    for i in range(16):
+        value = math.sin(3 * i / 15) + 0.1 * math.sin(40 * i) + (off if i == 10 else 0.0)
+        made.complete_trial(made.attach_trial({"x": i / 15}), {"f": sign * value})
+    return made
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_flagged_value_that_would_be_the_best_is_measured_again_once(sign):
+    made = measured(sign)
+    again = next_repeat(made)
+    assert again == {"x": 10 / 15}
+    index = made.attach_trial(again)
+    assert next_repeat(made) is None  # pending
+    made.complete_trial(index, {"f": sign * math.sin(2.0)})
+    assert next_repeat(made) is None  # settled
+
+
+def test_a_failed_repeat_counts():
+    made = measured()
+    for _ in range(2):
+        made.mark_trial_failed(made.attach_trial(next_repeat(made)))
+    assert next_repeat(made) is None
+
+
+def test_nothing_suspicious_is_nothing_to_repeat():
+    assert next_repeat(measured(off=0.0)) is None
+    assert next_repeat(measured(), remeasure="never") is None
+    assert next_repeat(client()) is None
+
+
+def test_other_parameters_are_understood():
+    made = client(
+        parameters=[
+            RangeParameterConfig(name="n", parameter_type="int", bounds=(1, 100), scaling="log"),
+            ChoiceParameterConfig(name="c", parameter_type="str", values=["a", "b"]),
+        ]
+    )
+    for i in range(9):
+        made.complete_trial(made.attach_trial({"x": i / 8, "n": i + 1, "c": "ab"[i % 2]}), {"f": i / 8})
+    assert next_repeat(made) is None
+
+
+def test_what_is_no_number_or_outside_is_left_out():
+    made = measured()
+    made.complete_trial(made.attach_trial({"x": 0.42}), {"f": math.nan})
+    made.complete_trial(made.attach_trial({"x": 1.2}), {"f": 0.0})
+    assert next_repeat(made) == {"x": 10 / 15}
+
+
+def test_it_is_known_who_asked():
+    made = client()
+    made.set_generation_strategy(generation_strategy("standard", seed=0))
+    made.complete_trial(made.attach_trial({"x": 0.2}), {"f": 0.2})
+    for _ in range(8):
+        for index, params in made.get_next_trials(max_trials=1).items():
+            made.complete_trial(index, {"f": params["x"]})
+    runs = runs_of(made._experiment, space_of(made._experiment), "f")
+    origins = [trial.origin for trial in history_of(runs)]
+    sobol = origins.count("sobol")
+    assert 0 < sobol < 8
+    assert origins == ["user", *["sobol"] * sobol, *["model"] * (8 - sobol)]
+
+
+def test_a_design_of_ax_s_own_is_no_model():
+    made = client()
+    for _ in range(3):
+        for index, params in made.get_next_trials(max_trials=1).items():
+            made.complete_trial(index, {"f": params["x"]})
+    runs = runs_of(made._experiment, space_of(made._experiment), "f")
+    assert runs[0].point == {"x": 0.5}  # the center of the space
+    assert [run.origin for run in runs] == ["sobol"] * 3
+
+
+def test_several_objectives_are_refused():
+    with pytest.raises(ValueError, match="must have one objective"):
+        next_repeat(client("f, g"))

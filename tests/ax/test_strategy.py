@@ -1,0 +1,290 @@
+"""Our surrogates as an Ax generation strategy, through a real client; needs ax-platform."""
+
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+pytest.importorskip("ax")
+
+from ax.adapter.cross_validation import cross_validate
+from ax.api.client import Client
+from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
+
+from problems.synthetic import branin
+from robustbo.ax import best, complete, generation_strategy, outliers
+from robustbo.ax.strategy import _rounded
+from robustbo.surrogates.registry import SURROGATES
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # what Ax and its libraries say to their own developers
+BRANIN = [
+    RangeParameterConfig(name="x1", parameter_type="float", bounds=(-5.0, 10.0)),
+    RangeParameterConfig(name="x2", parameter_type="float", bounds=(0.0, 15.0)),
+]
+
+
+def client(surrogate="relevance-pursuit", parameters=BRANIN, objective="-f", **options):
+    made = Client(random_seed=0)
+    made.configure_experiment(parameters)
+    made.configure_optimization(objective=objective)
+    made.set_generation_strategy(generation_strategy(surrogate, seed=3, **options))
+    return made
+
+
+def go_on(made, trials, bad=None, at=4, function=branin):
+    for _ in range(trials):
+        ((index, params),) = made.get_next_trials(max_trials=1).items()
+        made.complete_trial(index, {"f": bad if index == at and bad is not None else function(params)})
+    return made
+
+
+@pytest.mark.parametrize("bad", [-1e3, 1e5])
+def test_a_gross_value_on_either_side_is_named_and_not_followed(bad):
+    made = go_on(client(), 20, bad)
+    found, report = best(made), outliers(made)
+    assert branin(found.parameters) - branin.optimum < 3.0  # at random it is 54, at the liar up to 145
+    assert found.trial_index != 4
+    assert found.mean == pytest.approx(branin(found.parameters), abs=3 * found.sd)
+    assert report.iloc[0][["trial_index", "arm_name", "metric", "value"]].tolist() == [4, "4_0", "f", bad]
+    assert report["flagged"].tolist()[0]
+    assert report["evidence"][0] > 20
+    assert len(report) == 20
+
+
+@pytest.mark.parametrize("surrogate", sorted(SURROGATES))
+def test_every_surrogate_fits_generates_cross_validates_and_is_saved(surrogate, tmp_path):
+    made = go_on(client(surrogate), 8)
+    adapter = made._generation_strategy.adapter
+    assert type(adapter.generator.surrogate.model) is SURROGATES[surrogate]
+    folds = cross_validate(adapter)
+    assert all(math.isfinite(fold.predicted.means[0]) for fold in folds)
+    ((_, mean_sem),) = made.predict([{"x1": 1.0, "x2": 2.0}])[0].items()
+    assert all(math.isfinite(number) for number in mean_sem)
+    made.save_to_json_file(str(tmp_path / "client.json"))
+    loaded = go_on(Client.load_from_json_file(str(tmp_path / "client.json")), 2)
+    assert type(loaded._generation_strategy.adapter.generator.surrogate.model) is SURROGATES[surrogate]
+
+
+CONTINUE = """
+import json, logging, sys, warnings
+warnings.simplefilter("ignore")
+logging.disable(logging.CRITICAL)
+import torch
+import robustbo.ax
+from ax.api.client import Client
+torch.set_default_dtype(torch.float64)  # as in these tests
+torch.rand(7)
+print(json.dumps(Client.load_from_json_file(sys.argv[1]).get_next_trials(max_trials=2)))
+"""
+
+
+@pytest.mark.parametrize("trials", [3, 10])
+def test_a_client_that_was_loaded_proposes_what_one_that_went_on_does(tmp_path, trials):
+    made = go_on(client(), trials)
+    made.save_to_json_file(str(tmp_path / "client.json"))
+    wanted = {str(index): params for index, params in made.get_next_trials(max_trials=2).items()}
+    command = [sys.executable, "-c", CONTINUE, str(tmp_path / "client.json")]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}  # as here
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert json.loads(done.stdout.splitlines()[-1]) == wanted
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_it_goes_on_alike_for_good(tmp_path, dtype):
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        made = go_on(client(), 7)
+        made.save_to_json_file(str(tmp_path / "client.json"))
+        loaded = Client.load_from_json_file(str(tmp_path / "client.json"))
+        for one in (made, loaded):
+            go_on(one, 3)
+        asked = [one.get_next_trials(max_trials=1) for one in (made, loaded)]
+        assert asked[0] == asked[1]
+    finally:
+        torch.set_default_dtype(before)
+
+
+def test_a_value_counts_alike_before_and_after_json():
+    value = 18.884271655037722  # 18.884271655 in JSON: a tie
+    for scale in (1e-3, 1.0, 1e3, -1.0):
+        x = scale * value
+        assert _rounded(np.array([x])) == _rounded(np.array([float(f"{x:.10f}")]))
+
+
+def test_the_seed_says_it_all():
+    first, again, other = (
+        go_on(client() if same else client_of(4), 7).get_next_trials(max_trials=1) for same in (True, True, False)
+    )
+    assert first == again != other
+
+
+def client_of(seed):
+    made = Client(random_seed=0)
+    made.configure_experiment(BRANIN)
+    made.configure_optimization(objective="-f")
+    made.set_generation_strategy(generation_strategy(seed=seed))
+    return made
+
+
+def test_values_reach_the_model_robustly_scaled_and_unclipped():
+    made = go_on(client(), 8, bad=1e5)
+    made.get_next_trials(max_trials=1)
+    model = made._generation_strategy.adapter.generator.surrogate.model
+    raw, _ = model.outcome_transform.untransform(model.train_targets.unsqueeze(-1))
+    others, gross = raw.sort(dim=0).values[:-1], raw.max()
+    assert gross > 100  # not winsorized
+    assert others.std() > 0.3  # not crushed by it
+    assert model.support == [4]
+
+
+def test_log_integer_and_choice_parameters_and_options():
+    parameters = [
+        RangeParameterConfig(name="lr", parameter_type="float", bounds=(1e-4, 1e-1), scaling="log"),
+        RangeParameterConfig(name="n", parameter_type="int", bounds=(1, 8)),
+        ChoiceParameterConfig(name="c", parameter_type="str", values=["a", "b", "z"]),
+    ]
+
+    def value(p):
+        return (math.log10(p["lr"]) + 2) ** 2 + (p["n"] - 3) ** 2 / 10 + (p["c"] != "b")
+
+    options = {"surrogate_options": {"outlier_rate": 0.1}, "num_initial": 6}
+    made = go_on(client(parameters=parameters, **options), 14, bad=-50.0, function=value)
+    assert value(best(made).parameters) < 1.2
+    assert outliers(made)["trial_index"][0] == 4
+    assert made._generation_strategy.adapter.generator.surrogate.model._options.outlier_rate == 0.1
+    sobol = [t for t in made._experiment.trials.values() if t.generator_runs[0]._generation_node_name == "Sobol"]
+    assert len(sobol) == 6
+
+
+def test_constraints_batches_pending_failed_and_abandoned_trials():
+    made = Client(random_seed=0)
+    made.configure_experiment(BRANIN, parameter_constraints=["x1 + x2 <= 12"])
+    made.configure_optimization(objective="-f")
+    made.set_generation_strategy(generation_strategy(seed=0))
+    go_on(made, 6)
+    batch = made.get_next_trials(max_trials=3)
+    points = {tuple(p.values()) for p in batch.values()}
+    assert len(points) == 3
+    assert all(p["x1"] + p["x2"] <= 12 + 1e-6 for p in batch.values())
+    first, second, third = batch
+    made.mark_trial_failed(first)
+    made.mark_trial_abandoned(second)
+    made.complete_trial(third, {"f": branin(batch[third])})
+    made.attach_trial({"x1": math.pi, "x2": 2.275})
+    go_on(made, 1)
+    report = outliers(made)
+    assert sorted(report["trial_index"]) == [0, 1, 2, 3, 4, 5, 8, 10]
+    by_trial = dict(zip(report["trial_index"], report["value"], strict=True))
+    assert by_trial[8] == pytest.approx(branin(batch[third]))
+
+
+@pytest.mark.parametrize("sem", [None, 0.1])
+def test_what_is_not_finite_fails_and_shifts_nothing(sem):
+    made = client()
+    for _ in range(12):
+        ((index, params),) = made.get_next_trials(max_trials=1).items()
+        value = {2: math.inf, 5: math.nan}.get(index, branin(params))
+        assert complete(made, index, {"f": value if sem is None else (value, sem)}) == math.isfinite(value)
+    report = outliers(made)
+    assert sorted(report["trial_index"]) == [0, 1, 3, 4, 6, 7, 8, 9, 10, 11]
+    for index, value in zip(report["trial_index"], report["value"], strict=True):
+        assert value == pytest.approx(branin(made._experiment.trials[index].arm.parameters))
+    assert made._experiment.trials[2].status.is_failed
+    assert "not finite" in made._experiment.trials[2].status_reason
+
+
+@pytest.mark.parametrize("wrong", [(0.3, math.inf), (math.nan, 0.1)])
+def test_a_standard_error_must_be_finite_too(wrong):
+    made = client()
+    ((index, _),) = made.get_next_trials(max_trials=1).items()
+    assert not complete(made, index, {"f": wrong})
+    assert made._experiment.trials[index].status.is_failed
+
+
+def test_what_complete_cannot_take_is_refused():
+    made = client()
+    for value in (1.0, 2):
+        ((index, _),) = made.get_next_trials(max_trials=1).items()
+        assert complete(made, index, {"f": value})
+    ((index, _),) = made.get_next_trials(max_trials=1).items()
+    with pytest.raises(ValueError, match="f must have a standard error at all trials or at none"):
+        complete(made, index, {"f": (1.0, 0.1)})
+    with pytest.raises(TypeError, match="f must be a real number, got None"):
+        complete(made, index, {"f": None})
+    with pytest.raises(TypeError, match=r"f must be a value or \(value, standard error\)"):
+        complete(made, index, {"f": (1.0, 0.1, 2.0)})
+    with pytest.raises(ValueError, match="f's standard error must be at least 0, got -1"):
+        complete(made, index, {"f": (1.0, -1.0)})
+    assert complete(made, index, {"f": np.float64(3.0)})
+
+
+def test_several_metrics_have_a_model_each_and_a_report_each():
+    made = client(objective="-f, g")
+    for _ in range(8):
+        ((index, p),) = made.get_next_trials(max_trials=1).items()
+        made.complete_trial(index, {"f": 1e4 if index == 3 else branin(p), "g": -1e4 if index == 6 else p["x1"]})
+    report = outliers(made)
+    assert {"f", "g"} == set(report["metric"])
+    assert report[report["flagged"]].groupby("metric")["trial_index"].apply(list).to_dict() == {"f": [3], "g": [6]}
+    assert outliers(made, metric="g")["metric"].unique().tolist() == ["g"]
+    with pytest.raises(ValueError, match="must have one objective"):
+        best(made)
+
+
+def test_a_bad_option_is_refused_at_once():
+    with pytest.raises(TypeError, match="has the options"):
+        generation_strategy("relevance-pursuit", {"colour": 1})
+    for surrogate in ("nonsense", "botorch.models:SingleTaskGP"):
+        with pytest.raises(ValueError, match="surrogate must be one of"):
+            generation_strategy(surrogate)
+    with pytest.raises(ValueError, match="num_initial must be"):
+        generation_strategy(num_initial=0)
+    with pytest.raises(ValueError, match="seed must be"):
+        generation_strategy(seed=-1)
+    with pytest.raises(ValueError, match=r"metric must be one of \['f'\], got 'lossy'"):
+        outliers(go_on(client(), 1), "lossy")
+
+
+def test_a_database_keeps_it(tmp_path):
+    pytest.importorskip("sqlalchemy")
+    pytest.importorskip("tabulate")  # which Ax's database code needs and does not ask for
+    from ax.api.configs import StorageConfig
+    from ax.storage.sqa_store.db import create_all_tables, get_engine, init_engine_and_session_factory
+
+    url = f"sqlite:///{tmp_path / 'ax.db'}"
+    init_engine_and_session_factory(url=url, force_init=True)
+    create_all_tables(get_engine())
+    made = Client(storage_config=StorageConfig(url=url), random_seed=0)
+    made.configure_experiment(BRANIN, name="kept")
+    made.configure_optimization(objective="-f")
+    made.set_generation_strategy(generation_strategy("relevance-pursuit", {"outlier_rate": 0.1}, seed=3))
+    go_on(made, 7)
+    loaded = Client.load_from_database("kept", storage_config=StorageConfig(url=url))
+    assert len(go_on(loaded, 1)._experiment.trials) == 8
+    assert loaded._generation_strategy.adapter.generator.surrogate.model._options.outlier_rate == 0.1
+
+
+def test_analyses_are_computed():
+    cards = go_on(client(), 8, bad=-1e3).compute_analyses(display=False)
+    assert len(cards) > 0
+    assert not [card for card in cards if "Error" in type(card).__name__]
+
+
+def test_the_readmes_example_runs(capsys):
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    (example,) = [block for block in re.findall(r"```python\n(.*?)```", readme, re.DOTALL) if "ax.api" in block]
+    names = {}
+    exec(example, names)
+    found = names["best"](names["client"]).parameters
+    assert (found["x"] - 0.3) ** 2 + (found["y"] - 0.6) ** 2 < 0.02
+    report = names["outliers"](names["client"])
+    assert (report["trial_index"][0], report["flagged"].sum()) == (6, 1)
+    assert "Best(trial_index=" in capsys.readouterr().out

@@ -1,0 +1,161 @@
+import pytest
+import torch
+from botorch.acquisition import AcquisitionFunction, LogExpectedImprovement, qLogExpectedImprovement
+from botorch.acquisition.logei import qLogNoisyExpectedImprovement
+from botorch.models import SingleTaskGP
+
+from robustbo.loop.acquisition import LogNEI, build, maximize, next_point
+from robustbo.loop.fit import fit as fit_history
+from robustbo.searchspace.parameters import Choice, Float, Int
+from robustbo.searchspace.space import Space
+from robustbo.surrogates.baselines.standard import StandardGP
+from robustbo.surrogates.common.contract import fit, quiet
+from robustbo.surrogates.registry import SURROGATES
+from robustbo.trials.history import History
+from robustbo.trials.settings import Settings
+
+X = torch.rand(8, 2, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.fixture(scope="module")
+def model():
+    return SingleTaskGP(X, -(X - 0.3).square().sum(-1, keepdim=True)).eval()
+
+
+@pytest.mark.parametrize(
+    ("name", "pending", "kind"),
+    [
+        ("auto", None, qLogNoisyExpectedImprovement),
+        ("qLogNEI", X[:2], qLogNoisyExpectedImprovement),
+        ("qLogEI", X[:2], qLogExpectedImprovement),
+        ("LogEI", None, LogExpectedImprovement),
+        ("LogEI", X[:2], qLogExpectedImprovement),
+    ],
+)
+def test_a_name_gives_its_function(model, name, pending, kind):
+    assert type(build(name, model, X, pending, seed=0)) is kind
+
+
+@pytest.mark.parametrize("surrogate", sorted(SURROGATES))
+@pytest.mark.parametrize("name", ["auto", "qLogNEI", "qLogEI", "LogEI"])
+def test_every_surrogate_has_every_function_and_its_slopes(surrogate, name):
+    with quiet():
+        model = fit(SURROGATES[surrogate](X, -(X - 0.3).square().sum(-1, keepdim=True)))
+        function = build(name, model, X, None, seed=0)
+        points = torch.rand(3, 1, 2, generator=torch.Generator().manual_seed(1)).requires_grad_()
+        for _ in range(2):  # nothing that the first evaluation leaves behind spoils the second
+            (slopes,) = torch.autograd.grad(function(points).sum(), points)
+            assert slopes.isfinite().all()
+
+
+def test_an_unknown_name_is_refused(model):
+    with pytest.raises(ValueError, match=r"acquisition must be one of \['auto', .*got 'UCB'"):
+        build("UCB", model, X, None, seed=0)
+
+
+def test_the_incumbent_is_a_posterior_mean_not_the_best_value():
+    noisy = SingleTaskGP(X, torch.arange(8.0).unsqueeze(-1) % 2, torch.full((8, 1), 4.0)).eval()
+    best = build("LogEI", noisy, X, None, seed=0).best_f
+    assert best == noisy.posterior(X).mean.max()
+    assert best < 1.0
+
+
+def test_the_analytic_and_the_monte_carlo_function_agree(model):
+    points = torch.rand(20, 1, 2)
+    analytic, sampled = (build(name, model, X, None, seed=0)(points) for name in ("LogEI", "qLogEI"))
+    good = analytic > -5
+    assert (analytic - sampled)[good].abs().max() < 0.2
+
+
+@pytest.fixture(scope="module")
+def ours():
+    Y = -(X - 0.3).square().sum(-1, keepdim=True) + 0.1 * torch.randn(8, 1, generator=torch.Generator().manual_seed(1))
+    return fit(StandardGP(X, Y, torch.full_like(Y, 0.01), outcome_transform=None))
+
+
+@pytest.mark.parametrize("pending", [None, torch.tensor([[0.31, 0.29]])])
+def test_our_noisy_improvement_is_the_monte_carlo_one(ours, pending):
+    """Where an improvement is likely: elsewhere the Monte Carlo one sees hardly any sample that improves."""
+    points = torch.rand(400, 1, 2, generator=torch.Generator().manual_seed(2))
+    exact, sampled = (build(name, ours, X, pending, seed=0)(points) for name in ("auto", "qLogNEI"))
+    likely = exact > exact.max() - 1
+    assert likely.sum() > 5
+    if pending is None:
+        assert (exact - sampled)[likely].abs().max() < 0.2
+    assert sampled[likely].min() > sampled.median()
+
+
+def test_our_noisy_improvement_has_gradients_everywhere(ours):
+    function = build("auto", ours, X, None, seed=0)
+    assert type(function) is LogNEI
+    points = torch.cat([X[:2], torch.rand(3, 2)]).unsqueeze(1).requires_grad_()
+    function(points).sum().backward()
+    assert points.grad.isfinite().all()
+    assert points.grad[2:].abs().sum() > 0
+
+
+def test_a_choice_goes_through_the_models_own_encoding():
+    space = Space(x=Float(0.0, 1.0), c=Choice("a", "b"))
+    made = History()
+    for i in range(8):
+        params = space.sobol(0, i)
+        value = params["x"] + (params["c"] == "b")
+        made = made.apply({"event": "tell", "trial": i, "params": params, "value": value, "sd": None})
+    fitted = fit_history(Settings(space, direction="maximize", surrogate="standard"), made)
+    best = next_point("auto", fitted, space, [], 0)
+    assert best[1] == 1.0
+
+
+class Peak(torch.nn.Module):
+    """A function with one known peak, in place of an acquisition function."""
+
+    X_pending = None
+
+    def __init__(self, at):
+        super().__init__()
+        self.at = torch.tensor(at)
+        self.model = None
+
+    def forward(self, X):
+        return -(X - self.at).abs().sum((-2, -1))
+
+
+@pytest.mark.parametrize(
+    ("space", "at"),
+    [
+        (Space(x=Float(0, 1), y=Float(0, 1)), [0.25, 0.75]),
+        (Space(x=Float(0, 1), k=Int(0, 4)), [0.25, 0.7]),
+        (Space(c=Choice(*range(5)), k=Int(0, 9999)), [3.0, 0.5]),
+        (Space(c=Choice("a", "b"), d=Choice("a", "b")), [1.0, 0.0]),
+        (Space(k=Int(0, 1), l=Int(3, 7)), [0.75, 0.1]),
+    ],
+    ids=repr,
+)
+def test_the_peak_is_found_in_every_kind_of_space(space, at):
+    torch.manual_seed(0)
+    with quiet():
+        found = maximize(Peak(at), space)
+    assert found.tolist() == pytest.approx(at, abs=1e-2)
+
+
+class Cone(AcquisitionFunction):
+    """Flat but for a small neighbourhood of one point."""
+
+    def __init__(self, model, at):
+        super().__init__(model)
+        self.at = at
+
+    def forward(self, X):
+        return (1 - 5 * (X.squeeze(-2) - self.at).norm(dim=-1)).clamp_min(0.0)
+
+
+def test_a_narrow_maximum_near_the_best_point_is_found():
+    """A share of 0.0003 of the cube: samples everywhere hardly ever fall there."""
+    inputs = torch.rand(30, 6, generator=torch.Generator().manual_seed(0))
+    model = fit(StandardGP(inputs, -(inputs - 0.4).square().sum(-1, keepdim=True)))
+    best = inputs[model.posterior(inputs).mean.argmax()]
+    space = Space(**{f"x{i}": Float(0.0, 1.0) for i in range(6)})
+    torch.manual_seed(0)
+    with quiet():
+        found = maximize(Cone(model, (best + 0.01).clamp(0, 1)), space)
+    assert (found - best).norm() < 0.1

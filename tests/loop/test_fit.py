@@ -1,0 +1,112 @@
+import pytest
+import torch
+from botorch.models import SingleTaskGP
+
+from robustbo.loop import fit as fitting
+from robustbo.loop.decide import incumbent, step
+from robustbo.loop.fit import COLD_EVERY, fit
+from robustbo.loop.outliers import outliers
+from robustbo.numerics.gp.map_fit import climb
+from robustbo.numerics.pursuit import support_fit
+from robustbo.searchspace.parameters import Float
+from robustbo.searchspace.space import Space
+from robustbo.surrogates.registry import name_of
+from robustbo.trials.history import History
+from robustbo.trials.settings import Settings
+
+SPACE = Space(x=Float(0.0, 1.0), y=Float(0.0, 1.0))
+
+
+def history(n, wrong=()):
+    made = History()
+    for i in range(n):
+        params = SPACE.sobol(3, i)
+        value = params["x"] ** 2 - params["y"] + 50.0 * (i in wrong)
+        made = made.apply({"event": "tell", "trial": i, "params": params, "value": value, "sd": None})
+    return made
+
+
+def fitted(n, surrogate="relevance-pursuit", wrong=(), forget=True):
+    if forget:
+        fitting._fit.cache_clear()
+    return fit(Settings(SPACE, surrogate=surrogate), history(n, wrong))
+
+
+def theta(found):
+    return [p.tolist() for p in found.model.parameters()]
+
+
+@pytest.mark.parametrize("surrogate", ["relevance-pursuit", "standard"])
+def test_a_fit_is_the_same_whether_a_run_went_on_or_is_resumed(surrogate):
+    settings = Settings(SPACE, surrogate=surrogate)
+    fitting._fit.cache_clear()
+    for n in range(10, 18):
+        made = history(n, wrong=(3, 12))
+        going_on = fit(settings, made)
+        outliers(settings, made), incumbent(settings, made), step(settings, made, n)  # what a run does in between
+    resumed = fitted(17, surrogate, wrong=(3, 12))
+    assert theta(going_on) == theta(resumed)
+    assert torch.equal(going_on.model.found.rho, resumed.model.found.rho)
+
+
+def test_a_known_number_of_outliers_needs_no_more_observations_than_that():
+    settings = Settings(SPACE, surrogate="relevance-pursuit", options='{"num_outliers": 3}')
+    for n in (3, 5, 13, 15):
+        fitting._fit.cache_clear()
+        assert len(fit(settings, history(n, wrong=(0, 2, 11))).model.support) <= 3
+    assert fit(settings, history(15, wrong=(0, 2, 11))).model.support == [0, 2, 11]
+
+
+def test_a_warm_search_is_shorter_and_ends_as_high(monkeypatch):
+    evaluations = []
+
+    def counted(*args, **options):
+        found = climb(*args, **options)
+        evaluations.append(found[0].num_evaluations)
+        return found
+
+    monkeypatch.setattr(support_fit, "climb", counted)
+    fitted(COLD_EVERY + 4, wrong=(3, 12))
+    evaluations.clear()
+    warm = fitted(COLD_EVERY + 5, wrong=(3, 12), forget=False).model
+    effort = sum(evaluations)
+    monkeypatch.setattr(fitting, "COLD_EVERY", 1)
+    evaluations.clear()
+    cold = fitted(COLD_EVERY + 5, wrong=(3, 12)).model
+    assert effort < sum(evaluations)
+    assert warm.found.F >= cold.found.F - 0.1
+    assert warm.support == cold.support
+
+
+def test_a_new_outlier_is_found_from_a_warm_start():
+    assert fitted(16, wrong=(15,)).model.support == [15]
+
+
+def test_a_value_that_changes_the_scale_starts_the_search_anew():
+    settings = Settings(SPACE, surrogate="relevance-pursuit")
+    made = history(2)
+    for i, value in enumerate([1e12, 3e12, 5e12, 2e12], start=2):
+        made = made.apply({"event": "tell", "trial": i, "params": SPACE.sobol(3, i), "value": value, "sd": None})
+    fitting._fit.cache_clear()
+    assert fit(settings, made).scale > 1e11
+
+
+def test_a_model_that_cannot_continue_is_fitted_from_nothing():
+    settings = Settings(SPACE, surrogate=name_of(SingleTaskGP))
+    fitting._fit.cache_clear()
+    assert isinstance(fit(settings, history(7)).model, SingleTaskGP)
+    assert fitting._fit.cache_info().currsize == 1
+
+
+def test_known_noise_goes_along():
+    made = History()
+    for i in range(13):
+        params = SPACE.sobol(3, i)
+        made = made.apply({"event": "tell", "trial": i, "params": params, "value": params["x"], "sd": 0.1 + 0.01 * i})
+    fitting._fit.cache_clear()
+    found = fit(Settings(SPACE, surrogate="relevance-pursuit"), made)
+    _, noise = found.model.outcome_transform.untransform(
+        found.model.train_targets.unsqueeze(-1), found.model.likelihood.noise.unsqueeze(-1)
+    )
+    expected = torch.tensor([(0.1 + 0.01 * i) / found.scale for i in range(13)]).square()
+    torch.testing.assert_close(noise.squeeze(-1), expected)

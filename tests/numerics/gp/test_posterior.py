@@ -1,0 +1,39 @@
+import torch
+from torch.autograd import gradcheck
+
+from robustbo.numerics.gp.kernels import KERNELS, squared_differences
+from robustbo.numerics.gp.posterior import Latent, stacked
+
+
+def latent(n=8, kernel="matern52", noise=0.01, l=(0.4, 0.7), s2f=2.0, m=0.3):
+    generator = torch.Generator().manual_seed(0)
+    X = torch.rand(n, 2, generator=generator)
+    y, l, s2f, m = torch.sin(5 * X[:, 0]), torch.tensor(l), torch.tensor(s2f), torch.tensor(m)
+    P = torch.linalg.inv(KERNELS[kernel](squared_differences(X, X), l, s2f).K + noise * torch.eye(n))
+    return Latent(kernel, l, s2f, m, X, P, P @ (y - m))
+
+
+def test_the_covariance_is_the_kernels():
+    given = stacked([latent(), latent(l=(0.9, 0.3), s2f=0.5)])
+    X, Z = torch.rand(5, 2), torch.rand(3, 2)
+    torch.testing.assert_close(
+        given.covariance(X, Z), KERNELS["matern52"](squared_differences(X, Z), given.l, given.s2f).K
+    )
+
+
+def test_the_posterior_is_the_dense_formula_and_a_batch_is_a_loop():
+    given, X = latent(), torch.rand(3, 4, 2)
+    K = KERNELS["matern52"](squared_differences(given.X, given.X), given.l, given.s2f).K
+    mean, covariance = given.posterior(given.X)
+    torch.testing.assert_close(mean, given.m + K @ given.al)
+    torch.testing.assert_close(covariance, K - K @ given.P @ K)
+    means, covariances = given.posterior(X)
+    for b in range(3):
+        one = given.posterior(X[b])
+        torch.testing.assert_close((means[b], covariances[b]), one)
+
+
+def test_autograd_follows_the_posterior_at_the_inputs_too():
+    given = latent()
+    x = torch.cat([given.X[:1], torch.rand(1, 2)]).requires_grad_()
+    assert gradcheck(given.posterior, (x,))

@@ -1,0 +1,68 @@
+import mpmath
+import numpy as np
+import pytest
+
+from robustbo.numerics.improvement.normal import CAP, FAR, scaled, tail_slope
+
+EVERYWHERE = np.array([1e150, 1e3, CAP + 1e-9, CAP, 5.0, 0.5, 0.0, -1e-300, -0.5, -1.0, -5.0, -12.0, FAR])
+TAIL = np.array([np.nextafter(FAR, -100), -21.0, -37.0, -50.0, -1e3, -1e4, -1e6, -1e15])
+
+
+def exact(u):
+    """phi, Phi and h, times sqrt(2 pi) exp(u^2 / 2) where u < 0, from more digits than cancel."""
+    with mpmath.workdps(50 + (int(2 * np.log10(-u)) if u < -1 else 0)):
+        u = mpmath.mpf(float(u))
+        shift = mpmath.sqrt(2 * mpmath.pi) * mpmath.exp(min(u, 0) ** 2 / 2)
+        phi, Phi = mpmath.npdf(u) * shift, mpmath.erfc(-u / mpmath.sqrt(2)) / 2 * shift
+        return float(phi), float(Phi), float(phi + u * Phi)
+
+
+@pytest.mark.parametrize("u", [*EVERYWHERE, *TAIL])
+def test_shifted_to_itself_each_part_is_right(u):
+    here = np.array([u])
+    phi, Phi, h = exact(u)
+    found = scaled(here, np.minimum(here, 0.0))
+    assert found.Phi[0] == pytest.approx(Phi, rel=2e-13, abs=0)
+    assert found.h[0] == pytest.approx(h, rel=2e-13, abs=0)
+    assert u > CAP or found.phi[0] == pytest.approx(phi, rel=2e-14, abs=0)
+
+
+@pytest.mark.parametrize("u", TAIL)
+def test_the_slope_in_the_tail_has_all_digits(u):
+    _, Phi, h = exact(u)
+    assert tail_slope(np.array([-u]))[0] == pytest.approx(Phi / h, rel=1e-14, abs=0)
+
+
+def test_a_shift_is_a_factor():
+    u = np.linspace(-30.0, -25.0, 11)
+    one, other = scaled(u, np.array(-25.0)), scaled(u, np.array(-26.0))
+    for part, same in zip(one, other, strict=True):
+        np.testing.assert_allclose(part * np.exp(0.5 * (26.0**2 - 25.0**2)), same, rtol=1e-12)
+
+
+def test_the_branches_meet():
+    for seam in (CAP, FAR):
+        below, above = scaled(np.nextafter([seam, seam], [-100.0, 100.0]), np.array(min(seam, 0.0)))[1:]
+        np.testing.assert_allclose(below[0], below[1], rtol=1e-12)
+        np.testing.assert_allclose(above[0], above[1], rtol=1e-12)
+
+
+def test_at_the_ends_all_is_finite():
+    u = np.array([1e150, 0.0, -1e150])
+    for c in (np.zeros(3), np.minimum(u, 0.0)):
+        assert all(np.isfinite(part).all() for part in scaled(u, c))
+    assert scaled(u[2:], u[2:]).h[0] > 0
+
+
+def test_what_is_no_number_leaves_the_others_alone():
+    u = np.array([-1e8, np.nan, -1e12])
+    found = scaled(u, u)
+    assert (found.Phi / found.h)[[0, 2]] == pytest.approx([1e8, 1e12], rel=1e-14)
+
+
+def test_an_array_is_a_loop():
+    u = np.concatenate([EVERYWHERE, TAIL]).reshape(3, 7)
+    c = np.minimum(u.max(-1, keepdims=True), 0.0)
+    alone = [[scaled(u[i, j : j + 1], c[i]) for j in range(7)] for i in range(3)]
+    for part, each in enumerate(scaled(u, c)):
+        np.testing.assert_allclose(each, [[one[part][0] for one in row] for row in alone], rtol=1e-14)

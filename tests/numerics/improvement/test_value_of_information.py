@@ -1,0 +1,47 @@
+import math
+
+import pytest
+import torch
+
+from robustbo.numerics.improvement.value_of_information import chance_of_error, expected_improvement, value_of_repeating
+
+
+def value(*arguments):
+    return value_of_repeating(*(torch.tensor(x, dtype=torch.float64) for x in arguments)).item()
+
+
+@pytest.mark.parametrize("y", [-1.0, 0.4, 2.5])
+@pytest.mark.parametrize("p", [0.0, 0.3, 0.9, 1.0])
+@pytest.mark.parametrize(("mu", "sd"), [(0.2, 0.5), (1.5, 1.0)])
+def test_it_is_the_mean_over_what_could_come_out(y, p, mu, sd):
+    B, f = 1.0, mu + sd * torch.randn(2_000_000, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    knowing = (1 - p) * max(B, y) + p * f.clamp_min(B).mean().item()
+    not_knowing = max(B, (1 - p) * y + p * mu)
+    assert value(y, p, mu, sd, B) == pytest.approx(knowing - not_knowing, abs=3e-3)
+
+
+def test_nothing_is_learned_where_nothing_changes_the_choice():
+    assert value(-5.0, 0.5, -4.0, 0.1, 3.0) == pytest.approx(0, abs=1e-12)  # poor either way
+    assert value(5.0, 0.0, 1.0, 1.0, 3.0) == 0  # no doubt
+
+
+def test_it_is_largest_where_the_choice_hangs_on_the_answer():
+    values = [value(5.0, p, 1.0, 1e-6, 2.0) for p in (0.1, 0.5, 0.75, 0.9, 0.99)]
+    assert values.index(max(values)) == 2
+
+
+@pytest.mark.parametrize("y", [1e300, -1e300])
+def test_a_value_of_any_size_gives_a_finite_answer(y):
+    assert 0 <= value(y, 1.0, 0.0, 1.0, 1.0) < 1
+
+
+def test_doubt_rises_from_a_low_rate_to_certainty():
+    p = chance_of_error(torch.tensor([0.0, 8.0, 14.0, 1e6, math.inf], dtype=torch.float64))
+    assert (p.diff() >= 0).all()
+    assert 0.05 < p[0] < 0.1
+    assert p[-1] == 1
+
+
+def test_expected_improvement_of_a_certain_value_is_the_difference():
+    mu, sd, B = (torch.tensor(x, dtype=torch.float64) for x in (3.0, 1e-9, 1.0))
+    assert expected_improvement(mu, sd, B).item() == pytest.approx(2.0)

@@ -1,0 +1,117 @@
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+import torch
+
+from robustbo.numerics.pursuit.gibbs import _Chain, log_cauchy, sample
+
+
+def problem(n=8, seed=0):
+    """A smooth function, two values of which are off."""
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.rand(n, generator=generator)
+    Sg = torch.exp(-0.5 * (x.unsqueeze(-1) - x).square() / 0.2**2) + 0.05 * torch.eye(n)
+    y = torch.sin(5 * x)
+    y[1] += 1.1
+    y[4] -= 0.8
+    return Sg, y
+
+
+def log_wrong(y):
+    return log_cauchy(y, torch.ones_like(y))
+
+
+def log_normal(Sg, y):
+    return torch.distributions.MultivariateNormal(torch.zeros_like(y), Sg).log_prob(y).item() if len(y) else 0.0
+
+
+def by_enumeration(Sg, y, log_wrong, rate):
+    """The same probabilities from all sets of at most half."""
+    n = len(y)
+    total, q = 0.0, np.zeros(n)
+    for k in range(n // 2 + 1):
+        prior = k * math.log(rate) + (n - k) * math.log(1 - rate)
+        for wrong in combinations(range(n), k):
+            right = [i for i in range(n) if i not in wrong]
+            F = prior + log_normal(Sg[right][:, right], y[right]) + log_wrong[list(wrong)].sum().item()
+            total += math.exp(F)
+            q[list(wrong)] += math.exp(F)
+    return torch.from_numpy(q / total)
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.2, 0.5])
+def test_it_agrees_with_the_sum_over_all_sets(rate):
+    Sg, y = problem()
+    given = log_wrong(y)
+    found = torch.stack([sample(Sg, y, given, rate=rate, seed=seed).q for seed in range(400)])
+    wanted = by_enumeration(Sg, y, given, rate)
+    assert wanted.max() > 0.5 > 0.2 > wanted.min()
+    errors = found.std(0) / math.sqrt(len(found))
+    assert ((found.mean(0) - wanted).abs() < 5 * errors + 0.02).all()
+
+
+def test_where_it_begins_is_soon_forgotten():
+    Sg, y = problem()
+    means = [
+        torch.stack([sample(Sg, y, log_wrong(y), begin=begin, seed=seed, rate=0.2).q for seed in range(400)]).mean(0)
+        for begin in ((), (0, 2, 3))
+    ]
+    torch.testing.assert_close(*means, atol=0.05, rtol=0)
+
+
+def test_the_last_set_is_of_those_that_are_probably_wrong():
+    Sg, y = problem()
+    y[1] += 20
+    found = sample(Sg, y, log_wrong(y), begin=[1], rate=0.2)
+    assert 1 in found.wrong
+    assert found.q[1] > 0.999
+
+
+def test_the_cleared_are_right_and_half_may_be_wrong_at_most():
+    Sg, y = problem()
+    y[1] += 20
+    cleared = torch.zeros(len(y), dtype=torch.bool)
+    cleared[1] = True
+    assert sample(Sg, y, log_wrong(y), cleared=cleared, rate=0.2).q[1] == 0
+    always = sample(Sg, y, torch.full_like(y, 1e3), rate=0.2)
+    assert len(always.wrong) == len(y) // 2
+    assert always.q.sum() <= len(y) // 2 + 1e-9
+    assert sample(Sg[:1, :1], y[:1], log_wrong(y[:1]), rate=0.2).q.tolist() == [0.0]
+
+
+@pytest.mark.parametrize("magnitude", [1e3, 1e12, 1e150, 1e300])
+@pytest.mark.filterwarnings("error")
+def test_the_magnitude_of_what_is_wrong_changes_nothing(magnitude):
+    Sg, y = problem()
+    y[1] = 1e2
+    wanted = sample(Sg, y, log_wrong(y), begin=[1], rate=0.1).q
+    y[1] = magnitude
+    torch.testing.assert_close(sample(Sg, y, log_wrong(y), begin=[1], rate=0.1).q, wanted)
+
+
+def test_it_is_a_pure_function():
+    Sg, y = problem()
+    first, again = sample(Sg, y, log_wrong(y), rate=0.2), sample(Sg, y, log_wrong(y), rate=0.2)
+    assert torch.equal(first.q, again.q)
+    assert torch.equal(Sg, problem()[0])
+
+
+def test_the_inverse_keeps_its_digits_over_many_moves():
+    """On a covariance whose condition is 1e7; updates alone lose one or two in these."""
+    n, rng = 40, np.random.default_rng(0)
+    x = np.linspace(0, 1, n)
+    Sg = 3e2 * np.exp(-0.5 * np.square((x[:, None] - x) / 0.5)) + 1e-3 * np.eye(n)
+    r = np.sin(5 * x) + 0.03 * rng.standard_normal(n)
+    chain = _Chain(Sg, r)
+    for i in rng.integers(n, size=2000):
+        chain.move(i)
+    right = np.flatnonzero(~np.array(chain.is_wrong))
+    for i in range(n):
+        others = [j for j in right if j != i]
+        W = np.linalg.solve(Sg[np.ix_(others, others)], Sg[others, i])
+        e, v = chain.left_out(i)
+        wanted = Sg[i, i] - W @ Sg[others, i]
+        assert v == pytest.approx(wanted, rel=1e-4)
+        assert abs(e - (r[i] - W @ r[others])) < 1e-3 * math.sqrt(wanted)

@@ -1,0 +1,64 @@
+import math
+
+import pytest
+
+from robustbo.numerics.pursuit import penalty
+
+
+def test_no_outlier_costs_nothing_and_more_cost_more():
+    for rule in (penalty.corrected(50, 9), penalty.of_rate(50, 9, 0.3), penalty.botorch(50)):
+        prices = [rule(k) for k in range(20)]
+        assert prices[0] == 0.0
+        assert prices == sorted(prices)
+
+
+def test_the_correction_vanishes_with_many_observations_and_forbids_with_few():
+    assert penalty.corrected(10**6, 9)(1) == pytest.approx(penalty.PRICE, rel=1e-4)
+    assert penalty.corrected(20, 9)(1) > 1.4 * penalty.PRICE
+    assert penalty.corrected(5, 9)(1) == math.inf
+
+
+def test_botorchs_rule_costs_five_nats_and_the_papers_a_fraction():
+    assert penalty.botorch(100)(3) == 15.0
+    assert penalty.paper(100)(3) == 3 / 20
+    assert penalty.botorch(3)(1) == 3.0  # n < 5, where BoTorch itself fails
+
+
+def test_a_higher_rate_makes_outliers_cheaper():
+    assert penalty.of_rate(100, 9, 0.4)(5) < penalty.of_rate(100, 9, 0.1)(5) == penalty.corrected(100, 9)(5)
+
+
+def test_a_known_number_beats_any_likelihood():
+    assert [penalty.exactly(2)(k) for k in (0, 1, 2, 3)] == [2e9, 1e9, 0.0, 1e9]
+
+
+class TestPrice:
+    price = penalty.Price(lambda k: 3.0 * k * k, (frozenset({0, 1, 2}), frozenset({5, 6, 7})))
+
+    def test_without_recurring_values_it_is_the_rule(self):
+        alone = penalty.Price(self.price.by_size)
+        assert [alone.total(range(k)) for k in range(5)] == [self.price.by_size(k) for k in range(5)]
+        assert (alone.of_one([3])(3), alone.of_one([3])(4)) == (3.0, 9.0)
+
+    def test_a_value_that_recurs_counts_once(self):
+        assert self.price.total([0, 1, 2]) == 3.0 + 2 * penalty.ALIKE
+        assert self.price.total([0, 1, 3, 5, 6, 7]) == 27.0 + 3 * penalty.ALIKE
+
+    def test_another_of_a_value_never_costs_more_than_a_first_outlier(self):
+        cheap = penalty.Price(lambda k: 0.25 * k, self.price.alike)
+        assert cheap.total([0, 1, 2]) == 0.75
+        assert cheap.of_one([0, 1])(2) == 0.25
+
+    @pytest.mark.parametrize("support", [[], [0], [0, 1], [0, 1, 2, 3, 5], [3, 4, 6, 7]])
+    def test_the_price_of_one_is_a_difference_of_totals(self, support):
+        of_one = self.price.of_one(support)
+        for i in range(9):
+            more, less = sorted({*support, i}), sorted({*support} - {i})
+            assert of_one(i) == pytest.approx(self.price.total(more) - self.price.total(less))
+
+
+def test_a_support_splits_a_recurring_value_where_it_has_some_of_it():
+    price = penalty.Price(lambda k: 3.0 * k, (frozenset({0, 1, 2}), frozenset({7, 8, 9})))
+    assert price.splits([0, 1, 5])
+    assert price.splits([0, 1, 2, 9])
+    assert not any(price.splits(support) for support in ([], [5], [0, 1, 2], [0, 1, 2, 5, 7, 8, 9]))

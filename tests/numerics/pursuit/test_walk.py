@@ -1,0 +1,172 @@
+from typing import NamedTuple
+
+import pytest
+import torch
+
+from robustbo.numerics.gp.covariance import LogNormal, stationary
+from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.map_fit import Fit, maximize
+from robustbo.numerics.gp.outlier_gain import optimal_variance
+from robustbo.numerics.pursuit.penalty import ALIKE, Price
+from robustbo.numerics.pursuit.support_fit import empty, extended, refit, screen, suspicious
+from robustbo.numerics.pursuit.walk import resume, settle, support_posterior, sweep, walk
+
+
+def fake(F):
+    return Fit(torch.zeros(1), torch.zeros(1), F, F, 0, True)
+
+
+class Stop(NamedTuple):
+    """A level as a walk sees it."""
+
+    support: tuple[int, ...]
+    fit: Fit
+    gains: list[float]
+
+
+class Additive:
+    """A search whose F is a sum of known gains, so that the best support of each size is known."""
+
+    def __init__(self, worth):
+        self.worth, self.visited = worth, []
+
+    def at(self, *support):
+        return Stop(support, fake(sum(self.worth[i] for i in support)), self.worth)
+
+    def refit(self, level, support):
+        self.visited.append(support)
+        return self.at(*support)
+
+
+def test_a_walk_takes_the_largest_gains_in_both_directions():
+    search = Additive([1.0, 5.0, 0.0, 3.0])
+    forward = walk([search.at()], [0, 1, 2, 4], search.refit)
+    backward = walk([search.at(0, 1, 2, 3)], [3, 2, 1, 0], search.refit)
+    assert [level.support for level in forward] == [(), (1,), (1, 3), (0, 1, 3)]
+    assert [level.support for level in backward] == [(0, 1, 3), (1, 3), (1,), ()]
+
+
+def test_paths_that_meet_go_on_as_one():
+    search = Additive([1.0, 5.0, 3.0])
+    walk([search.at(0, 1, 2), search.at(0, 1, 2)._replace(fit=fake(7.0))], [2, 1, 0], search.refit)
+    assert search.visited == [(1, 2), (1, 2), (1,), ()]
+
+
+def test_the_best_path_counts_at_each_size():
+    search = Additive([1.0, 5.0, 3.0])
+
+    def refit(level, support):
+        return search.at(*support)._replace(fit=fake(level.fit.F - 1), gains=level.gains)
+
+    high, low = search.at(0, 1, 2), search.at(0, 1, 2)._replace(fit=fake(2.0), gains=[5.0, 1.0, 3.0])
+    assert [level.fit.F for level in walk([low, high], [2, 1], refit)] == [8.0, 7.0]
+
+
+GREEDY = [3.0, 2.0, 1.9]  # alone 0 looks best; together 1 and 2 are
+TOGETHER = {(): 0.0, (0,): 3.0, (1,): 2.0, (2,): 2.0, (0, 1): 4.0, (0, 2): 4.0, (1, 2): 9.0}
+
+
+def misleading(_, support):
+    return Stop(support, fake(TOGETHER[support]), GREEDY if support in ((), (0,)) else [0.1, 5.0, 5.0])
+
+
+def test_a_sweep_takes_a_wrong_choice_back():
+    greedy = walk([misleading(None, ())], [0, 1, 2], misleading)
+    assert [level.support for level in greedy] == [(), (0,), (0, 1)]
+    poor = [*greedy[:2], misleading(None, (0, 2))]
+    assert [level.support for level in sweep(poor, [0, 1, 2], misleading)] == [(), (0,), (1, 2)]
+    assert [level.support for level in sweep(poor, [0, 1, 2], misleading, max_swaps=0)][-1] in ((0, 1), (0, 2))
+
+
+def test_settling_keeps_those_who_pay_and_takes_those_who_would():
+    search = Additive([1.0, 5.0, 0.0, 3.0])
+    settled = settle(search.at(0, 2), Price(lambda k: 2.0 * k), search.refit)
+    assert settled.support == (1, 3)
+    assert settle(settled, Price(lambda k: 2.0 * k), search.refit) is settled
+
+
+def test_settling_takes_a_recurring_value_whole_once_one_of_it_has_paid():
+    search, price = Additive([4.0, 0.5, 1.5 * ALIKE, 1.5 * ALIKE]), Price(lambda k: 3.0 * k, (frozenset({0, 2, 3}),))
+    assert settle(search.at(), price, search.refit).support == (0, 2, 3)
+
+
+def test_the_support_posterior_is_a_distribution_that_prefers_the_best_score():
+    levels = [Stop(tuple(range(k)), fake(F), []) for k, F in enumerate([0.0, 10.0, 11.0])]
+    posterior = support_posterior(levels, Price(lambda k: 5.0 * k))
+    assert sum(posterior) == pytest.approx(1.0)
+    assert max(posterior) == posterior[1]
+
+
+@pytest.mark.parametrize("magnitude", [10.0, 1e6, 1e12])
+def test_screening_finds_gross_values_and_not_their_neighbours(magnitude):
+    X = torch.linspace(0, 1, 15).unsqueeze(-1)
+    y = torch.sin(6 * X).squeeze(-1)
+    y[[4, 9]] += magnitude
+    prior = LogNormal(0.0, 1.0)
+    model = Model(y, stationary(X, "rbf", prior, None), LogNormal(-4.0, 1.0))
+    assert screen(model, model.starts[0], 5.0).support == (4, 9)
+
+
+def test_a_sweep_back_replaces_what_it_can_better():
+    search = Additive([1.0, 5.0, 3.0])
+    poor = [search.at(), search.at(0), search.at(1, 2)._replace(fit=fake(9.0))]
+    found = sweep(poor, [0, 1, 2], search.refit)
+    assert [level.support for level in found] == [(), (1,), (1, 2)]
+    assert [level.fit.F for level in found] == [0.0, 5.0, 9.0]
+
+
+def small(magnitude=100.0):
+    X = torch.linspace(0, 1, 12).unsqueeze(-1)
+    y = torch.sin(6 * X).squeeze(-1)
+    y[5] += magnitude
+    return Model(y, stationary(X, "rbf", LogNormal(0.0, 1.0), None), LogNormal(-4.0, 1.0))
+
+
+def test_the_variances_of_a_level_are_at_their_closed_form_optimum():
+    model = small()
+    level = refit(model, empty(model), (5,), ftol=1e-12)
+    assert level.fit.rho[5] == pytest.approx(optimal_variance(level.e, level.v)[5].item(), rel=1e-3)
+    assert level.fit.rho.count_nonzero() == 1
+
+
+def test_where_everybody_is_suspicious_the_innocent_are_cleared():
+    found = max(suspicious(small(), range(12)), key=lambda level: level.fit.F)
+    assert found.support == tuple(range(12))
+    assert max(range(12), key=lambda i: found.gains[i]) == 5
+    assert (found.fit.rho == 0).sum() >= 6
+
+
+def test_the_empty_level_is_the_best_that_any_start_leads_to():
+    model = small(0.0)
+    none = torch.zeros(12)
+    found = [maximize(model, theta, none, torch.tensor([], dtype=torch.long), none).F for theta in model.starts]
+    assert len(found) == 3
+    assert max(found) - 1e-6 <= empty(model, ftol=1e-9).fit.F
+
+
+def test_levels_of_fewer_observations_are_taken_up_with_the_new_ones_free_of_suspicion():
+    model = small()
+    shorter = model._replace(
+        y=model.y[:10],
+        covariance=stationary(torch.linspace(0, 1, 12)[:10].unsqueeze(-1), "rbf", LogNormal(0.0, 1.0), None),
+    )
+    before = refit(shorter, empty(shorter), (5,))
+    taken_up = extended(model, before)
+    assert taken_up.support == (5,)
+    assert taken_up.fit.rho.tolist() == [*before.fit.rho.tolist(), 0.0, 0.0]
+    assert len(taken_up.gains) == 12
+    again = extended(model, before)
+    torch.testing.assert_close(taken_up.e, again.e)
+
+
+def test_a_resumed_walk_starts_each_size_at_the_nearest_level():
+    search = Additive([1.0, 5.0, 3.0, 4.0])
+    seen = []
+
+    def refit(level, support):
+        seen.append(len(level.support))
+        return search.refit(level, support)
+
+    found = resume([search.at(), search.at(0, 2, 3)], [0, 1, 3], refit)
+    assert seen == [0, 0, 3]
+    assert [level.support for level in found] == [(), (1,), (1, 2, 3)]

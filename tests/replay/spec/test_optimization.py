@@ -1,0 +1,197 @@
+from pathlib import Path
+
+import pytest
+
+from robustbo.errors import SpecError
+from robustbo.replay.cells.digest import differences, digest
+from robustbo.replay.cells.optimization import Cell
+from robustbo.replay.plan import plan_all
+from robustbo.replay.spec.optimization import find, load
+
+SPEC = """
+problem = "hartmann6"
+methods = ["sobol", "standard", "oracle"]
+trials = 8
+replications = 2
+
+[corruption]
+kind = "uniform"
+probability = 0.25
+"""
+
+
+@pytest.fixture
+def spec_file(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(SPEC)
+    return path
+
+
+def test_names_say_what_methods_are(spec_file):
+    spec = load(spec_file)
+    assert {name: (m.surrogate, m.acquisition, m.sees) for name, m in spec.methods.items()} == {
+        "sobol": ("standard", "sobol", "measured"),
+        "standard": ("standard", "auto", "measured"),
+        "oracle": ("standard", "auto", "clean"),
+    }
+    assert spec.num_initial == 14
+
+
+def test_a_method_can_have_a_table_of_its_own(spec_file):
+    text = SPEC.replace('methods = ["sobol", "standard", "oracle"]\n', "")
+    spec_file.write_text(text + '[methods.mine]\nsurrogate = "relevance-pursuit"\noptions = {outlier_rate = 0.2}\n')
+    assert load(spec_file).methods["mine"].options == {"outlier_rate": 0.2}
+
+
+def test_a_run_is_found_by_file_by_folder_and_without_its_suffix(spec_file, tmp_path):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "spec.toml").write_text(SPEC)
+    assert find(spec_file) == find(tmp_path / "small") == spec_file
+    assert find(folder) == folder / "spec.toml"
+    with pytest.raises(SpecError, match=r"nowhere: expected a TOML file or a folder with spec.toml"):
+        find("nowhere")
+
+
+@pytest.mark.parametrize(
+    ("override", "get", "value"),
+    [
+        ("trials=12", lambda s: s.trials, 12),
+        ("corruption.probability=0.5", lambda s: s.corruption.probability, 0.5),
+        ("corruption.high = 9.0", lambda s: s.build_corruption().high, 9.0),
+        ("title=plain text", lambda s: s.title, "plain text"),
+        ("methods.standard.acquisition=LogEI", lambda s: s.methods["standard"].acquisition, "LogEI"),
+    ],
+)
+def test_an_entry_can_be_overridden(spec_file, override, get, value):
+    assert get(load(spec_file, [override])) == value
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("trials=0", r"small.toml --set .*: trials: Input should be greater than or equal to 1, got 0"),
+        ("problem=hartmann7", r"small.toml .*: problem: problem must be one of \[.*'hartmann6'.*got 'hartmann7'"),
+        ("corruption.kind=gremlins", r"small.toml .*: corruption: kind must be one of .*got 'gremlins'"),
+        (
+            "corruption.probability=2",
+            r"small.toml .*: corruption.probability: Input should be less than or equal to 1, got 2",
+        ),
+        ("corruption.colour=1", r"small.toml .*: corruption: uniform has the options .*, got 'colour'"),
+        ("colour=1", r"small.toml .*: colour: no such key, expected one of title, problem,.*got 1"),
+        ('methods=["gp"]', r"small.toml .*: methods.gp.surrogate: surrogate must be one of"),
+        ("methods=[]", r"small.toml .*: methods: .*at least 1"),
+        ("methods.standard.options.depth=3", r"small.toml .*: methods.standard.options: .*has the options"),
+        ("trials", r"--set: expected key=value, got 'trials'"),
+        ("trials.x=1", r"--set trials.x=1: trials is no table"),
+    ],
+)
+def test_a_wrong_spec_is_answered_with_file_key_and_expectation(spec_file, override, message):
+    with pytest.raises(SpecError, match=message):
+        load(spec_file, [override])
+
+
+def test_a_missing_key_and_broken_toml_are_named(spec_file):
+    spec_file.write_text(SPEC.replace("trials = 8", ""))
+    with pytest.raises(SpecError, match=r"small.toml: trials: Field required"):
+        load(spec_file)
+    spec_file.write_text("trials = = 8")
+    with pytest.raises(SpecError, match=r"small.toml: expected TOML: .*line 1"):
+        load(spec_file)
+
+
+def test_the_hash_is_of_the_cell_and_not_of_how_many_there_are(spec_file):
+    spec = load(spec_file)
+    assert digest(load(spec_file, ["trials=20", "replications=9", "title=x"]).cell("standard")) == digest(
+        spec.cell("standard")
+    )
+    other = load(spec_file, ["corruption.probability=0.1", "seed=4"])
+    assert digest(other.cell("standard")) != digest(spec.cell("standard"))
+    assert differences(spec.cell("standard"), other.cell("standard")) == [
+        "corruption.probability: recorded 0.25, now 0.1",
+        "seed: recorded 0, now 4",
+    ]
+
+
+def test_a_run_may_be_the_folder_itself(tmp_path, monkeypatch):
+    """Its results go to a folder of its name, and never beside `results`."""
+    (tmp_path / "levels" / "inner").mkdir(parents=True)
+    (tmp_path / "levels" / "spec.toml").write_text(SPEC)
+    for folder, run in (("levels", "."), ("levels/inner", "..")):
+        monkeypatch.chdir(tmp_path / folder)
+        (plan,) = plan_all([Path(run)], [], [], None, resume=True)
+        assert plan.folder == Path("results/levels")
+    monkeypatch.chdir(tmp_path)
+    for run in (".", "..", "/"):
+        with pytest.raises(SpecError, match="found neither"):
+            find(run)
+
+
+DEEP = "[" * 100_000
+
+
+def test_nesting_without_end_is_answered(spec_file):
+    with pytest.raises(SpecError, match="--set x: expected a value, got lists that are nested too deeply"):
+        load(spec_file, [f"x={DEEP}"])
+    spec_file.write_text(f"x = {DEEP}")
+    with pytest.raises(SpecError, match="expected TOML, got tables or lists that are nested too deeply"):
+        load(spec_file)
+
+
+def test_a_file_that_cannot_be_read_is_answered(spec_file, monkeypatch):
+    def read(*_, **__):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(Path, "read_text", read)
+    with pytest.raises(SpecError, match="cannot be read: Input/output error"):
+        load(spec_file)
+
+
+@pytest.mark.parametrize("key", ["replications", "trials"])
+def test_more_than_anybody_can_run_is_refused_before_it_takes_memory(spec_file, key):
+    with pytest.raises(SpecError, match=f"{key}: .*less than or equal to"):
+        load(spec_file, [f"{key}=1000000000"])
+
+
+def test_a_problem_takes_its_options(tmp_path):
+    path = tmp_path / "levy.toml"
+    path.write_text('problem = "levy"\nmethods = ["sobol"]\ntrials = 2\nreplications = 1\n')
+    plain, large = load(path), load(path, ["problem_options.d=7"])
+    assert (len(plain.load_problem().space), plain.num_initial) == (5, 12)
+    assert (len(large.load_problem().space), large.num_initial) == (7, 16)
+    assert "problem_options" not in plain.cell("sobol")  # so that cells from before there were any go on
+    assert large.cell("sobol")["problem_options"] == {"d": 7}
+    with pytest.raises(SpecError, match=r"problem_options: problem 'levy' has the options \['d'\], got 'e'"):
+        load(path, ["problem_options.e=1"])
+    with pytest.raises(SpecError, match="problem_options: d must be"):
+        load(path, ["problem_options.d=0"])
+
+
+def test_what_is_unsaid_changes_no_cell(tmp_path):
+    """So that cells from before there was an engine, a number of repeats, or a choice of trials, go on."""
+    path = tmp_path / "run.toml"
+    path.write_text(
+        'problem = "branin"\nmethods = ["standard", "ax-default"]\ntrials = 2\nreplications = 1\n'
+        '[corruption]\nkind = "constant"\nprobability = 0.5\n'
+    )
+    spec = load(path)
+    assert "engine" not in spec.cell("standard")
+    assert "max_repeats" not in spec.cell("standard")
+    assert spec.cell("ax-default")["engine"] == "ax-default"
+    assert spec.cell("standard")["corruption"] == {"kind": "constant", "probability": 0.5}
+    hit = load(path, ["corruption.trials=[1, 3]"])
+    assert hit.cell("standard")["corruption"]["trials"] == [1, 3]
+    hit.build_corruption()
+    with pytest.raises(SpecError, match=r"corruption\.trials"):
+        load(path, ["corruption.trials=[0.5]"])
+    for wrong in ("[]", "[-1]"):
+        with pytest.raises(SpecError, match=r"corruption\.trials"):
+            load(path, [f"corruption.trials={wrong}"])
+
+
+def test_how_often_a_point_is_measured_again_is_a_method_s_choice(spec_file, tmp_path):
+    spec = load(spec_file, ["methods.standard.max_repeats=1"])
+    assert spec.cell("standard")["max_repeats"] == 1
+    assert [Cell(spec, method, 0, tmp_path).settings.max_repeats for method in ("standard", "oracle")] == [1, 2]
+    with pytest.raises(SpecError, match=r"max_repeats.*greater than or equal to 1"):
+        load(spec_file, ["methods.standard.max_repeats=0"])

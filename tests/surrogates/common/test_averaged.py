@@ -1,0 +1,183 @@
+import pytest
+import torch
+from botorch.utils.sampling import draw_sobol_normal_samples
+from gpytorch.kernels import MaternKernel, ScaleKernel
+
+from robustbo.loop.acquisition import build
+from robustbo.loop.log_ei import NUM_SAMPLES
+from robustbo.numerics.gp.kernels import matern52, squared_differences
+from robustbo.numerics.improvement.noisy import log_improvement, over
+from robustbo.numerics.pursuit.averaging import probabilities
+from robustbo.numerics.pursuit.walk import one_a_support
+from robustbo.surrogates.common.averaged import alone
+from robustbo.surrogates.common.contract import diagnose, fit
+from robustbo.surrogates.pursuit.model import RelevancePursuitGP
+
+Z = torch.rand(7, 1, generator=torch.Generator().manual_seed(2))
+
+
+def doubtful(n=16):
+    """A sine, one value of which is better than its neighbours say: wrong, or a peak."""
+    x = torch.arange(n) / (n - 1)
+    y = torch.sin(3 * x) + 0.1 * torch.sin(40 * x)
+    y[10] += 1.2
+    return x.unsqueeze(-1), y.unsqueeze(-1)
+
+
+@pytest.fixture
+def model():
+    return fit(RelevancePursuitGP(*doubtful()))
+
+
+def test_it_is_the_mixture_of_its_fits_by_their_dense_formulas(model):
+    X, y = model.train_inputs[0], model.train_targets
+    fits = one_a_support([model.found, *(level.fit for level in model.trace)])
+    price = model._options.price(model.search_model())
+    weights = probabilities([found.F - price.total(found.support) for found in fits])
+    assert [w for w in weights if w] == [member.weight for member in model.members]
+    means, covariances = [], []
+    for found in fits:
+        l, s2f, s2 = found.theta.exp()
+
+        def kernel(A, B, l=l, s2f=s2f):
+            return matern52(squared_differences(A, B), l.unsqueeze(0), s2f).K
+
+        Sg_inverse = torch.linalg.inv(kernel(X, X) + torch.diag(s2 + found.rho))
+        m, k = Sg_inverse.sum(0) @ y / Sg_inverse.sum(), kernel(Z, X)
+        means.append(m + k @ Sg_inverse @ (y - m))
+        covariances.append(kernel(Z, Z) - k @ Sg_inverse @ k.T)
+    mean = sum(w * mu for w, mu in zip(weights, means, strict=True))
+    spread = [C + torch.outer(mu - mean, mu - mean) for mu, C in zip(means, covariances, strict=True)]
+    said = model.eval()(Z)
+    torch.testing.assert_close(said.mean, mean)
+    wanted = sum(w * C for w, C in zip(weights, spread, strict=True))
+    torch.testing.assert_close(said.covariance_matrix, wanted, rtol=1e-5, atol=1e-8)
+
+
+def test_the_magnitude_of_what_is_wrong_changes_nothing():
+    X, Y = doubtful()
+    said = []
+    for magnitude in (1e3, 1e6, 1e12):
+        wrong = Y.clone()
+        wrong[4] += magnitude
+        said.append(fit(RelevancePursuitGP(X, wrong)).posterior(Z))
+    for other in said[1:]:
+        torch.testing.assert_close(other.mean, said[0].mean, atol=1e-2, rtol=0)
+        torch.testing.assert_close(other.variance.sqrt(), said[0].variance.sqrt(), atol=1e-2, rtol=0)
+
+
+def test_the_acquisition_is_that_of_the_mixture(model):
+    X = doubtful()[0]
+    function = build("auto", model, X, None, seed=0)
+    weights, latents = zip(*model.latents(), strict=True)
+    assert len(weights) > 1
+    base = X.unique(dim=0)
+    normal = draw_sobol_normal_samples(len(base), NUM_SAMPLES, dtype=X.dtype, seed=0)
+    parts = torch.stack([log_improvement(over(latent, base, normal), Z)[0].exp() for latent in latents])
+    torch.testing.assert_close(function(Z.unsqueeze(1)).exp(), torch.tensor(weights) @ parts)
+
+
+def test_it_is_less_sure_where_the_fits_disagree(model):
+    X = doubtful()[0][10:11]
+    sd = model.posterior(X).variance.sqrt()
+    with alone(model):
+        assert sd > 3 * model.posterior(X).variance.sqrt()
+    assert model.support == [10]
+    assert diagnose(model).is_outlier.nonzero().flatten().tolist() == [10]
+
+
+def test_the_block_without_the_others_ends(model):
+    with pytest.raises(ZeroDivisionError), alone(model):
+        1 / (1 - len(model.latents()))
+    assert len(model.members) == len(model.latents()) > 1
+
+
+def test_the_noise_of_a_new_value_is_averaged(model):
+    latent, noisy = (model.posterior(Z, observation_noise=flag).variance for flag in (False, True))
+    slope = model.outcome_transform.stretch(model(Z).mean).square() * model.outcome_transform.stdvs.square().squeeze()
+    expected = sum(member.weight * member.s2 for member in model.members)
+    torch.testing.assert_close((noisy - latent).squeeze(-1), slope * expected)
+
+
+def test_where_only_one_fit_is_plausible_it_is_that_to_the_last_bit():
+    many, one = (fit(RelevancePursuitGP(*doubtful(), num_outliers=1, is_averaged=flag)) for flag in (True, False))
+    assert many.members == ()
+    assert many.posterior(Z).mean.equal(one.posterior(Z).mean)
+    assert many.posterior(Z).variance.equal(one.posterior(Z).variance)
+
+
+def test_the_fits_are_those_of_these_data_and_parameters(model):
+    X, Y = doubtful()
+    turned = fit(RelevancePursuitGP(X, Y))
+    turned.set_train_data(turned.train_inputs[0].flip(0), strict=False)
+    assert turned.members == ()
+    model.set_train_data(targets=model.train_targets + 1e-3, strict=False)
+    assert model.members == ()
+    moved = fit(RelevancePursuitGP(X, Y))
+    moved.covar_module.outputscale = 2.0
+    assert moved.members == ()
+    loaded = RelevancePursuitGP(X, Y)
+    loaded.load_state_dict(moved.state_dict())
+    assert loaded.eval().members == ()
+
+
+def test_training_and_back_changes_nothing(model):
+    before = model.posterior(Z).mean
+    model.train()
+    assert model.eval().posterior(Z).mean.equal(before)
+
+
+def test_fantasies_are_those_of_the_one_fit(model):
+    X, Y = torch.tensor([[0.33], [0.9]]), torch.tensor([[0.8], [0.2]])
+    more = model.condition_on_observations(X, Y)
+    single = fit(RelevancePursuitGP(*doubtful(), is_averaged=False))
+    single.posterior(Z)
+    torch.testing.assert_close(more.posterior(Z).mean, single.condition_on_observations(X, Y).posterior(Z).mean)
+    assert len(model.members) > 1
+
+
+def test_gradients_agree_with_differences_at_the_data_too(model):
+    at = torch.cat([Z[:2], doubtful()[0][9:11]]).requires_grad_()
+
+    def moments(X):
+        posterior = model.posterior(X)
+        return posterior.mean, posterior.variance
+
+    assert torch.autograd.gradcheck(moments, (at,), atol=1e-3)
+
+
+def test_with_known_noise_it_averages_too():
+    X, Y = doubtful()
+    model = fit(RelevancePursuitGP(X, Y, torch.full_like(Y, 0.01)))
+    assert model.posterior(Z, observation_noise=True).variance.isfinite().all()
+    assert len(model.members) > 1
+
+
+def test_a_kernel_of_ones_own_has_the_one_fit():
+    model = fit(RelevancePursuitGP(*doubtful(), covar_module=ScaleKernel(MaternKernel(1.5))))
+    assert model.members == ()
+
+
+def test_no_fit_believes_a_recurring_value_at_some_points_only():
+    """As a stuck sensor leaves it: levels on the way hold some of them, and would draw the search to these."""
+    X = torch.rand(20, 2, generator=torch.Generator().manual_seed(3))
+    Y = torch.sin(6 * X[:, :1]) + X[:, 1:]
+    bad = list(range(0, 20, 4))
+    Y[bad] = 2.5
+    model = fit(RelevancePursuitGP(X, Y))
+    assert model.support == bad
+    assert any(0 < len(set(bad) & set(level.fit.support)) < len(bad) for level in model.trace)
+    assert all(
+        set(bad) <= set(member.fit.support) or not set(bad) & set(member.fit.support) for member in model.members
+    )
+
+
+def test_alone_it_predicts_as_the_model_of_one_set():
+    X, Y = doubtful()
+    model, one = fit(RelevancePursuitGP(X, Y)), fit(RelevancePursuitGP(X, Y, is_averaged=False))
+    assert len(model.members) > 1
+    with alone(model):
+        found = model.posterior(Z, observation_noise=True)
+    expected = one.posterior(Z, observation_noise=True)
+    torch.testing.assert_close(found.mean, expected.mean, rtol=1e-6, atol=1e-6)
+    torch.testing.assert_close(found.variance, expected.variance, rtol=1e-6, atol=1e-6)
