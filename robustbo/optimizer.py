@@ -38,7 +38,7 @@ from robustbo.trials.settings import (
 )
 from robustbo.trials.storage.log import Event
 from robustbo.trials.store import Store
-from robustbo.validation import one_of, whole
+from robustbo.validation import flag, one_of, whole
 
 log = logging.getLogger("robustbo")
 
@@ -229,4 +229,4 @@ class Optimizer(Recording):
             'told'
         """
         given = {"timeout": timeout, "jobs": jobs, "client": client, "catch": catch, "callbacks": callbacks}
-        return drive(self, self._store, checked(func, num_trials, **given), is_shown=progress)
+        return drive(self, self._store, checked(func, num_trials, **given), is_shown=flag("progress", progress))

@@ -11,7 +11,14 @@ from robustbo.loop.decide import incumbent, step
 from robustbo.loop.outliers import outliers as reported
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.registry import SURROGATES
-from robustbo.trials.settings import DEFAULT_MAX_REPEATS, DEFAULT_SURROGATE, Settings, default_num_initial, options_text
+from robustbo.trials.settings import (
+    DEFAULT_MAX_REPEATS,
+    DEFAULT_SURROGATE,
+    Direction,
+    Settings,
+    default_num_initial,
+    options_text,
+)
 from robustbo.validation import real
 
 
@@ -160,7 +167,7 @@ def next_repeat(
     return None if repeats is None else dict(runs[repeats].params)
 
 
-def _settings(client: Any, space: Space, direction: str, surrogate: str | None = None, **rest: Any) -> Settings:
+def _settings(client: Any, space: Space, direction: Direction, surrogate: str | None = None, **rest: Any) -> Settings:
     """Ours for a client: with the surrogate of its strategy, or the default one, unless another is given."""
     name, options = _surrogate(client) if surrogate is None else (surrogate, {})
     initial = default_num_initial(space)

@@ -8,6 +8,7 @@ from robustbo.errors import SpaceError
 from robustbo.searchspace.parameters import Choice, Float, Int, Parameter, Value
 from robustbo.searchspace.space import Space
 from robustbo.trials.history import History
+from robustbo.trials.settings import Direction
 
 DESIGNS = {"Sobol", "Uniform", "InSampleUniform", "Factorial", "CenterOfSearchSpace"}  # generators that need no data
 
@@ -45,7 +46,7 @@ def space_of(experiment: Any) -> Space:
     return Space.from_dict(dict(_parameters(experiment.search_space)))
 
 
-def objective_of(experiment: Any) -> tuple[str, str]:
+def objective_of(experiment: Any) -> tuple[str, Direction]:
     """The objective's metric and direction.
 
     Raises:

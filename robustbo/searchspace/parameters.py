@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from robustbo.errors import SpaceError
-from robustbo.validation import plain_scalar
+from robustbo.validation import nearest, plain_scalar
 
 DIGITS = 11  # 1e-11 of a range is far above the rounding error of the maps (about 1e-15 times the log of the ratio)
 MAX_LEVELS = 1000  # an Int with more values than this is searched as if continuous, then rounded
@@ -209,7 +209,8 @@ class Choice:
         try:
             return self.values[self._index(plain_scalar(value))]
         except (ValueError, TypeError):
-            raise SpaceError(f"{name}: must be one of {list(self.values)!r}, got {value!r}") from None
+            hint = nearest(value, [v for v in self.values if isinstance(v, str)])
+            raise SpaceError(f"{name}: must be one of {list(self.values)!r}, got {value!r}{hint}") from None
 
     def to_unit(self, value: Any) -> float:
         """The middle of the value's cell of the unit interval."""

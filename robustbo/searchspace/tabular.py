@@ -9,7 +9,7 @@ import pandas as pd
 from robustbo.errors import SpaceError
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.space import Space
-from robustbo.validation import noise_sd, real
+from robustbo.validation import nearest, noise_sd, real
 
 Params = dict[str, Value]
 Point: TypeAlias = Mapping[str, Any] | pd.Series
@@ -55,7 +55,8 @@ def measurements_of(
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"frame must be a pandas DataFrame, got {type(frame).__name__}; use tell for a single value")
     if value not in frame.columns:
-        raise SpaceError(f"value: there must be a column {value!r} of measured values, got {list(frame.columns)}")
+        hint = nearest(value, [name for name in frame.columns if isinstance(name, str)])
+        raise SpaceError(f"value: there must be a column {value!r} of measured values, got {list(frame.columns)}{hint}")
     others = [name for name in (value, sd) if name in frame.columns]
     has_state = STATE in frame.columns and STATE not in _columns(space, frame)
     if has_state and not (frame[STATE] == "told").all():
@@ -80,8 +81,9 @@ def _rows(
         raise SpaceError(f"{clash[0]}: is a parameter and a column of values; name the parameter's params.{clash[0]}")
     known = [name for name in frame.columns if name in columns or name in others]
     if (extra := [name for name in frame.columns if name not in known]) and not ignore_extra:
+        hint = nearest(extra[0], [column for column in columns if column not in known])
         raise SpaceError(
-            f"columns must be the parameters {space.names} and {list(others)}, got {extra} too; "
+            f"columns must be the parameters {space.names} and {list(others)}, got {extra} too{hint}; "
             "drop them, or pass ignore_extra=True"
         )
     if missing := [column for column in columns if column not in known]:

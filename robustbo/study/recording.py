@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, SupportsFloat
 
 import pandas as pd
 
@@ -15,7 +15,7 @@ from robustbo.study.study import Study
 from robustbo.trials.history import Trial
 from robustbo.trials.storage.log import Event
 from robustbo.trials.store import State
-from robustbo.validation import noise_sd, real
+from robustbo.validation import flag, noise_sd, real
 
 log = logging.getLogger("robustbo")
 
@@ -27,7 +27,7 @@ class Recording(Study):
     recorded.
     """
 
-    def tell(self, trial: TrialLike | Point, value: float, *, sd: float | None = None) -> Trial:
+    def tell(self, trial: TrialLike | Point, value: SupportsFloat, *, sd: float | None = None) -> Trial:
         """Record a measured value; it is kept when this returns.
 
         Args:
@@ -61,7 +61,7 @@ class Recording(Study):
         """
         return self._end("include", {}, trial)
 
-    def amend(self, trial: TrialLike, value: float, *, sd: float | None = None) -> Trial:
+    def amend(self, trial: TrialLike, value: SupportsFloat, *, sd: float | None = None) -> Trial:
         """Record a corrected value of a told, excluded or failed trial; the old one stays in the journal.
 
         Raises:
@@ -117,7 +117,7 @@ class Recording(Study):
             SpaceError: If a column is missing or not known, or rows break a rule; the message tells of each.
         """
         space = self.settings.space
-        rows = measurements_of(space, frame, value=value, sd=sd, ignore_extra=ignore_extra)
+        rows = measurements_of(space, frame, value=value, sd=sd, ignore_extra=flag("ignore_extra", ignore_extra))
         contents = [(params, *told(measured, noise)) for params, measured, noise in rows]
         return self._commit(lambda state: ended_rows(state.history, contents))
 

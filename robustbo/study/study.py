@@ -1,7 +1,8 @@
 """What can be seen of an optimization: its settings, its trials, what is best and what looks wrong."""
 
+from collections.abc import Iterable
 from os import PathLike
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self, overload
 
 import pandas as pd
 
@@ -12,11 +13,12 @@ from robustbo.loop.fit import Fitted
 from robustbo.loop.ladder import climb, finite
 from robustbo.loop.outliers import Outlier, outliers
 from robustbo.searchspace.encoding import encode
-from robustbo.searchspace.tabular import Points, is_point, points_of
+from robustbo.searchspace.tabular import Point, Points, is_point, points_of
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
 from robustbo.trials.store import Store
 from robustbo.trials.trust import Trust
+from robustbo.validation import flag
 
 EVIDENCE = ("expected", "expected_sd", "evidence", "flagged", "weight")
 
@@ -98,7 +100,7 @@ class Study:
         Raises:
             ValueError: If no value has been told.
         """
-        return (raw_incumbent if raw else incumbent)(self.settings, self.history)
+        return (raw_incumbent if flag("raw", raw) else incumbent)(self.settings, self.history)
 
     def outliers(self) -> list[Outlier]:
         """Every told value with its evidence, the most suspicious first; see `Outlier.flagged`.
@@ -107,6 +109,12 @@ class Study:
             FitError: If the surrogate cannot be fitted.
         """
         return outliers(self.settings, self.history)
+
+    @overload
+    def predict(self, points: Point) -> Prediction: ...
+
+    @overload
+    def predict(self, points: pd.DataFrame | Iterable[Point]) -> pd.DataFrame: ...
 
     def predict(self, points: Points) -> Prediction | pd.DataFrame:
         """What the surrogate predicts of the objective, without noise, in your units.
@@ -144,7 +152,7 @@ class Study:
             FitError: If the surrogate cannot be fitted.
         """
         history = self.history
-        if not evidence:
+        if not flag("evidence", evidence):
             return history.to_frame(names=self.settings.space.names)
         report = {o.trial.number: o for o in outliers(self.settings, history)}
         rows = [(o.expected, o.sd, o.evidence, o.flagged, o.weight) for o in report.values()]

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class Problem:
 
     name: str
     space: Space
-    direction: str
+    direction: Literal["minimize", "maximize"]
     objective: Callable[[Mapping[str, Any]], float]
     optimum: float | None = None
     optimizer: Mapping[str, Any] | None = None

@@ -45,13 +45,13 @@ class Settings:
     """
 
     space: Space
-    direction: str = "minimize"
+    direction: Direction = "minimize"
     surrogate: str = DEFAULT_SURROGATE
     options: str = "{}"
-    acquisition: str = "auto"
+    acquisition: Acquisition = "auto"
     num_initial: int = 5
     seed: int = 0
-    remeasure: str = DEFAULT_REMEASURE
+    remeasure: Remeasure = DEFAULT_REMEASURE
     max_repeats: int = DEFAULT_MAX_REPEATS
     set_aside: bool = True
     committee_from: int | None = None
@@ -108,6 +108,8 @@ def differences(given: Settings, recorded: Settings) -> list[str]:
     """Each setting that differs from the recorded one, in words."""
     ours, theirs = _entries(given), _entries(recorded)
     names = dict.fromkeys([*theirs, *ours])
+    if ours["surrogate"] != theirs["surrogate"]:
+        names.pop("committee_from", None)  # only "auto" has it
     pairs = {name: (theirs.get(name, "nothing"), ours.get(name, "nothing")) for name in names}
     return [f"{name}: recorded {then}, given {now}" for name, (then, now) in pairs.items() if then != now]
 
@@ -115,6 +117,8 @@ def differences(given: Settings, recorded: Settings) -> list[str]:
 def _entries(settings: Settings) -> dict[str, str]:
     """The settings one by one, the space's parameters and their order among them."""
     rest = {name: repr(value) for name, value in settings.to_dict().items() if name != "space"}
+    if settings.committee_from is not None and settings.surrogate == DEFAULT_SURROGATE:
+        rest["surrogate"] = repr("auto")
     parameters = {f"parameter {name!r}": _shown(parameter) for name, parameter in settings.space.parameters}
     return {"parameters": repr(settings.space.names)} | parameters | rest
 

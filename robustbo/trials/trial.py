@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal, get_args
 
 from robustbo.searchspace.parameters import Value
 
 REMEASURE = "re-measure"  # the reason of a trial that repeats another
-STATES = ("told", "pending", "queued", "failed", "excluded")
+State = Literal["told", "pending", "queued", "failed", "excluded"]
+STATES: tuple[State, ...] = get_args(State)
+Origin = Literal["sobol", "model", "user", "late"]
 OPEN = ("pending", "queued")  # states of a trial that may still be told
 
 
@@ -51,10 +54,10 @@ class Trial:
 
     number: int
     params: dict[str, Value]
-    state: str = "pending"
+    state: State = "pending"
     value: float | None = None
     sd: float | None = None
-    origin: str = "user"
+    origin: Origin = "user"
     reason: str | None = None
     repeats: int | None = None
     expected: float | None = None

@@ -58,6 +58,8 @@ class JournalFile:
         with _writing(log.name):
             if not log.path.exists():
                 raise JournalError(f"{path}: there is no such journal")
+            if log.path.is_dir():
+                raise JournalError(f"{path}: is a folder, and no journal of robustbo")
             with log.turn() as turn:
                 contents = contents_of(Path(path), disk.read_from(turn, 0))
                 warn_of_torn(path, contents.torn, PASSED_OVER if is_watched else CUT_OFF)

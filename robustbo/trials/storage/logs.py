@@ -20,6 +20,8 @@ def is_address(place: Place) -> bool:
         >>> is_address("sqlite:///lab.db"), is_address("runs/lab.jsonl")
         (True, False)
     """
+    if not isinstance(place, str | os.PathLike) or not os.fspath(place):
+        raise TypeError(f"journal must be a file or the address of a database, got {place!r}")
     return "://" in os.fspath(place)
 
 

@@ -32,6 +32,7 @@ def prepared(path):
     return opt
 
 
+LONG_AGO = "1970-01-01T00:00:00.000001+00:00"
 DONE, OTHERS = "done", "others wrote, too"
 OPERATIONS = {
     "tell": lambda opt, _: opt.tell(2, 12.0),
@@ -187,7 +188,7 @@ def test_a_clock_that_goes_back(tmp_path, monkeypatch):
     for path, opt, calls in each(
         OPERATIONS["ask for three"],
         tmp_path,
-        {"clock": meanwhile(lambda: monkeypatch.setattr(worker, "now", lambda: "1970-01-01T00:00:00.000001+00:00"))},
+        {"clock": meanwhile(lambda: monkeypatch.setattr(worker, "now", lambda: LONG_AGO))},
     ):
         assert outcome(OPERATIONS["ask for three"], opt, path, calls)
         monkeypatch.undo()
@@ -195,6 +196,15 @@ def test_a_clock_that_goes_back(tmp_path, monkeypatch):
         assert opt.pending()[-1].number in (2, 5)  # the order of asking is not lost
         assert len(opt.requeue(older_than=timedelta(days=365))) in (0, 3)
         assert rb.Optimizer.resume(path).history == opt.history
+
+
+def test_nor_does_a_clock_that_goes_back_at_any_moment(operation, tmp_path, monkeypatch):
+    for path, opt, calls in each(operation, tmp_path, {"clock": lambda *given: None}):
+        before = opt.history
+        with monkeypatch.context() as clock:
+            calls._fault = meanwhile(lambda clock=clock: clock.setattr(worker, "now", lambda: LONG_AGO))
+            said = outcome(operation, opt, path, calls)
+        check(operation, path, opt, before, said)
 
 
 def test_a_deleted_file_is_said_to_be_gone_and_nothing_is_put_in_its_place(operation, tmp_path):
