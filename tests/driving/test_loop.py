@@ -271,7 +271,7 @@ class TestFailures:
         assert reason.startswith("Traceback")
         assert reason.endswith("ValueError: no such temperature\n")
         assert "raise error" in reason
-        assert "robustbo" not in reason.split("test_driving.py")[1]
+        assert "robustbo" not in reason.split("test_loop.py")[1]
         assert "trial 0 failed: ValueError: no such temperature" in caplog.text
 
     def test_the_end_of_a_long_one_is_kept(self):

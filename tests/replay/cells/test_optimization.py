@@ -243,7 +243,7 @@ class TestVerify:
         ("function", "what"),
         [
             ("verify.step", "trial 0: ask"),
-            ("spec.RunSpec.measure", "trial 0: measured value"),
+            ("spec.optimization.RunSpec.measure", "trial 0: measured value"),
             ("verify.recommend", "recommended"),
             ("verify.flags", "flags"),
         ],

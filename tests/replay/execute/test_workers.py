@@ -18,7 +18,7 @@ def asked(question):
 
 PRELOADED = """
 from concurrent.futures import ProcessPoolExecutor
-from robustbo.replay import workers
+from robustbo.replay.execute import workers
 workers.begin()
 with workers.one_thread(), ProcessPoolExecutor(1, workers.CONTEXT) as pool:
     print(pool.submit(eval, f"{workers.PRELOADED!r} in __import__('sys').modules").result())
@@ -35,7 +35,7 @@ def test_a_new_process_has_imported_all():
 IN_A_NEW_PROCESS = """
 import signal, threading
 from concurrent.futures import ProcessPoolExecutor
-from robustbo.replay import workers
+from robustbo.replay.execute import workers
 blocked = "__import__('signal').pthread_sigmask(0, [])"
 begin = threading.Thread(target=workers.begin)
 {begin}

@@ -66,7 +66,7 @@ def test_a_driver_that_is_not_there_is_an_error_that_says_what_to_install(addres
 def test_without_sqlalchemy_the_error_says_what_to_install():
     code = (
         "import sys; sys.modules['sqlalchemy'] = None\n"
-        "from robustbo.trials import logs\n"
+        "from robustbo.trials.storage import logs\n"
         "try: logs.resume('sqlite:///lab.db')\n"
         "except Exception as error: print(type(error).__name__, error)"
     )
