@@ -24,10 +24,14 @@ def names_in(tree, before=()):
             yield from names_in(node, (*before, node.name))
 
 
-@pytest.mark.parametrize("named", NAMED)
-def test_a_promise_s_test_is_there(named):
+def is_there(named):
     path, _, name = named.partition("::")
-    assert name in names_in(ast.parse((ROOT / path).read_text(encoding="utf-8")))
+    return name in names_in(ast.parse((ROOT / path).read_text(encoding="utf-8")))
+
+
+def test_the_tests_of_all_promises_are_there():
+    assert NAMED
+    assert not [named for named in NAMED if not is_there(named)]
 
 
 def test_every_promise_names_one():
@@ -56,7 +60,8 @@ def test_a_name_cannot_speak_to_the_terminal(tmp_path, monkeypatch, arguments):
 
 def test_no_file_is_unpickled():
     """Nothing that unpickles is called, but for what this program's own worker processes send each other."""
-    for path in {*(ROOT / "robustbo").rglob("*.py")} - {*(ROOT / "robustbo" / "evaluators").iterdir()}:
+    own = ROOT / "robustbo" / "driving" / "evaluators"
+    for path in {*(ROOT / "robustbo").rglob("*.py")} - {*own.iterdir()}:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call):
                 called = ast.unparse(node.func)
