@@ -7,11 +7,23 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests import skips
+
 torch.set_num_threads(1)
 torch.set_default_dtype(torch.float64)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background starts with none
 
 FIXTURES = Path(__file__).parent / "fixtures"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport():
+    return skips.judged((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report():
+    return skips.judged((yield))
 
 
 @pytest.fixture(autouse=True)

@@ -3,9 +3,6 @@
 import math
 
 import pytest
-
-pytest.importorskip("ax")
-
 from ax.api.client import Client
 from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
 

@@ -11,12 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-
-pytest.importorskip("ax")
-
 from ax.adapter.cross_validation import cross_validate
 from ax.api.client import Client
-from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
+from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig, StorageConfig
+from ax.storage.sqa_store.db import create_all_tables, get_engine, init_engine_and_session_factory
 
 from problems.synthetic import branin
 from robustbo.ax import best, complete, generation_strategy, outliers
@@ -254,11 +252,6 @@ def test_a_bad_option_is_refused_at_once():
 
 
 def test_a_database_keeps_it(tmp_path):
-    pytest.importorskip("sqlalchemy")
-    pytest.importorskip("tabulate")  # which Ax's database code needs and does not ask for
-    from ax.api.configs import StorageConfig
-    from ax.storage.sqa_store.db import create_all_tables, get_engine, init_engine_and_session_factory
-
     url = f"sqlite:///{tmp_path / 'ax.db'}"
     init_engine_and_session_factory(url=url, force_init=True)
     create_all_tables(get_engine())

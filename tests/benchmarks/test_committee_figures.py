@@ -1,7 +1,5 @@
 import pytest
 
-pytest.importorskip("matplotlib")
-
 
 def test_the_linear_data_of_figure_6_have_their_share_of_outliers(load):
     figures = load("committee_figures")

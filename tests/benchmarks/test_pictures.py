@@ -1,7 +1,4 @@
-import pytest
 import torch
-
-pytest.importorskip("matplotlib")
 
 
 def test_the_second_derivatives_of_figure_4_are_derivatives(load):

@@ -3,8 +3,6 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-pytest.importorskip("matplotlib")
-
 
 def rows(averages):
     """Two trials a replication, as far below their average as above it."""

@@ -203,7 +203,6 @@ def test_a_dry_run_says_what_would_run_and_for_how_long(cli):
 
 
 def test_a_cluster_that_does_not_answer_is_named(cli):
-    pytest.importorskip("distributed")
     code, _, err = cli("replay", "runs/small", "--cluster", "nowhere")
     assert code == 2
     assert "--cluster: no Dask scheduler answers at nowhere" in err

@@ -366,7 +366,6 @@ class TestRepair:
 
 
 def test_a_database_is_as_good_as_a_file(cli):
-    pytest.importorskip("sqlalchemy")
     place = "sqlite:///lab.db#my study"
     assert cli("create", place, "space.toml", "--seed", 1)[0] == 0
     assert json.loads(cli("ask", place)[1])["trial"] == 0

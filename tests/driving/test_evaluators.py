@@ -9,6 +9,8 @@ import textwrap
 import time
 from functools import partial
 
+import dask
+import distributed
 import pytest
 
 from robustbo.driving.evaluators.cluster import Cluster
@@ -449,7 +451,6 @@ class TestCluster:
 
     @pytest.mark.filterwarnings("ignore")
     def test_a_real_one(self, objectives):
-        distributed, dask = pytest.importorskip("distributed"), pytest.importorskip("dask")
         options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
         with (
             dask.config.set({"distributed.scheduler.allowed-failures": 0}),

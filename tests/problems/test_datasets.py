@@ -61,10 +61,6 @@ def source(url, **changes):
 
 
 class TestDownload:
-    @pytest.fixture(autouse=True)
-    def needs_pooch(self):
-        pytest.importorskip("pooch")
-
     def test_a_file_arrives_once(self, server, cached, capfd):
         folder, url = server
         (folder / "numbers.txt").write_text(TEXT)

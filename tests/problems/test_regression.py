@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.preprocessing import RobustScaler
 
 from problems import datasets, regression, regression_functions
 from problems.hartmann6 import hartmann6
@@ -73,10 +74,9 @@ class TestFunctions:
 
 class TestScaling:
     def test_is_scikit_learns(self):
-        sklearn = pytest.importorskip("sklearn.preprocessing", reason="scikit-learn is of the extra 'problems'")
         X = np.random.default_rng(0).standard_normal((37, 4)) ** 3 * [1, 1e-6, 1e6, 0] + [0, 1, 1e5, 4]
         other = np.random.default_rng(1).standard_normal((5, 4))
-        theirs, ours = sklearn.RobustScaler().fit(X), robust_scaling(X)
+        theirs, ours = RobustScaler().fit(X), robust_scaling(X)
         np.testing.assert_allclose(ours.center, theirs.center_, rtol=1e-12)
         np.testing.assert_allclose(ours.scale, theirs.scale_, rtol=1e-12)
         np.testing.assert_allclose(ours.scaled(other), theirs.transform(other), rtol=1e-9)

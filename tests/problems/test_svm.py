@@ -8,7 +8,6 @@ from robustbo.errors import DataError
 from robustbo.tasks import problem
 from robustbo.tasks.corruption import build
 
-pytest.importorskip("sklearn")
 GOOD = {"C": 50.0, "epsilon": 0.1, "gamma": 0.1}
 POOR = {"C": 0.01, "epsilon": 1.0, "gamma": 0.001}
 

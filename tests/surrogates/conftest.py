@@ -1,11 +1,11 @@
 """A real scheduler and two workers, each a process of its own."""
 
+import distributed
 import pytest
 
 
 @pytest.fixture(scope="module")
 def workers():
     """The scheduler's address."""
-    distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as local:
         yield local.scheduler_address

@@ -4,10 +4,6 @@ import math
 
 import pytest
 import torch
-from botorch.acquisition.logei import qLogNoisyExpectedImprovement
-
-pytest.importorskip("ax")
-
 from ax.adapter.cross_validation import cross_validate
 from ax.adapter.registry import Generators
 from ax.api.client import Client
@@ -17,6 +13,7 @@ from ax.generation_strategy.generation_strategy import GenerationStrategy
 from ax.generation_strategy.generator_spec import GeneratorSpec
 from ax.generation_strategy.transition_criterion import MinTrials
 from ax.generators.torch.botorch_modular.surrogate import ModelConfig, SurrogateSpec
+from botorch.acquisition.logei import qLogNoisyExpectedImprovement
 
 from robustbo.surrogates.filtered import FilteredGP
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP

@@ -2,8 +2,6 @@
 
 import pytest
 
-pytest.importorskip("ax")
-
 from robustbo.ax import client_for
 from robustbo.errors import SpecError
 from robustbo.replay.cells.engine import run as run_cell

@@ -9,6 +9,8 @@ import sys
 import threading
 import time
 
+import distributed
+import psutil
 import pytest
 
 from robustbo.replay.cells.optimization import cells, is_done
@@ -50,7 +52,6 @@ def record(made):
 
 @pytest.fixture
 def workers():
-    distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as local:
         yield local.scheduler_address
 
@@ -81,8 +82,6 @@ def test_processes_of_the_pool(spec, tmp_path, undisturbed):
 
 
 def test_the_process_that_they_are_forked_from(spec, tmp_path, undisturbed):
-    psutil = pytest.importorskip("psutil")
-
     def victim():
         children = psutil.Process().children()
         return next((child.pid for child in children if "forkserver" in " ".join(child.cmdline())), None)
@@ -126,7 +125,6 @@ def test_the_client_of_a_cluster(spec, tmp_path, undisturbed, workers):
 
 
 def test_the_client_of_the_pool_takes_its_processes_with_it(spec, tmp_path, undisturbed):
-    psutil = pytest.importorskip("psutil")
     (tmp_path / "spec.toml").write_text(TOML)
     command = [sys.executable, "-m", "robustbo.cli", "replay", "spec.toml", "--jobs", "2", "--out", "out"]
     first = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

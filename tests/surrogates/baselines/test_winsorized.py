@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import torch
+from ax.adapter.transforms import winsorize
 
 from robustbo.surrogates.baselines.standard import StandardGP
 from robustbo.surrogates.baselines.winsorized import Winsorize, WinsorizedGP
@@ -21,7 +22,6 @@ def test_the_tails_end_where_the_whiskers_of_a_box_plot_do(sides):
 
 
 def test_it_is_ax_s_rule():
-    winsorize = pytest.importorskip("ax.adapter.transforms.winsorize")
     low, high = winsorize._get_auto_winsorization_cutoffs_single_objective(Y.flatten().tolist(), minimize=False)
     transform = Winsorize(m=1)
     transform(Y)

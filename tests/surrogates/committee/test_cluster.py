@@ -7,6 +7,7 @@ import threading
 import time
 from functools import partial
 
+import distributed
 import pytest
 import torch
 
@@ -19,7 +20,6 @@ from robustbo.surrogates.committee.model import CommitteeGP
 from robustbo.surrogates.common.contract import fit
 from tests.surrogates.test_contract import data
 
-distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's own, of ports and unclosed files
 
 

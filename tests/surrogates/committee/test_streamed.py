@@ -16,7 +16,6 @@ from robustbo.surrogates.committee.files import MemoryMap
 from robustbo.surrogates.committee.parts import Scaling
 from robustbo.surrogates.committee.streamed import StreamedCommittee
 
-pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's own, of ports and unclosed files
 
 WRONG = [7, 300, 555, 1024, 1199]

@@ -1,0 +1,34 @@
+"""Why a test may be skipped: a skip for any other reason fails, as does one for a package of the extra ``test``."""
+
+import re
+
+import pytest
+
+ALLOWED = {
+    # what a stranger need not have
+    r"no real data: there is no folder ": "the data sets are not ours to ship; the checks beside the data run them",
+    r"no \w+ in .*: let ROBUSTBO_DATA name": "nor is each of them in every such folder",
+    r"Chromium is not installed|no Chromium here": "a browser is no Python package; its tests look at printed pages",
+    r"PostgreSQL": "there is no wheel of it for every platform",
+    # what another system does in another way
+    r"limits the size of files on POSIX alone": "Windows cannot be asked for a full disk",
+    r"forks|needs fork|each imports for itself": "Windows and macOS start processes anew",
+    r"an alarm": "Windows has none",
+    r"root may read everything": "no permission can be taken from root",
+    # a table of cases with holes
+    r"needs no file that is there": "what creates a study has no file to lose",
+    r"BoTorch warns": "of single precision, in its own models; ours refuse it",
+    r"leaves a fifth out, wrong or not": "trimming is no plain GP on clean data",
+    r"claims no robustness": "a surrogate is held to what it claims",
+    r"(the|a) baseline is measured as it is": "so is a baseline, which may do worse",
+}
+
+
+def judged(report: pytest.TestReport | pytest.CollectReport) -> pytest.TestReport | pytest.CollectReport:
+    """The report; a skip for a reason that is not allowed has failed."""
+    if report.skipped and not hasattr(report, "wasxfail"):
+        _, _, reason = report.longrepr
+        if not any(re.search(pattern, reason) for pattern in ALLOWED):
+            report.outcome = "failed"
+            report.longrepr = f"{reason!r} is no reason in tests/skips.py"
+    return report
