@@ -7,7 +7,7 @@ import pytest
 ALLOWED = {
     # what a stranger need not have
     r"no real data: there is no folder ": "the data sets are not ours to ship; the checks beside the data run them",
-    r"no \w+ in .*: let ROBUSTBO_DATA name": "nor is each of them in every such folder",
+    r"no [\w-]+ in .*: let ROBUSTBO_DATA name": "nor is each of them in every such folder",
     r"Chromium is not installed|no Chromium here": "a browser is no Python package; its tests look at printed pages",
     r"PostgreSQL": "there is no wheel of it for every platform",
     # what another system does in another way
