@@ -36,5 +36,5 @@ def nothing_is_left_behind():
 
 @pytest.fixture(params=["relevance_pursuit_fixed_01_rbf_1d", "relevance_pursuit_fixed_02_matern_2d"])
 def fixed(request):
-    """A reference case of relevance pursuit at fixed hyperparameters (see shared/fixtures/README.md)."""
+    """A reference case of relevance pursuit at fixed hyperparameters (see docs/equations.md)."""
     return json.loads((FIXTURES / f"{request.param}.json").read_text())

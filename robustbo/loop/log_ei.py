@@ -79,7 +79,8 @@ class StudentTLogExpectedImprovement(AnalyticAcquisitionFunction):
         maximize: Whether larger is better.
 
     References:
-        equations.md section 5; Tracey and Wolpert (2018), Upgrading from Gaussian processes to Student's-t processes.
+        docs/equations.md section 5; Tracey and Wolpert (2018), Upgrading from Gaussian processes to Student's-t
+        processes.
 
     Example:
         >>> from robustbo.surrogates import StudentTProcess
@@ -113,7 +114,7 @@ class StudentTLogExpectedImprovement(AnalyticAcquisitionFunction):
         scale, df = scale.clamp_min(MIN_SCALE), posterior.df
         df = df.squeeze(-1).squeeze(-1) if df.dim() == posterior.mean.dim() else df
         z = (mean - self.best_f) / scale if self.maximize else (self.best_f - mean) / scale
-        return distribution.log_improvement(z, df) + scale.log()
+        return distribution.log_improvement(z, df) + scale.log()  # eq. 5.1
 
 
 def is_student_t(model: Model, X: Tensor) -> bool:

@@ -61,7 +61,7 @@ def last_diagnosis(count: int, start: int, every: int, between: Between) -> int 
     """How many observations the last diagnosis saw, if there was one that still holds.
 
     References:
-        equations.md section 3.
+        docs/equations.md section 3.
 
     Example:
         >>> [last_diagnosis(n, start=10, every=5, between="keep") for n in (9, 10, 14, 15)]
@@ -69,7 +69,7 @@ def last_diagnosis(count: int, start: int, every: int, between: Between) -> int 
         >>> last_diagnosis(14, start=10, every=5, between="all") is None
         True
     """
-    last = count - count % every
+    last = count - count % every  # eq. 3.1
     return last if last >= max(start, 1) and (between == "keep" or last == count) else None
 
 
@@ -99,7 +99,7 @@ class FilteredGP(MapGP):
         verdict: After the fit, the diagnosis that holds, or None.
 
     References:
-        Martinez-Cantin et al. (2018), Practical Bayesian optimization in the presence of outliers; equations.md
+        Martinez-Cantin et al. (2018), Practical Bayesian optimization in the presence of outliers; docs/equations.md
         section 3.
 
     Example:
@@ -221,7 +221,7 @@ class FilteredGP(MapGP):
         with alone(model):  # where its fits disagree, they would excuse just what is doubtful
             e, log_chance = contract.tails(model, leave_one_out=self._leave_one_out)
         chance = log_chance.exp()
-        is_outlier = chance < self._tail
+        is_outlier = chance < self._tail  # eq. 3.2
         if isinstance(model, MapGP):
             is_outlier &= ~model.cleared()
         outliers = is_outlier.nonzero().squeeze(-1)

@@ -8,8 +8,8 @@ Notation (shapes after any leading batch dimensions):
     b     n      how much of each observation is kept, in [0, 1]
 
 References:
-    Andrade and Takeda (2023), Robust Gaussian process regression with the trimmed marginal likelihood; equations.md
-    section 9.
+    Andrade and Takeda (2023), Robust Gaussian process regression with the trimmed marginal likelihood;
+    docs/equations.md section 9.
 """
 
 from typing import NamedTuple
@@ -29,7 +29,7 @@ def removal(e: Tensor, v: Tensor) -> Tensor:
 
     It may be negative: a value that is likelier than one nat's worth of its spread adds to the likelihood.
     """
-    return 0.5 * (e.square() / v + v.log() + LOG_2PI)
+    return 0.5 * (e.square() / v + v.log() + LOG_2PI)  # eq. 9.5
 
 
 class Relaxed(NamedTuple):

@@ -11,7 +11,7 @@ Notation (shapes after any leading batch dimensions):
 
 References:
     Deisenroth and Ng (2015), Distributed Gaussian processes; Mair and Brefeld (2018), Distributed robust Gaussian
-    process regression; equations.md section 9.
+    process regression; docs/equations.md section 9.
 """
 
 from typing import NamedTuple
@@ -79,7 +79,7 @@ def entropy_weights(v: Tensor, v0: Tensor) -> Tensor:
 
     With signed curvatures an expert can be less sure than the prior; it does not count then.
     """
-    return (0.5 * (v0.unsqueeze(-2).log() - v.log())).clamp_min(0.0)
+    return (0.5 * (v0.unsqueeze(-2).log() - v.log())).clamp_min(0.0)  # eq. 9.2
 
 
 class Sums(NamedTuple):
@@ -110,7 +110,7 @@ class Rule(NamedTuple):
     def sums(self, mu: Tensor, v: Tensor, v0: Tensor) -> Sums:
         """What the experts say together."""
         beta = entropy_weights(v, v0) if self.is_entropy else torch.ones_like(v)
-        return Sums(beta.sum(-2), (beta / v).sum(-2), (beta * mu / v).sum(-2))
+        return Sums(beta.sum(-2), (beta / v).sum(-2), (beta * mu / v).sum(-2))  # eq. 9.1
 
     def finish(self, sums: Sums, v0: Tensor) -> Prediction:
         """The prediction; where nobody knows anything, the prior."""
@@ -120,9 +120,9 @@ class Rule(NamedTuple):
             total = beta.masked_fill(is_silent, 1.0)
             beta, precision, pull = beta / total, precision / total, pull / total
         if self.is_prior_shared:
-            precision = precision + (1 - beta) / v0
+            precision = precision + (1 - beta) / v0  # eq. 9.2
         precision = torch.where(is_silent, 1 / v0, precision)
-        return Prediction(pull / precision, 1 / precision)
+        return Prediction(pull / precision, 1 / precision)  # eq. 9.3
 
     def __call__(self, mu: Tensor, v: Tensor, v0: Tensor) -> Prediction:
         """The prediction of experts that are all here."""

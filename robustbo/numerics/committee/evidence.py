@@ -6,7 +6,7 @@ Notation (``E`` experts of up to ``n`` observations, those with fewer padded), b
     m         constant mean
 
 References:
-    Mair and Brefeld (2018), Distributed robust Gaussian process regression; equations.md section 9.
+    Mair and Brefeld (2018), Distributed robust Gaussian process regression; docs/equations.md section 9.
 """
 
 from functools import reduce
@@ -127,7 +127,7 @@ def _evidence(shards: Shards, shared: Shared, f: Tensor | None) -> Total:
     if not shards.is_full:
         G = G * shards.mask.unsqueeze(-1) * shards.mask.unsqueeze(-2)
     by_l, by_s2f = kernels_tiled.pullback(G, shards.X, shared.l, kernel)
-    return Total(L, by_l.sum(0), by_s2f.sum(), by_s2, by_nu, by_m, f_new)
+    return Total(L, by_l.sum(0), by_s2f.sum(), by_s2, by_nu, by_m, f_new)  # eq. 9.4
 
 
 def modes_of(K: Tensor, r: Tensor, noise: Noise, mask: Tensor, f: Tensor | None) -> Modes:

@@ -4,7 +4,7 @@ Notation: x is theta (log l, then log s2f where it is free, then log s2 where th
 it is learned, then m; F is the sum of the experts' evidences plus the log prior densities.
 
 References:
-    equations.md section 9.
+    docs/equations.md section 9.
 """
 
 import math

@@ -9,7 +9,7 @@ Notation (shapes after any leading batch dimensions):
     P1   n       P 1
 
 References:
-    equations.md sections 4 (the generalized least squares mean) and 6.
+    docs/equations.md sections 4 (the generalized least squares mean) and 6.
 """
 
 import math
@@ -39,7 +39,7 @@ class Evidence(NamedTuple):
     @property
     def G(self) -> Tensor:
         """``... x n x n`` gradient (al al' - P) / 2 with respect to Sg; the mean is at its best and needs no term."""
-        return torch.addcmul(self.P, self.al.unsqueeze(-1), self.al.unsqueeze(-2), value=-1.0).mul_(-0.5)
+        return torch.addcmul(self.P, self.al.unsqueeze(-1), self.al.unsqueeze(-2), value=-1.0).mul_(-0.5)  # eq. 6.5
 
 
 def evidence(Sg: Tensor, y: Tensor, m: Tensor | None = None) -> Evidence:
@@ -60,11 +60,11 @@ def evidence(Sg: Tensor, y: Tensor, m: Tensor | None = None) -> Evidence:
     C, info = torch.linalg.cholesky_ex(Sg)
     P = torch.cholesky_inverse(C)
     P1 = P.sum(-1)
-    m = (P1 * y).sum(-1) / P1.sum(-1) if m is None else m
+    m = (P1 * y).sum(-1) / P1.sum(-1) if m is None else m  # eq. 4.9
     r = y - m.unsqueeze(-1)
     al = (P @ r.unsqueeze(-1)).squeeze(-1)
     log_det = 2 * C.diagonal(dim1=-2, dim2=-1).log().sum(-1)
-    L = -0.5 * ((r * al).sum(-1) + log_det + y.shape[-1] * LOG_2PI)
+    L = -0.5 * ((r * al).sum(-1) + log_det + y.shape[-1] * LOG_2PI)  # eq. 6.1
     return Evidence(L, m, al, P, P1, log_det, not bool(info.any()))
 
 
@@ -75,9 +75,9 @@ def _of_one(Sg: Array, y: Array, m: float | None) -> Evidence:
         log_det = 2 * np.log(C.diagonal()).sum()
         P = lapack.inverse(C)
         P1 = P @ np.ones(len(y))
-        mean = P1 @ y / P1.sum() if m is None else m
+        mean = P1 @ y / P1.sum() if m is None else m  # eq. 4.9
         r = y - mean
         al = P @ r
-        L = -0.5 * (r @ al + log_det + len(y) * LOG_2PI)
+        L = -0.5 * (r @ al + log_det + len(y) * LOG_2PI)  # eq. 6.1
     numbers = as_tensor(L), as_tensor(mean), as_tensor(al), as_tensor(P), as_tensor(P1), as_tensor(log_det)
     return Evidence(*numbers, converged)

@@ -11,7 +11,7 @@ Notation (shapes after any leading batch dimensions):
 Cost: O(d n m).
 
 References:
-    equations.md section 0.
+    docs/equations.md section 0.
 """
 
 from collections.abc import Callable

@@ -8,7 +8,7 @@ Notation, beside that of `kernels`:
     D      d x M          squared differences of the inputs, one row a dimension
 
 References:
-    equations.md section 0.
+    docs/equations.md section 0.
 """
 
 import math
@@ -110,12 +110,12 @@ def pullback(G: Tensor, given: Pairs, l: Tensor, found: PairedKernel) -> KernelG
         found: The kernel at these.
 
     References:
-        d K / d log l_j = -2 K_u2 D_j / l_j^2 and d K / d log s2f = K; equations.md section 0.
+        d K / d log l_j = -2 K_u2 D_j / l_j^2 and d K / d log s2f = K; docs/equations.md section 0.
     """
     above, below = G.numpy().ravel().take(given.places).reshape(2, -1)
     both = above + below
     log_s2f = both @ found.each[:-1] + np.trace(G.numpy()) * found.each[-1]
-    both *= found.slope[:-1]
+    both *= found.slope[:-1]  # eq. 0.4
     return KernelGradient(torch.from_numpy(given.D @ both * found.scale), as_tensor(log_s2f))
 
 

@@ -74,11 +74,11 @@ def leave_one_out(r: Tensor, K0: Tensor, rho: Tensor, P: Tensor | None = None) -
         ``... x n`` means r_i - al_i / P_ii and variances 1 / P_ii - rho_i.
 
     References:
-        equations.md section 6; relevance pursuit, appendix, with the added variance subtracted (correction 1).
+        docs/equations.md section 6; relevance pursuit, appendix, with the added variance subtracted (correction 1).
     """
     capped = rho.minimum(GROSS * K0.diagonal(dim1=-2, dim2=-1).mean(-1, keepdim=True))
     r = torch.where(rho > capped, torch.zeros_like(r), r)
     if P is None or not torch.equal(capped, rho):
         P = torch.cholesky_inverse(factor(K0 + torch.diag_embed(capped)).L)
     P_diag = P.diagonal(dim1=-2, dim2=-1)
-    return LeaveOneOut(r - (P @ r.unsqueeze(-1)).squeeze(-1) / P_diag, 1 / P_diag - capped)
+    return LeaveOneOut(r - (P @ r.unsqueeze(-1)).squeeze(-1) / P_diag, 1 / P_diag - capped)  # eq. 6.2

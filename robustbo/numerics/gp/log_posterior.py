@@ -9,7 +9,7 @@ Notation (no batch dimensions: a search is one search):
     F             log posterior density: log marginal likelihood L plus log prior densities
 
 References:
-    equations.md section 6.
+    docs/equations.md section 6.
 """
 
 import math

@@ -11,7 +11,7 @@ Notation (no batch dimensions: a search is one search):
     v      k  their scales
 
 References:
-    equations.md section 6.
+    docs/equations.md section 6.
 """
 
 import math

@@ -7,7 +7,7 @@ Notation (shapes after any leading batch dimensions):
     rho  n   added variances
 
 References:
-    Ament et al. (2024), Robust Gaussian processes via relevance pursuit, Lemma 1; equations.md section 6.
+    Ament et al. (2024), Robust Gaussian processes via relevance pursuit, Lemma 1; docs/equations.md section 6.
 """
 
 import torch
@@ -28,9 +28,9 @@ def optimal_variance(e: Tensor, v: Tensor) -> Tensor:
         ``... x n`` values of rho* = (e^2 - v)_+.
 
     References:
-        Relevance pursuit, Lemma 1; equations.md section 6.
+        Relevance pursuit, Lemma 1; docs/equations.md section 6.
     """
-    return (e.square() - v).clamp_min(0)
+    return (e.square() - v).clamp_min(0)  # eq. 6.3
 
 
 def gain(e: Tensor, v: Tensor) -> Tensor:
@@ -44,12 +44,12 @@ def gain(e: Tensor, v: Tensor) -> Tensor:
         ``... x n`` values of (q - 1 - log q) / 2 where q > 1, else 0.
 
     References:
-        equations.md section 6 (verified there by brute force).
+        docs/equations.md section 6 (verified there by brute force).
     """
     q = e.square() / v
     is_outside = q > 1
     safe = q.masked_fill(~is_outside, 1.0)
-    return torch.where(is_outside, (safe - 1 - safe.log()) / 2, torch.zeros_like(q))
+    return torch.where(is_outside, (safe - 1 - safe.log()) / 2, torch.zeros_like(q))  # eq. 6.4
 
 
 def errors(model: Model, theta: Tensor, rho: Tensor) -> tuple[Tensor, Tensor]:

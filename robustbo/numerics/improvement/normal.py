@@ -55,7 +55,7 @@ def scaled(u: Array, c: Array) -> Scaled:
     Phi *= math.sqrt(math.pi / 2)
     Phi *= phi
     h = u * Phi
-    h += phi
+    h += phi  # eq. 5.11
     is_far = u < FAR
     if is_far.any():
         x = -u[is_far]

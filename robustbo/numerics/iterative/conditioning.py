@@ -3,7 +3,7 @@
 Notation as in `weighted.rcgp` and `solver`.
 
 References:
-    equations.md section 8; the leave-one-out of `solver` is ours.
+    docs/equations.md section 8; the leave-one-out of `solver` is ours.
 """
 
 from typing import NamedTuple

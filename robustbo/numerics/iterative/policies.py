@@ -5,7 +5,7 @@ Notation as in `solver`; and
     L   n x k  pivoted partial Cholesky factor of the kernel's matrix
 
 References:
-    Wenger and others (2022), Table 1; equations.md section 8.
+    Wenger and others (2022), Table 1; docs/equations.md section 8.
 """
 
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def unit(A: Covariance, order: Tensor) -> Policy:
             return None
         S = r.new_zeros(len(r), len(rows))
         S[rows, torch.arange(len(rows))] = 1.0
-        return S, A.columns(rows)
+        return S, A.columns(rows)  # eq. 8.6
 
     return policy
 
@@ -54,7 +54,7 @@ def residual(A: Covariance, z: Tensor, precondition: Callable[[Tensor], Tensor] 
             last = r
             s = (r if precondition is None else precondition(r)).unsqueeze(-1)
             s = s / s.abs().max()
-            return s, A.times(s)
+            return s, A.times(s)  # eq. 8.6
         offered += TOGETHER
         return rest(offered - TOGETHER, r)
 

@@ -17,7 +17,7 @@ Notation (no batch dimensions: an iteration is one iteration):
 
 References:
     Wenger and others (2022), Posterior and computational uncertainty in Gaussian processes (IterGP); Computation-aware
-    robust Gaussian processes (IterRCGP), equations 5 to 10; equations.md section 8.
+    robust Gaussian processes (IterRCGP), equations 5 to 10; docs/equations.md section 8.
 """
 
 from collections.abc import Callable
@@ -61,7 +61,7 @@ class Belief(NamedTuple):
 
     def explained(self, k: Tensor) -> Tensor:
         """``... x m`` parts |D'k_x|^2 of the prior variance that are gone, for ``... x m x n`` covariances k."""
-        return (k @ self.D).square().sum(-1)
+        return (k @ self.D).square().sum(-1)  # eq. 8.4
 
 
 def iterate(
@@ -94,15 +94,15 @@ def iterate(
                 break
             taken, before, all_of_it = taken + 1, (D[:found], AD[:found]), s @ As
             d, Ad = _apart(*_apart(s, As, *before), *before)
-            eta = d @ Ad
+            eta = d @ Ad  # eq. 8.2
             if not eta > NEGLIGIBLE * all_of_it:
                 continue
             if eta < SMALL * all_of_it:
                 d, Ad = _apart(d, product(d.unsqueeze(-1)).squeeze(-1), *before)
                 eta = d @ Ad
             step = (d @ r) / eta
-            v, r = v + step * d, r - step * Ad
-            D[found], AD[found] = d / eta.sqrt(), Ad / eta.sqrt()
+            v, r = v + step * d, r - step * Ad  # eq. 8.3
+            D[found], AD[found] = d / eta.sqrt(), Ad / eta.sqrt()  # eq. 8.3
             found += 1
     return Belief(z, v, r, D[:found].mT, AD[:found].mT, bool((r / sd).norm() <= enough))
 

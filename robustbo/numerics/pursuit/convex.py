@@ -12,7 +12,7 @@ Notation (shapes after any leading batch dimensions):
     r    n       residual y - m
 
 References:
-    Relevance pursuit, Lemma on the reparameterized Hessian; equations.md section 6 and correction 6.
+    Relevance pursuit, Lemma on the reparameterized Hessian; docs/equations.md section 6 and correction 6.
 """
 
 from typing import NamedTuple
@@ -42,9 +42,10 @@ def convexity(K0: Tensor, r: Tensor, s: Tensor) -> Convexity:
     k = K0.diagonal(dim1=-2, dim2=-1)
     scale = (k / (1 - s)).sqrt()
     eye = torch.eye(K0.shape[-1], dtype=K0.dtype, device=K0.device)
-    Kh = (K0 + torch.diag_embed(k * s / (1 - s))) / (scale.unsqueeze(-1) * scale.unsqueeze(-2))
+    Kh = (K0 + torch.diag_embed(k * s / (1 - s))) / (scale.unsqueeze(-1) * scale.unsqueeze(-2))  # eq. 6.7
     Q = torch.cholesky_inverse(torch.linalg.cholesky(Kh))
-    ah = (Q @ (r / scale).unsqueeze(-1)).squeeze(-1)
+    ah = (Q @ (r / scale).unsqueeze(-1)).squeeze(-1)  # eq. 6.7
     Q_diag = Q.diagonal(dim1=-2, dim2=-1)
-    middle = 2 * ah.unsqueeze(-1) * ah.unsqueeze(-2) * (Q - eye) + 2 * torch.diag_embed(Q_diag) - Q.square()
-    return Convexity((Q_diag - ah.square()) / (1 - s), middle / ((1 - s).unsqueeze(-1) * (1 - s).unsqueeze(-2)))
+    middle = 2 * ah.unsqueeze(-1) * ah.unsqueeze(-2) * (Q - eye) + 2 * torch.diag_embed(Q_diag) - Q.square()  # eq. 6.9
+    gradient = (Q_diag - ah.square()) / (1 - s)  # eq. 6.8
+    return Convexity(gradient, middle / ((1 - s).unsqueeze(-1) * (1 - s).unsqueeze(-2)))

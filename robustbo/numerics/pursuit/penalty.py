@@ -10,7 +10,7 @@ Notation:
     k    size of the support
 
 References:
-    equations.md sections 6 and 13; relevance pursuit, section 5.1 (the exponential prior on k).
+    docs/equations.md sections 6 and 13; relevance pursuit, section 5.1 (the exponential prior on k).
 """
 
 import math
@@ -93,13 +93,13 @@ def of_rate(n: int, p: int, rate: float) -> Rule:
 def botorch(n: int, mean: float | None = None) -> Rule:
     """BoTorch's: the exponential prior against the average log likelihood, n / mu nats an outlier (5 by default)."""
     mu = max(1, int(BOTORCH_RATE * n)) if mean is None else mean
-    return lambda k: n * k / mu
+    return lambda k: n * k / mu  # eq. 6.12
 
 
 def paper(n: int, mean: float | None = None) -> Rule:
     """The paper's as printed: the exponential prior against the whole log likelihood, 1 / mu nats an outlier."""
     mu = max(1, int(BOTORCH_RATE * n)) if mean is None else mean
-    return lambda k: k / mu
+    return lambda k: k / mu  # eq. 6.12
 
 
 def exactly(size: int) -> Rule:

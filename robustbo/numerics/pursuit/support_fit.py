@@ -7,7 +7,7 @@ Notation (no batch dimensions: a search is one search):
     F        log posterior density of hyperparameters and variances
 
 References:
-    Ament et al. (2024), Robust Gaussian processes via relevance pursuit; equations.md section 6.
+    Ament et al. (2024), Robust Gaussian processes via relevance pursuit; docs/equations.md section 6.
 """
 
 import math

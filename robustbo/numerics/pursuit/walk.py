@@ -3,7 +3,7 @@
 Notation: as in `support_fit`.
 
 References:
-    Ament et al. (2024), Robust Gaussian processes via relevance pursuit; equations.md section 6.
+    Ament et al. (2024), Robust Gaussian processes via relevance pursuit; docs/equations.md section 6.
 """
 
 from collections.abc import Collection, Sequence
@@ -49,11 +49,11 @@ def walk(starts: Sequence[Level], sizes: Sequence[int], refit: Refit) -> list[Le
         The best level of each size. A forward walk stops growing where nothing gains any more.
 
     References:
-        Relevance pursuit, Algorithms 1 and 2 (with one start); equations.md section 6.
+        Relevance pursuit, Algorithms 1 and 2 (with one start); docs/equations.md section 6.
     """
     best, paths = [], list(starts)
     for size in sizes:
-        paths = _distinct([refit(level, _resize(level, size)) for level in paths])
+        paths = _distinct([refit(level, _resize(level, size)) for level in paths])  # eq. 6.10
         best.append(max(paths, key=_height))
     return best
 
@@ -88,7 +88,7 @@ def sweep(levels: Sequence[Level], sizes: Sequence[int], refit: Refit, *, max_sw
 
 
 def _resize(level: Level, size: int) -> tuple[int, ...]:
-    return largest(level.gains, size, level.support if size >= len(level.support) else ())
+    return largest(level.gains, size, level.support if size >= len(level.support) else ())  # eq. 6.11
 
 
 def _distinct(levels: Sequence[Level]) -> list[Level]:
@@ -141,7 +141,7 @@ def settle(level: Level, price: Price, refit: Refit, *, max_rounds: int = 8) -> 
 
 def score(level: Level, price: Price) -> float:
     """Log posterior density minus the price of the support."""
-    return level.fit.F - price.total(level.support)
+    return level.fit.F - price.total(level.support)  # eq. 6.12
 
 
 def one_a_support(fits: Sequence[Fit]) -> list[Fit]:

@@ -12,7 +12,7 @@ Notation (``E`` processes), beside that of `laplace`:
     J     E x n x n   I + D(W) K
 
 References:
-    equations.md sections 2.1, 2.3, 2.4 and 9.
+    docs/equations.md sections 2.1, 2.3, 2.4 and 9.
 """
 
 from typing import NamedTuple
@@ -52,7 +52,7 @@ def evidences(K: Tensor, y: Tensor, noise: Noise, mask: Tensor, modes: Modes, *,
     """Evidence and gradient at the modes, each mode's own dependence on the hyperparameters included.
 
     References:
-        equations.md sections 2.3 and 2.4; `laplace.approximate` and `laplace.gradient`.
+        docs/equations.md sections 2.3 and 2.4; `laplace.approximate` and `laplace.gradient`.
     """
     noise = each(noise, y)
     modes, J = _settled(K, y, noise, mask, modes)

@@ -3,7 +3,7 @@
 Notation as in `batch`.
 
 References:
-    equations.md section 2.1; `mode`.
+    docs/equations.md section 2.1; `mode`.
 """
 
 from typing import NamedTuple

@@ -15,7 +15,8 @@ Notation (all ``...``, or what broadcasts to it):
 Every function is differentiable twice in z by explicit formulas, and not in nu.
 
 References:
-    equations.md section 5; Ament et al. (2023), Unexpected improvements to expected improvement, for the logarithm.
+    docs/equations.md section 5; Ament et al. (2023), Unexpected improvements to expected improvement, for the
+    logarithm.
 """
 
 import math
@@ -126,7 +127,7 @@ def _improvement(z: Tensor, nu: Tensor) -> _Improvement:
     below = _Improvement(*_by_region(z, nu, 3, _improvement_middle, _improvement_tail))
     is_above = z > 0
     small = below.log_h.exp()
-    h = z.clamp_min(0.0) + small
+    h = z.clamp_min(0.0) + small  # eq. 5.2
     return _Improvement(
         torch.where(is_above, h.log(), below.log_h),
         torch.where(is_above, (1 - small * below.cdf_ratio) / h, below.cdf_ratio),
@@ -137,7 +138,7 @@ def _improvement(z: Tensor, nu: Tensor) -> _Improvement:
 def _improvement_middle(v: Tensor, nu: Tensor) -> tuple[Tensor, ...]:
     """At z = -v, by h = z Phi + (nu + z^2) / (nu - 1) phi."""
     cdf, pdf = _below_half(v, nu)
-    h = (nu + v.square()) / (nu - 1) * pdf - v * cdf
+    h = (nu + v.square()) / (nu - 1) * pdf - v * cdf  # eq. 5.2
     return h.log(), cdf / h, pdf / h
 
 
@@ -147,7 +148,7 @@ def _improvement_tail(v: Tensor, nu: Tensor, depth: int) -> tuple[Tensor, ...]:
     B = _fraction(1.5, x, nu, depth)
     log_h = log_normalizer(nu) + (nu / (nu - 1)).log() - 0.5 * (nu - 3) * _log_tail(v, nu) - 2 * v.log() + B.log()
     share = nu / ((1 + x) * B)
-    return log_h, (share - 1) / v, share * ((nu - 1) / (1 + x)) / v / v
+    return log_h, (share - 1) / v, share * ((nu - 1) / (1 + x)) / v / v  # eq. 5.7, eq. 5.8
 
 
 def _cdf_middle(v: Tensor, nu: Tensor) -> tuple[Tensor, ...]:
@@ -157,7 +158,7 @@ def _cdf_middle(v: Tensor, nu: Tensor) -> tuple[Tensor, ...]:
 def _cdf_tail(v: Tensor, nu: Tensor, depth: int) -> tuple[Tensor, ...]:
     """log Phi(-v) by Phi = phi (nu + v^2) / (nu v) F(1, 1/2; nu/2 + 1; -x)."""
     A = _fraction(0.5, nu / v / v, nu, depth)
-    return (log_normalizer(nu) - 0.5 * (nu - 1) * _log_tail(v, nu) - v.log() + A.log(),)
+    return (log_normalizer(nu) - 0.5 * (nu - 1) * _log_tail(v, nu) - v.log() + A.log(),)  # eq. 5.4
 
 
 def _below_half(v: Tensor, nu: Tensor) -> tuple[Tensor, Tensor]:
@@ -165,19 +166,19 @@ def _below_half(v: Tensor, nu: Tensor) -> tuple[Tensor, Tensor]:
     y, k = v.square() / (nu + v.square()), torch.arange(TERMS, dtype=v.dtype, device=v.device)
     ratios = y.unsqueeze(-1) * ((0.5 * (nu.unsqueeze(-1) + 1) + k) / (1.5 + k))
     pdf = _log_phi(v, nu).exp()
-    return 0.5 - v * pdf * (1 + ratios.cumprod(-1).sum(-1)), pdf
+    return 0.5 - v * pdf * (1 + ratios.cumprod(-1).sum(-1)), pdf  # eq. 5.9
 
 
 def _fraction(a: float, x: Tensor, nu: Tensor, depth: int) -> Tensor:
     """F(1, a; nu/2 + 1; -x) = 1/(1 + p_1 x/(1 + p_2 x/(1 + ...))), from the bottom up."""
     one, c = x.new_ones(()), nu / 2
     n = torch.arange(depth // 2 + 1, dtype=x.dtype, device=x.device).view(-1, *[1] * nu.dim())
-    even = n / (c + 2 * n - 1) * ((c - a + n) / (c + 2 * n))  # p_2n
-    odd = (a + n) / (c + 2 * n) * ((c + n) / (c + 2 * n + 1))  # p_2n+1
+    even = n / (c + 2 * n - 1) * ((c - a + n) / (c + 2 * n))  # p_2n, eq. 5.6
+    odd = (a + n) / (c + 2 * n) * ((c + n) / (c + 2 * n + 1))  # p_2n+1, eq. 5.6
     p = torch.stack([even, odd], dim=1).flatten(0, 1)[1 : depth + 1]
     t = one.expand_as(x)
     for px in reversed((p.view(depth, -1) * x).unbind()):
-        t = torch.addcdiv(one, px, t)
+        t = torch.addcdiv(one, px, t)  # eq. 5.5
     return 1 / t
 
 

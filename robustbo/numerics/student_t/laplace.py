@@ -17,7 +17,7 @@ Notation (no batch dimensions):
     R    n x n   (K + D(W)^-1)^-1 = D(W) - D(W) Sig D(W)
 
 References:
-    Vanhatalo, Jylanki and Vehtari (2009), Gaussian process regression with Student-t likelihood; equations.md
+    Vanhatalo, Jylanki and Vehtari (2009), Gaussian process regression with Student-t likelihood; docs/equations.md
     section 2.
 """
 
@@ -94,7 +94,7 @@ def place(given: Given, a: Array) -> Place:
     f = given.K @ a
     found = likelihood.terms(given.y - f, given.s2, given.nu)
     fall = found.g - a
-    return Place(a, f, fall, found.W, found.log_kernel - 0.5 * float(a @ f), residual(fall, found.g))
+    return Place(a, f, fall, found.W, found.log_kernel - 0.5 * float(a @ f), residual(fall, found.g))  # eq. 2.1.1
 
 
 def residual(fall: Array, g: Array) -> float:
@@ -193,11 +193,11 @@ def approximate(
     given = given_by(K, y - m, noise)
     at = place(given, a.numpy()) if at is None else at
     signed = posterior(given.K, at.W) if signed is None else signed
-    clamped = np.maximum(at.W, CLAMP) if is_clamped else at.W
+    clamped = np.maximum(at.W, CLAMP) if is_clamped else at.W  # eq. 2.3.1
     used = posterior(given.K, clamped) if is_clamped and bool((at.W < CLAMP).any()) else signed
     log_scales = len(a) * (float(np.log(given.s2).mean()) if noise.s2.dim() else math.log(given.s2))
     log_p = len(a) * likelihood.log_normalizer_of(given.nu) - 0.5 * log_scales
-    L = log_p + at.Psi - 0.5 * used.log_det if used.is_maximum else -math.inf
+    L = log_p + at.Psi - 0.5 * used.log_det if used.is_maximum else -math.inf  # eq. 2.2.1
     f, r, W, clamped_ = (torch.from_numpy(x) for x in (at.f, given.y - at.f, at.W, clamped))
     return Laplace(as_tensor(L), a, f, r, W, clamped_, signed, used, noise)
 
@@ -216,20 +216,20 @@ def gradient(at: Laplace, *, is_nu_free: bool = True) -> Gradient:
         is_nu_free: Whether the slope in log nu is wanted; it is zero if not.
 
     References:
-        equations.md section 2.4.
+        docs/equations.md section 2.4.
     """
     a, r, W, clamped, v = (x.numpy() for x in (at.a, at.r, at.W, at.clamped, at.v))
     s2, nu = numbers(at.noise)
     variances = v * (clamped == W)
     shares = likelihood.shares(r, s2, nu)
-    s = -0.5 * variances * likelihood.curvature_slope(shares, nu)
+    s = -0.5 * variances * likelihood.curvature_slope(shares, nu)  # eq. 2.4.1
     z = at.signed.solve(s)
     Kz = at.signed.K @ z
-    by_K = (0.5 * a + z)[:, None] * a
+    by_K = (0.5 * a + z)[:, None] * a  # eq. 2.4.5
     by_K -= at.half_R.T
 
     def along(slopes: Slopes) -> Array:
-        return slopes.log_p - 0.5 * variances * slopes.W + Kz * slopes.g
+        return slopes.log_p - 0.5 * variances * slopes.W + Kz * slopes.g  # eq. 2.4.3
 
     by_s2 = along(likelihood.by_log_s2(shares, nu))
     by_nu = along(Slopes(*(x.numpy() for x in likelihood.by_log_nu(at.r, *at.noise)))).sum() if is_nu_free else 0.0

@@ -10,7 +10,7 @@ Notation (all ``... x n``, or what broadcasts to it):
     V    EM variance q / (nu + 1), so that g = r / V
 
 References:
-    equations.md section 1.
+    docs/equations.md section 1.
 """
 
 import math
@@ -56,7 +56,7 @@ class Slopes(NamedTuple):
 
 def log_density(r: Tensor, s2: Tensor, nu: Tensor) -> Tensor:
     """log p(y | f)."""
-    return log_normalizer(nu) - 0.5 * s2.log() - 0.5 * (nu + 1) * log_tail(r, s2, nu)
+    return log_normalizer(nu) - 0.5 * s2.log() - 0.5 * (nu + 1) * log_tail(r, s2, nu)  # eq. 1.1
 
 
 def terms(r: Array, s2: Numbers, nu: float) -> Terms:
@@ -65,18 +65,18 @@ def terms(r: Array, s2: Numbers, nu: float) -> Terms:
     x2 = _square(r) / c
     tail = 1 + x2
     V = tail * (c / more)
-    return Terms(-0.5 * more * float(np.log1p(x2).sum()), r / V, (1 - x2) / tail / V, V)
+    return Terms(-0.5 * more * float(np.log1p(x2).sum()), r / V, (1 - x2) / tail / V, V)  # eq. 1.1
 
 
 def gradient(r: Numbers, s2: Numbers, nu: Numbers) -> Numbers:
     """g = (nu + 1) r / q."""
-    return r / em_variance(r, s2, nu)
+    return r / em_variance(r, s2, nu)  # eq. 1.2
 
 
 def curvature(r: Numbers, s2: Numbers, nu: Numbers) -> Numbers:
     """W = (nu + 1)(nu s2 - r^2) / q^2."""
     x2 = _square(r) / (nu * s2)
-    return (nu + 1) / (nu * s2) * (1 - x2) / (1 + x2) / (1 + x2)
+    return (nu + 1) / (nu * s2) * (1 - x2) / (1 + x2) / (1 + x2)  # eq. 1.3
 
 
 class Shares(NamedTuple):
@@ -97,27 +97,27 @@ def shares(r: Numbers, s2: Numbers, nu: Numbers) -> Shares:
 
 def curvature_slope(at: Shares, nu: Numbers) -> Numbers:
     """dW / df = 2 (nu + 1) r (3 nu s2 - r^2) / q^3."""
-    return 2 * (nu + 1) * at.pull * (3 * nu * at.scale - at.lean) / at.q
+    return 2 * (nu + 1) * at.pull * (3 * nu * at.scale - at.lean) / at.q  # eq. 1.4
 
 
 def em_variance(r: Numbers, s2: Numbers, nu: Numbers) -> Numbers:
     """V = q / (nu + 1): the variance of a normal error that has the same g."""
-    return (nu * s2 + _square(r)) / (nu + 1)
+    return (nu * s2 + _square(r)) / (nu + 1)  # eq. 1.5
 
 
 def by_log_s2(at: Shares, nu: Numbers) -> Slopes:
     """Derivatives with respect to log s2."""
     lean, share = at.lean, nu * at.scale
     more = (nu + 1) * share
-    return Slopes(0.5 * (nu * lean - share), -more * at.pull, more * (3 * lean - share) / at.q)
+    return Slopes(0.5 * (nu * lean - share), -more * at.pull, more * (3 * lean - share) / at.q)  # eq. 1.6
 
 
 def by_log_nu(r: Tensor, s2: Tensor, nu: Tensor) -> Slopes:
     """Derivatives with respect to log nu."""
     pull, share, lean, q = shares(r, s2, nu)
-    tail = _log_normalizer_slope(nu) - 0.5 * log_tail(r, s2, nu) + 0.5 * (nu + 1) / nu * lean
-    on_W = 2 * nu * share + share - lean - 2 * share * (nu + 1) * (nu * share - lean)
-    return Slopes(nu * tail, nu * (lean - share) * pull, nu * on_W / q)
+    tail = _log_normalizer_slope(nu) - 0.5 * log_tail(r, s2, nu) + 0.5 * (nu + 1) / nu * lean  # eq. 1.7
+    on_W = 2 * nu * share + share - lean - 2 * share * (nu + 1) * (nu * share - lean)  # eq. 1.9
+    return Slopes(nu * tail, nu * (lean - share) * pull, nu * on_W / q)  # eq. 1.8
 
 
 def _square(r: Numbers) -> Numbers:
@@ -134,7 +134,7 @@ def log_normalizer(nu: Tensor) -> Tensor:
     """log Gamma((nu + 1)/2) - log Gamma(nu / 2) - log(nu pi) / 2."""
     few, many = nu.clamp(max=MANY), nu.clamp(min=MANY)
     exact = torch.lgamma((few + 1) / 2) - torch.lgamma(few / 2) - 0.5 * (few.log() + math.log(math.pi))
-    series = -0.5 * LOG_2PI - 1 / (4 * many) + 1 / (24 * many**3) - 1 / (20 * many**5)
+    series = -0.5 * LOG_2PI - 1 / (4 * many) + 1 / (24 * many**3) - 1 / (20 * many**5)  # eq. 1.10
     return torch.where(nu < MANY, exact, series)
 
 

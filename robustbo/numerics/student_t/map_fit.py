@@ -13,7 +13,7 @@ Notation (no batch dimensions: a search is one search), beside that of `laplace`
     F        log posterior density: L plus log prior densities
 
 References:
-    equations.md section 2.
+    docs/equations.md section 2.
 """
 
 import math

@@ -7,7 +7,7 @@ the highest. From the mode of a similar prior covariance Newton's method begins 
 Notation (no batch dimensions): that of `laplace`.
 
 References:
-    equations.md section 2.1; Rasmussen and Williams (2006), algorithm 3.1, with one W throughout.
+    docs/equations.md section 2.1; Rasmussen and Williams (2006), algorithm 3.1, with one W throughout.
 """
 
 from collections.abc import Sequence
@@ -101,7 +101,7 @@ def em(given: Given, f: Array, steps: int = EM_STEPS) -> Array:
     K, y, s2, nu = given
     V = likelihood.em_variance(y - f, s2, nu)
     for _ in range(steps):
-        a = _solve(given, V)
+        a = _solve(given, V)  # eq. 2.1.2
         found = likelihood.terms(y - K @ a, s2, nu)
         if residual(found.g - a, found.g) < NEAR:
             break
@@ -127,7 +127,7 @@ def climb(given: Given, here: Place, close: float = CLOSE) -> Mode:
 
 def _step(given: Given, here: Place, factors: Posterior, close: float) -> Place | None:
     """Where a Newton step with these curvatures leads, shortened until Psi rises; None where it cannot."""
-    move = factors.solve(here.fall)
+    move = factors.solve(here.fall)  # eq. 2.1.3
     share = 1.0
     for _ in range(HALVINGS):
         there = place(given, here.a + share * move)

@@ -9,7 +9,7 @@ Notation (all ``...``, or what broadcasts to it):
     t      log V
 
 References:
-    equations.md section 2.5.
+    docs/equations.md section 2.5.
 """
 
 import math
@@ -48,7 +48,7 @@ def log_cdf(y: Tensor, mu: Tensor, v: Tensor, noise: Noise) -> Tensor:
     e = y - mu
 
     def normal(variance: Tensor) -> Tensor:
-        return torch.special.log_ndtr(e.unsqueeze(-1) / variance.sqrt())
+        return torch.special.log_ndtr(e.unsqueeze(-1) / variance.sqrt())  # eq. 3.3
 
     return _mix(normal, e, v, noise)
 
@@ -61,7 +61,7 @@ def normal_log_tail(e: Tensor, sd: Tensor) -> Tensor:
 def variance(noise: Noise, most: float = 3.0) -> Tensor:
     """The noise's variance s2 nu / (nu - 2); at most so many times its squared scale, for few degrees of freedom."""
     nu = noise.nu.clamp_min(2 * most / (most - 1))
-    return noise.s2 * nu / (nu - 2)
+    return noise.s2 * nu / (nu - 2)  # eq. 2.5.1
 
 
 def cavity(at: Laplace) -> tuple[Tensor, Tensor]:
@@ -70,7 +70,7 @@ def cavity(at: Laplace) -> tuple[Tensor, Tensor]:
     Where the approximation gives no positive variance, it is the posterior with the observation itself.
 
     References:
-        equations.md section 3.
+        docs/equations.md section 3.
     """
     return cavity_of(at.f, at.v, at.clamped, gradient(at.r, *at.noise))
 
@@ -80,7 +80,7 @@ def cavity_of(f: Tensor, v: Tensor, W: Tensor, g: Tensor) -> tuple[Tensor, Tenso
     share = 1 - W * v
     alone = torch.where(share > 0, v / share.masked_fill(share <= 0, 1.0), v)
     pull = torch.where(share > 0, alone * g, torch.zeros_like(v))
-    return f - pull, alone
+    return f - pull, alone  # eq. 3.4
 
 
 def _mix(normal: Callable[[Tensor], Tensor], e: Tensor, v: Tensor, noise: Noise) -> Tensor:
@@ -92,10 +92,10 @@ def _mix(normal: Callable[[Tensor], Tensor], e: Tensor, v: Tensor, noise: Noise)
     half, scale = 0.5 * nu.unsqueeze(-1), s2.unsqueeze(-1)
 
     def integrand(t: Tensor) -> Tensor:
-        weight = half * (half * scale).log() - torch.lgamma(half) - half * t - half * scale * torch.exp(-t)
+        weight = half * (half * scale).log() - torch.lgamma(half) - half * t - half * scale * torch.exp(-t)  # eq. 2.5.2
         return weight + normal(v.unsqueeze(-1) + t.exp())
 
-    low = s2.log() + (nu / (nu + 80 + 12 * (2 * nu).sqrt())).log().clamp(max=-5.0)
+    low = s2.log() + (nu / (nu + 80 + 12 * (2 * nu).sqrt())).log().clamp(max=-5.0)  # eq. 2.5.3
     c = 2 * NEGLIGIBLE / nu
     high = (s2 + v + e.square()).log() + 0.5 * (
         c + (c.square() + 8 * c).sqrt()

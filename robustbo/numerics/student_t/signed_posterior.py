@@ -5,7 +5,7 @@ Notation, for arrays (beside that of `laplace`):
     R    n x n   (K + D(W)^-1)^-1 = D(W) - D(W) Sig D(W)
 
 References:
-    equations.md section 2.2.
+    docs/equations.md section 2.2.
 """
 
 from typing import NamedTuple
@@ -37,7 +37,7 @@ class Posterior(NamedTuple):
     @property
     def log_det(self) -> float:
         """log|I + K D(W)|."""
-        return self.factors.log_det - float(np.log(np.abs(self.V)).sum())
+        return self.factors.log_det - float(np.log(np.abs(self.V)).sum())  # eq. 2.2.6
 
     @property
     def half_R(self) -> Array:
@@ -51,11 +51,11 @@ class Posterior(NamedTuple):
 
     def explained(self, k: Array) -> Array:
         """``m`` values of k' R k, for an ``n x m`` k: how much less than the prior variance a prediction's is."""
-        return np.einsum("ij,ij->j", k, self.factors.solve(k))
+        return np.einsum("ij,ij->j", k, self.factors.solve(k))  # eq. 2.2.2
 
     def solve(self, b: Array) -> Array:
         """(I + D(W) K)^-1 b, for ``n`` numbers b."""
-        return b - self.factors.solve(self.K @ b)
+        return b - self.factors.solve(self.K @ b)  # eq. 2.2.7
 
 
 def posterior(K: Array, W: Array) -> Posterior:
@@ -63,11 +63,12 @@ def posterior(K: Array, W: Array) -> Posterior:
 
     Sig is positive definite where K + D(W)^-1 has as many negative eigenvalues as W has negative elements: both are
     Schur complements in one matrix of blocks D(W)^-1, 1, 1 and -K^-1, so their inertias add up alike (Haynsworth).
-    That takes one factorization, where equations.md has a Cholesky factor of what is positive and another of the rest.
+    That takes one factorization, where docs/equations.md has a Cholesky factor of what is positive and another of
+    the rest.
 
     References:
-        equations.md section 2.2.
+        docs/equations.md section 2.2.
     """
     V = 1 / np.where(np.abs(W) < LEAST, LEAST, W)
-    factors = ldlt.factor(lapack.on_diagonal(K.copy(), V))
+    factors = ldlt.factor(lapack.on_diagonal(K.copy(), V))  # eq. 2.2.7
     return Posterior(K, V, factors, factors.is_regular and factors.num_negative == np.count_nonzero(V < 0))

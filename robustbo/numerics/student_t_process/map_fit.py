@@ -8,7 +8,7 @@ Notation (no batch dimensions: a search is one search), beside that of `gp.log_p
     F    log posterior density: L plus log prior densities
 
 References:
-    equations.md section 4.
+    docs/equations.md section 4.
 """
 
 import math

@@ -14,7 +14,7 @@ Notation (shapes after any leading batch dimensions):
     df               degrees of freedom of predictions, 2a + n
 
 References:
-    equations.md section 4; Shah, Wilson and Ghahramani (2014), Student-t processes as alternatives to Gaussian
+    docs/equations.md section 4; Shah, Wilson and Ghahramani (2014), Student-t processes as alternatives to Gaussian
     processes; Tracey and Wolpert (2018), Upgrading from Gaussian processes to Student's-t processes.
 """
 
@@ -37,7 +37,7 @@ class InverseGamma(NamedTuple):
 
 def shah(nu: Tensor) -> InverseGamma:
     """The prior by which Kn is the covariance of the observations, as Shah and others have it; nu must exceed 2."""
-    return InverseGamma(nu / 2, (nu - 2) / 2)
+    return InverseGamma(nu / 2, (nu - 2) / 2)  # eq. 4.4
 
 
 class Marginal(NamedTuple):
@@ -60,23 +60,23 @@ class Marginal(NamedTuple):
     @property
     def scale2(self) -> Tensor:
         """What multiplies the Gaussian process's variance to give the squared scale of a prediction."""
-        return 1 / self.weight
+        return 1 / self.weight  # eq. 4.2
 
     @property
     def stretch(self) -> Tensor:
         """What multiplies it to give the variance of a prediction."""
-        return self.scale2 * self.df / (self.df - 2)
+        return self.scale2 * self.df / (self.df - 2)  # eq. 4.2
 
 
 def log_evidence(beta: Tensor, log_det: Tensor, n: int, prior: InverseGamma) -> Tensor:
     """log p(y) of ``n`` observations, by the residual's length and the logarithm of |Kn|.
 
     References:
-        equations.md section 4, log p(y).
+        docs/equations.md section 4, log p(y).
     """
     (a, b), half = prior, n / 2
     constant = torch.lgamma(a + half) - torch.lgamma(a) - half * (2 * math.pi * b).log()
-    return constant - 0.5 * log_det - (a + half) * torch.log1p(beta / (2 * b))
+    return constant - 0.5 * log_det - (a + half) * torch.log1p(beta / (2 * b))  # eq. 4.1
 
 
 def marginal(given: Evidence, y: Tensor, prior: InverseGamma) -> Marginal:
@@ -91,19 +91,19 @@ def marginal(given: Evidence, y: Tensor, prior: InverseGamma) -> Marginal:
         prior: Of the scale.
 
     References:
-        equations.md section 4, the gradient.
+        docs/equations.md section 4, the gradient.
     """
     n, (a, b) = y.shape[-1], prior
     beta = (given.al * (y - given.m.unsqueeze(-1))).sum(-1)
     df = 2 * a + n
-    return Marginal(log_evidence(beta, given.log_det, n, prior), beta, df / (2 * b + beta), df, prior)
+    return Marginal(log_evidence(beta, given.log_det, n, prior), beta, df / (2 * b + beta), df, prior)  # eq. 4.6
 
 
 def slopes(at: Marginal) -> tuple[Tensor, Tensor]:
     """The derivatives of L with respect to log a and log b."""
     (a, b), half = at.prior, at.df / 2
     on_a = a * (torch.digamma(half) - torch.digamma(a) - torch.log1p(at.beta / (2 * b)))
-    return on_a, a - half + half * at.beta / (2 * b + at.beta)
+    return on_a, a - half + half * at.beta / (2 * b + at.beta)  # eq. 4.7
 
 
 def jeffreys(given: Evidence, k: Tensor, C: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -116,14 +116,14 @@ def jeffreys(given: Evidence, k: Tensor, C: Tensor, y: Tensor) -> tuple[Tensor, 
         y: ``... x n`` observations, two at least.
 
     References:
-        equations.md section 4, constant mean with Jeffreys priors.
+        docs/equations.md section 4, constant mean with Jeffreys priors.
     """
     n = y.shape[-1]
     z = y - given.m.unsqueeze(-1)
-    location = given.m.unsqueeze(-1) + (k.mT @ given.al.unsqueeze(-1)).squeeze(-1)
-    s2 = (z * given.al).sum(-1, keepdim=True) / (n - 1)
+    location = given.m.unsqueeze(-1) + (k.mT @ given.al.unsqueeze(-1)).squeeze(-1)  # eq. 4.10
+    s2 = (z * given.al).sum(-1, keepdim=True) / (n - 1)  # eq. 4.9
     unexplained = 1 - (k.mT @ given.P1.unsqueeze(-1)).squeeze(-1)
-    scale2 = s2 * (C + unexplained.square() / given.P1.sum(-1, keepdim=True))
+    scale2 = s2 * (C + unexplained.square() / given.P1.sum(-1, keepdim=True))  # eq. 4.10
     return location, scale2.sqrt(), s2.new_tensor(n - 1.0)
 
 
@@ -176,4 +176,4 @@ def radius(normal: Tensor, df: Tensor) -> Tensor:
     """
     half, u = df.item() / 2, ndtr(-normal.abs().cpu().numpy())  # torch's is zero from -8.3 down
     below, above = (torch.from_numpy(inverse(half, u)).to(normal) for inverse in (gammaincinv, gammainccinv))
-    return (half / torch.where(normal < 0, below, above)).sqrt()
+    return (half / torch.where(normal < 0, below, above)).sqrt()  # eq. 4.11

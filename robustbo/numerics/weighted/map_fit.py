@@ -5,7 +5,7 @@ Notation (no batch dimensions: a search is one search), beside that of `rcgp`:
     F         leave-one-out objective plus log prior densities
 
 References:
-    equations.md section 7.
+    docs/equations.md section 7.
 """
 
 import math

@@ -20,7 +20,8 @@ Notation (shapes after any leading batch dimensions):
     e, t   n      leave-one-out error of y, and its variance (noise included)
 
 References:
-    Altamirano, Briol and Knoblauch (2024), Robust and conjugate Gaussian process regression; equations.md section 7.
+    Altamirano, Briol and Knoblauch (2024), Robust and conjugate Gaussian process regression; docs/equations.md
+    section 7.
 """
 
 from typing import NamedTuple
@@ -61,8 +62,8 @@ def inverse_multiquadric(r: Tensor, c: Tensor) -> Weighting:
         c: ``... x n`` soft thresholds (or one), positive.
     """
     q = r / c
-    J = 1 + q.square()
-    return Weighting(J, 2 * q / c / J)
+    J = 1 + q.square()  # eq. 7.1
+    return Weighting(J, 2 * q / c / J)  # eq. 7.2
 
 
 class Conjugate(NamedTuple):
@@ -99,7 +100,7 @@ def condition(K: Tensor, r: Tensor, s2: Tensor, weighting: Weighting) -> Conjuga
     A = K + torch.diag_embed(s2 * weighting.J)
     L, info = torch.linalg.cholesky_ex(A)
     z, P = r + s2 * weighting.b, torch.cholesky_inverse(L)
-    v = (P @ z.unsqueeze(-1)).squeeze(-1)
+    v = (P @ z.unsqueeze(-1)).squeeze(-1)  # eq. 7.3
     return Conjugate(r, s2, weighting, z, P, v, not bool(info.any()))
 
 
@@ -117,7 +118,7 @@ def leave_one_out(K: Tensor, given: Conjugate) -> LeaveOneOut:
     """
     P_ii = given.P.diagonal(dim1=-2, dim2=-1)
     latent = (K * given.P).sum(-1) / P_ii
-    return LeaveOneOut(given.v / P_ii - given.s2 * given.weighting.b, latent.clamp_min(0.0) + given.s2)
+    return LeaveOneOut(given.v / P_ii - given.s2 * given.weighting.b, latent.clamp_min(0.0) + given.s2)  # eq. 7.5
 
 
 def in_sample(given: Conjugate) -> LeaveOneOut:
@@ -154,7 +155,7 @@ def objective(K: Tensor, given: Conjugate, share: Tensor) -> Objective:
         share: ``... x n`` weights of the summands; ones for the sum of the source.
 
     References:
-        equations.md section 7, training; the gradient is ours.
+        docs/equations.md section 7, training; the gradient is ours.
     """
     J, b = given.weighting
     P, v = given.P, given.v
@@ -167,4 +168,4 @@ def objective(K: Tensor, given: Conjugate, share: Tensor) -> Objective:
     half = Pa.unsqueeze(-1) * v.unsqueeze(-2)
     G = -0.5 * (half + half.mT) - (P * u.unsqueeze(-2)) @ P
     L_s2 = G.diagonal(dim1=-2, dim2=-1) * J + (Pa - q) * b - h * (J - 1)
-    return Objective((share * density).sum(-1), G, L_s2)
+    return Objective((share * density).sum(-1), G, L_s2)  # eq. 7.5

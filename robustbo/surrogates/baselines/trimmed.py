@@ -39,8 +39,8 @@ class TrimmedGP(MapGP):
             (a relaxation of the choice).
 
     References:
-        Andrade and Takeda (2023), Robust Gaussian process regression with the trimmed marginal likelihood; equations.md
-        section 9.
+        Andrade and Takeda (2023), Robust Gaussian process regression with the trimmed marginal likelihood;
+        docs/equations.md section 9.
 
     Example:
         >>> import torch

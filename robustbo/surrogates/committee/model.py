@@ -74,7 +74,7 @@ class CommitteeGP(FollowsData, MapGP):
 
     References:
         Mair and Brefeld (2018), Distributed robust Gaussian process regression; Deisenroth and Ng (2015), Distributed
-        Gaussian processes; equations.md sections 2 and 9.
+        Gaussian processes; docs/equations.md sections 2 and 9.
 
     Example:
         >>> import torch

@@ -57,7 +57,7 @@ class MapGP(InNumbers, TakesOptions, SingleTaskGP):
         found: After the fit, hyperparameters and added variances as the search found them.
 
     References:
-        equations.md sections 6 and 14.
+        docs/equations.md sections 6 and 14.
     """
 
     is_normal: ClassVar[bool] = True  # whether its predictions are

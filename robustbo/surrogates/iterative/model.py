@@ -69,7 +69,7 @@ class ComputationAwareGP(Weighed, MapGP):
 
     References:
         Computation-aware robust Gaussian processes; Wenger and others (2022), Posterior and computational uncertainty
-        in Gaussian processes; equations.md section 8.
+        in Gaussian processes; docs/equations.md section 8.
 
     Example:
         >>> import torch

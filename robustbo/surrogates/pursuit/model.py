@@ -63,7 +63,7 @@ class RelevancePursuitGP(Averaged, MapGP):
             that is chosen is a settled one of these, or one beside them, at which a recurring value is out.
 
     References:
-        Ament et al. (2024), Robust Gaussian processes via relevance pursuit; equations.md section 6.
+        Ament et al. (2024), Robust Gaussian processes via relevance pursuit; docs/equations.md section 6.
 
     Example:
         >>> import torch

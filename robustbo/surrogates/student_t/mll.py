@@ -19,7 +19,7 @@ class LaplaceMarginalLogLikelihood(MarginalLogLikelihood):
         model: Its GP.
 
     References:
-        equations.md sections 2.3 and 2.4; the gradient is explicit, its implicit part included.
+        docs/equations.md sections 2.3 and 2.4; the gradient is explicit, its implicit part included.
     """
 
     def forward(self, function_dist: MultivariateNormal, target: Tensor, *params: Any, **kwargs: Any) -> Tensor:

@@ -43,7 +43,7 @@ class StudentTGP(ExplicitPosterior, MapGP):
         laplace: After the fit, the approximation, in the model's own (transformed) units.
 
     References:
-        Vanhatalo, Jylanki and Vehtari (2009), Gaussian process regression with Student-t likelihood; equations.md
+        Vanhatalo, Jylanki and Vehtari (2009), Gaussian process regression with Student-t likelihood; docs/equations.md
         sections 1 and 2.
 
     Example:
@@ -167,10 +167,10 @@ class StudentTGP(ExplicitPosterior, MapGP):
         """``n`` posterior weights (nu + 1) / (nu + r^2 / s2) of the observations: above 1 only for the nearest.
 
         References:
-            equations.md section 1, E[s2 / V_i | y_i, f_i].
+            docs/equations.md section 1, E[s2 / V_i | y_i, f_i].
         """
         assert self.laplace is not None
-        return self.laplace.noise.s2 / likelihood.em_variance(self.laplace.r, *self.laplace.noise)
+        return self.laplace.noise.s2 / likelihood.em_variance(self.laplace.r, *self.laplace.noise)  # eq. 1.5
 
     def tails(self, *, leave_one_out: bool = True) -> Tails:
         """Each observation's error and the chance of one beyond it; see `contract.tails`."""

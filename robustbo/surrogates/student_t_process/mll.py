@@ -17,7 +17,7 @@ class StudentTProcessMarginalLogLikelihood(ExactMarginalLogLikelihood):
         model: Its GP, which has a ``dof``.
 
     References:
-        equations.md section 4, log p(y) in the parameters of Shah and others.
+        docs/equations.md section 4, log p(y) in the parameters of Shah and others.
     """
 
     def forward(self, function_dist: MultivariateNormal, target: Tensor, *params: Any, **kwargs: Any) -> Tensor:

@@ -44,7 +44,7 @@ class StudentTProcess(FollowsData, MapGP):
         dof: Degrees of freedom of the prior, more than 2, or None to learn them. Predictions have n more.
 
     References:
-        Shah, Wilson and Ghahramani (2014), Student-t processes as alternatives to Gaussian processes; equations.md
+        Shah, Wilson and Ghahramani (2014), Student-t processes as alternatives to Gaussian processes; docs/equations.md
         section 4.
 
     Example:

@@ -26,7 +26,7 @@ class StudentTPosterior(GPyTorchPosterior):
         df: Degrees of freedom: one number, more than 2.
 
     References:
-        equations.md section 4, joint samples.
+        docs/equations.md section 4, joint samples.
 
     Example:
         >>> normal = MultivariateNormal(torch.zeros(2).double(), torch.eye(2).double())
@@ -71,7 +71,7 @@ class StudentTPosterior(GPyTorchPosterior):
         """
         normal = super().rsample_from_base_samples(sample_shape, base_samples[..., 1:])
         stretch = radius(base_samples[..., :1], self.df) * ((self.df - 2) / self.df).sqrt()
-        return self.mean + stretch.unsqueeze(-1) * (normal - self.mean)
+        return self.mean + stretch.unsqueeze(-1) * (normal - self.mean)  # eq. 4.11
 
     def rsample(self, sample_shape: torch.Size | None = None) -> Tensor:
         """``sample_shape x ... x q x 1`` samples; one unless said."""

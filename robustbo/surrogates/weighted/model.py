@@ -45,7 +45,7 @@ class ConjugateGP(Weighed, MapGP):
         given: After the fit, the process given its observations, in the model's own (transformed) units.
 
     References:
-        Altamirano, Briol and Knoblauch (2024), Robust and conjugate Gaussian process regression; equations.md
+        Altamirano, Briol and Knoblauch (2024), Robust and conjugate Gaussian process regression; docs/equations.md
         section 7.
 
     Example:

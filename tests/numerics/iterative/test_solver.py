@@ -13,7 +13,7 @@ STEPS = {"01_rbf_1d": 1e-6, "03_rcgp_matern_2d": 1e-10, "04_rcgp_rbf_1d": 1e-6} 
 
 
 class Case:
-    """A reference case: see shared/fixtures/README.md."""
+    """A reference case: see docs/equations.md."""
 
     def __init__(self, name):
         content = json.loads((FOLDER / f"itergp_{name}.json").read_text())

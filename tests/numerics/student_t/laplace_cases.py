@@ -1,4 +1,4 @@
-"""The reference cases of `tests/fixtures`, made by independent programs; see shared/fixtures/README.md."""
+"""The reference cases of `tests/fixtures`, made by independent programs; see docs/equations.md."""
 
 import json
 from pathlib import Path

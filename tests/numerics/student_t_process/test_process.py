@@ -32,7 +32,7 @@ def number(x):
 
 
 class Case:
-    """A reference case: see shared/fixtures/README.md."""
+    """A reference case: see docs/equations.md."""
 
     def __init__(self, name):
         self.content = json.loads((FOLDER / f"student_t_process_{name}.json").read_text())

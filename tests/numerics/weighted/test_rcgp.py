@@ -21,7 +21,7 @@ FIELDS = ("w", "m_w", "J", "alpha", "latent_mean", "latent_var", "loo_latent_mea
 
 
 class Case:
-    """A reference case: see shared/fixtures/README.md."""
+    """A reference case: see docs/equations.md."""
 
     def __init__(self, name):
         content = json.loads((FOLDER / f"rcgp_{name}.json").read_text())

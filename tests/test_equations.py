@@ -1,0 +1,36 @@
+"""Each equation that the code cites is in docs/equations.md, once; sections too."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import robustbo
+
+PACKAGE = Path(robustbo.__file__).parent
+PAGE = (PACKAGE.parent / "docs" / "equations.md").read_text(encoding="utf-8")
+NUMBERS = Counter(re.findall(r"\((\d+(?:\.\d+)+)\)$", PAGE, flags=re.MULTILINE))
+SECTIONS = set(re.findall(r"^#+ (\d+(?:\.\d+)?)\.? ", PAGE, flags=re.MULTILINE))
+CODE = {f: f.read_text(encoding="utf-8") for f in sorted(PACKAGE.rglob("*.py"))}
+
+
+def test_equations_are_numbered_once_and_in_order_within_their_section():
+    assert set(NUMBERS.values()) == {1}
+    counted = Counter(number.rpartition(".")[0] for number in NUMBERS)
+    assert set(counted) <= SECTIONS
+    assert set(NUMBERS) == {f"{section}.{i}" for section, count in counted.items() for i in range(1, count + 1)}
+
+
+def test_each_equation_that_the_code_cites_is_there():
+    cited = [(f.name, number) for f, text in CODE.items() for number in re.findall(r"\beq\. (\d+(?:\.\d+)*)", text)]
+    assert len(cited) > 50
+    assert not [(name, number) for name, number in cited if number not in NUMBERS]
+
+
+def test_each_section_that_the_code_cites_is_there():
+    passages = [(f.name, passage) for f, text in CODE.items() for passage in re.findall(CITATION, text)]
+    assert len(passages) > 20
+    named = [(name, section) for name, passage in passages for section in re.findall(r"\d+(?:\.\d+)?", passage)]
+    assert not [(name, section) for name, section in named if section not in SECTIONS]
+
+
+CITATION = r"equations\.md\s+sections?\s+((?:\d+(?:\.\d+)?(?:,\s+|\s+and\s+)?)+)"
