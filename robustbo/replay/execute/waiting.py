@@ -1,4 +1,4 @@
-"""Cells that wait for their turn."""
+"""Cells that wait for their turn: a longest-processing-time-first queue."""
 
 import math
 import time
@@ -9,9 +9,9 @@ from robustbo.replay.execute.work import Progress
 
 
 class Waiting:
-    """Which cell is next: one of the method that has taken longest, before it one of which nothing is known.
+    """Longest processing time first: next is a cell of the method whose cells have taken longest so far.
 
-    So the last cell that runs, alone, is a short one.
+    A method of which no time is known goes before all others. So the last cell that runs, alone, is a short one.
     """
 
     def __init__(self, cells: Iterable[AnyCell]) -> None:

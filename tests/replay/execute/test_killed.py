@@ -57,15 +57,21 @@ def workers():
 
 
 def while_killing(run, victim, times, seed=0):
-    """Run in a thread; kill what `victim` finds, now and then, until it ends."""
-    outcome, moments = [], random.Random(seed)
+    """Run in a thread; kill what `victim` finds, now and then, until it ends.
+
+    At least one must have been killed while it ran, or nothing has been tested.
+    """
+    outcome, killed, moments = [], [], random.Random(seed)
     thread = threading.Thread(target=lambda: outcome.append(run()))
     thread.start()
-    for _ in range(times):
-        time.sleep(moments.uniform(0.3, 1.5))
-        if thread.is_alive() and (process := victim()) is not None:
+    while thread.is_alive() and len(killed) < times:
+        time.sleep(moments.uniform(0.1, 0.5))
+        process = victim()
+        if process is not None and process not in killed:
             os.kill(process, signal.SIGKILL)
+            killed.append(process)
     thread.join()
+    assert killed
     return outcome[0]
 
 
@@ -75,8 +81,7 @@ def test_processes_of_the_pool(spec, tmp_path, undisturbed):
         return children[0] if children else None
 
     made = cells(spec, tmp_path)
-    failures = while_killing(lambda: pool.run_cells(made, 2, lambda _: None), victim, 2)
-    if failures:  # three in one cell
+    if while_killing(lambda: pool.run_cells(made, 2, lambda _: None), victim, 2):  # it may have been in one cell
         assert pool.run_cells(made, 2, lambda _: None) == []
     assert record(made) == undisturbed
 
@@ -101,8 +106,7 @@ def test_workers_of_a_cluster(spec, tmp_path, undisturbed, workers):
             return next(iter(client.run(os.getpid).values()), None)
 
     made, heard = cells(spec, tmp_path), []
-    failures = while_killing(lambda: on_dask.run_cells(made, workers, heard.append), victim, 2)
-    if failures:
+    if while_killing(lambda: on_dask.run_cells(made, workers, heard.append), victim, 2):
         assert on_dask.run_cells(made, workers, heard.append) == []
     assert record(made) == undisturbed
     assert all(is_done(cell) for cell in made)
