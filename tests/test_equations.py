@@ -7,7 +7,7 @@ from pathlib import Path
 import robustbo
 
 PACKAGE = Path(robustbo.__file__).parent
-PAGE = (PACKAGE.parent / "docs" / "equations.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[1] / "docs" / "equations.md").read_text(encoding="utf-8")
 NUMBERS = Counter(re.findall(r"\((\d+(?:\.\d+)+)\)$", PAGE, flags=re.MULTILINE))
 SECTIONS = set(re.findall(r"^#+ (\d+(?:\.\d+)?)\.? ", PAGE, flags=re.MULTILINE))
 CODE = {f: f.read_text(encoding="utf-8") for f in sorted(PACKAGE.rglob("*.py"))}
