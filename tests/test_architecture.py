@@ -3,6 +3,7 @@
 import ast
 import graphlib
 import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -210,6 +211,23 @@ MODULES_ELSEWHERE = {
     "robustbo.loop.log_ei.LogNEI",
     "robustbo.loop.log_ei.StudentTLogExpectedImprovement",
 }
+
+
+# What a probe would be of: a model, its class, or what it brings; `self` is one among the surrogates.
+MODELS = {"model", "posterior", "likelihood", "transform", "surrogate", "gp"}
+
+
+def test_nobody_but_the_contract_asks_a_model_by_name_what_it_can_do():
+    def probes(path):
+        kinds = MODELS | ({"self", "cls"} if name_of(path).startswith("surrogates/") else set())
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("getattr", "hasattr"):
+                name = node.args[1].value if isinstance(node.args[1], ast.Constant) else None
+                if name and kinds & set(re.split(r"[^a-z]+", ast.unparse(node.args[0]))):
+                    return True
+        return False
+
+    assert breaking(probes) == ["surrogates/common/contract.py"]
 
 
 def test_a_file_stays_small():

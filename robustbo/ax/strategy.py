@@ -38,7 +38,7 @@ from robustbo.determinism.isolation import seeded
 from robustbo.determinism.surroundings import pinned
 from robustbo.searchspace.parameters import Choice, Float, Parameter
 from robustbo.searchspace.space import Space
-from robustbo.surrogates.common.contract import quiet
+from robustbo.surrogates.common.contract import outcome_class, quiet
 from robustbo.surrogates.registry import SURROGATES, check_options, model_class
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 from robustbo.trials.settings import DEFAULT_SURROGATE
@@ -146,7 +146,7 @@ def generation_strategy(
     seed = secrets.randbits(31) if seed is None else whole("seed", seed, 0)
     initial = NUM_INITIAL if num_initial is None else whole("num_initial", num_initial, 1)
     model = model_class(surrogate)
-    outcome = getattr(model, "outcome_class", Standardize)
+    outcome = outcome_class(model)
     config = ModelConfig(
         botorch_model_class=model,
         model_options=options,
@@ -224,6 +224,6 @@ for _class in dict.fromkeys(SURROGATES.values()):
 register_acquisition(SeededAcquisition)
 register_mll(LowerBound)
 register_transform(RobustStandardizeY)
-for _class in {getattr(model, "outcome_class", Standardize) for model in SURROGATES.values()} - {Standardize}:
+for _class in {outcome_class(model) for model in SURROGATES.values()} - {Standardize}:
     CLASS_TO_REGISTRY[OutcomeTransform][_class] = _class.__name__
     CLASS_TO_REVERSE_REGISTRY[OutcomeTransform][_class.__name__] = _class

@@ -19,7 +19,7 @@ from robustbo.loop.log_ei import NUM_SAMPLES, LogNEI, StudentTLogExpectedImprove
 from robustbo.searchspace.encoding import categories, encode
 from robustbo.searchspace.parameters import Choice
 from robustbo.searchspace.space import Space
-from robustbo.surrogates.common.contract import quiet
+from robustbo.surrogates.common.contract import capabilities, quiet
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.trials.settings import ACQUISITIONS
 
@@ -46,7 +46,7 @@ def build(name: str, model: GPyTorchModel, X: Tensor, X_pending: Tensor | None, 
     Raises:
         ValueError: If there is no acquisition function of that name.
     """
-    if name == "auto" and isinstance(model, MapGP) and model.is_named and model.is_normal:
+    if name == "auto" and isinstance(model, MapGP) and model.is_named and capabilities(model).is_normal:
         return LogNEI(model, X if X_pending is None else torch.cat([X, X_pending]), seed)
     sampler = SobolQMCNormalSampler(torch.Size([NUM_SAMPLES]), seed=seed)
     match name:
@@ -54,7 +54,7 @@ def build(name: str, model: GPyTorchModel, X: Tensor, X_pending: Tensor | None, 
             return StudentTLogExpectedImprovement(model, best_f=incumbent_value(model, X))
         case "auto" | "qLogNEI":
             return qLogNoisyExpectedImprovement(model, X, sampler=sampler, X_pending=X_pending)
-        case "LogEI" if X_pending is None and getattr(model, "is_normal", True):
+        case "LogEI" if X_pending is None and capabilities(model).is_normal:
             return LogExpectedImprovement(model, best_f=incumbent_value(model, X))
         case "LogEI" | "qLogEI":
             return qLogExpectedImprovement(model, incumbent_value(model, X), sampler=sampler, X_pending=X_pending)

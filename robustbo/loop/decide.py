@@ -16,6 +16,7 @@ from robustbo.loop.outliers import reported
 from robustbo.loop.replicate import repeat
 from robustbo.searchspace.encoding import decode
 from robustbo.searchspace.parameters import Value
+from robustbo.surrogates.common.contract import capabilities
 from robustbo.surrogates.filtered import Verdict
 from robustbo.trials.history import REMEASURE, Diagnosis, History, Trial
 from robustbo.trials.settings import Settings
@@ -148,7 +149,7 @@ def _next_point(settings: Settings, history: History, fitted: Fitted, trial: int
 
 def _new_diagnosis(history: History, fitted: Fitted, trial: int) -> Diagnosis | None:
     """The verdict that the surrogate stands on, if the history does not end with the same."""
-    verdict: Verdict | None = getattr(fitted.model, "verdict", None)
+    verdict: Verdict | None = fitted.model.verdict if capabilities(fitted.model).judges_alone else None
     if verdict is None:
         return None
     outliers = tuple(fitted.observations.numbers[i] for i in verdict.outliers)

@@ -32,6 +32,7 @@ from robustbo.searchspace.encoding import encode, one_hot_inputs
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.common.averaged import alone
+from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.registry import SURROGATES, model_class
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
@@ -146,7 +147,7 @@ def fit(settings: Settings, history: History) -> Fitted:
     if not (told := history.having("told")):
         raise ValueError("a surrogate needs at least one told value, got none; tell one first")
     settings = settings.of_size(len(told))
-    if not (settings.set_aside and is_robust(settings)) or _judges_alone(settings):
+    if not (settings.set_aside and is_robust(settings)) or _capabilities(settings).judges_alone:
         return _fit(settings, observations(settings, history))
     doubted, refuted = quarantine.aside(history, settings.sign, settings.max_repeats)
     if not (left_out := doubted | refuted) or len(left_out) == len(told):
@@ -161,13 +162,13 @@ def fit(settings: Settings, history: History) -> Fitted:
 
 
 def is_robust(settings: Settings) -> bool:
-    """Whether the surrogate says of itself that single values may be wrong."""
-    return getattr(model_class(settings.surrogate), "is_robust", False)
+    """Whether the surrogate says of itself that single values may be wrong, and is heeded."""
+    return _capabilities(settings).is_heeded
 
 
-def _judges_alone(settings: Settings) -> bool:
-    """Whether the surrogate is to see all values, since it leaves some out itself."""
-    return getattr(model_class(settings.surrogate), "judges_alone", False)
+def _capabilities(settings: Settings) -> Capabilities:
+    """What the surrogate can do with its options."""
+    return contract.capabilities_for(model_class(settings.surrogate), settings.surrogate_options)
 
 
 @lru_cache(maxsize=COLD_EVERY + 1)
@@ -203,11 +204,7 @@ def _before(settings: Settings, data: Observations, scale: float) -> Fitted | No
     fitted, and for models that cannot continue.
     """
     count = len(data.values) - 1
-    if (
-        count < COLD_EVERY
-        or (count + 1) % COLD_EVERY == 0
-        or not hasattr(model_class(settings.surrogate), "continue_from")
-    ):
+    if count < COLD_EVERY or (count + 1) % COLD_EVERY == 0 or not _capabilities(settings).continues:
         return None
     sds = None if data.sds is None else data.sds[:count]
     try:

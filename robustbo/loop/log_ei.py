@@ -15,6 +15,7 @@ from torch.autograd.function import once_differentiable
 from robustbo.numerics.gp.posterior import stacked
 from robustbo.numerics.improvement.noisy import Improvement, log_mixed_improvement, over
 from robustbo.numerics.student_t import distribution
+from robustbo.surrogates.common.contract import degrees_of_freedom
 from robustbo.surrogates.common.map_gp import MapGP
 
 NUM_SAMPLES = 128  # quasi-random posterior samples
@@ -120,4 +121,4 @@ class StudentTLogExpectedImprovement(AnalyticAcquisitionFunction):
 def is_student_t(model: Model, X: Tensor) -> bool:
     """Whether a model's posterior at points like these has degrees of freedom."""
     with torch.no_grad():
-        return hasattr(model.posterior(X[:1]), "df")
+        return degrees_of_freedom(model.posterior(X[:1])) is not None

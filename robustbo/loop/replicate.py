@@ -23,6 +23,7 @@ from robustbo.numerics.baselines.box_plot import whiskers
 from robustbo.numerics.gp.replicates import recurring
 from robustbo.numerics.improvement.value_of_information import chance_of_error, expected_improvement, value_of_repeating
 from robustbo.searchspace.encoding import encode
+from robustbo.surrogates.common.contract import capabilities
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
 
@@ -110,7 +111,7 @@ def _may_flatter(settings: Settings, history: History, fitted: Fitted, best: Out
     for. A model that is too sure of what the others predict is not asked.
     """
     better = settings.sign * (best.value - best.expected)
-    is_too_sure = getattr(fitted.model, "is_too_sure", False)
+    is_too_sure = capabilities(fitted.model).is_too_sure
     if best.trial.origin == "model" or is_too_sure or better <= FAR * best.sd:
         return False
     known = [*history.having("told"), *history.having("excluded")]

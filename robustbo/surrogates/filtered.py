@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from copy import deepcopy
-from typing import Any, ClassVar, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import torch
 from botorch.models.gpytorch import GPyTorchModel
@@ -20,6 +20,7 @@ from robustbo.numerics.pursuit.support_fit import empty
 from robustbo.surrogates.baselines.botorch_relevance_pursuit import BoTorchRelevancePursuitGP
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.common.averaged import alone
+from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.student_t.model import StudentTGP
@@ -112,9 +113,6 @@ class FilteredGP(MapGP):
         (4, 11)
     """
 
-    is_robust: ClassVar[bool] = True
-    judges_alone: ClassVar[bool] = True
-
     def __init__(
         self,
         train_X: Tensor,
@@ -138,6 +136,7 @@ class FilteredGP(MapGP):
     ) -> None:
         self.check_values(detector, detector_options, tail, start, every, between)
         self._detector, self._detector_options = detector, dict(detector_options or {})
+        self.capabilities = self.capabilities_for(detector, detector_options)
         self._tail = tail
         self._leave_one_out = train_Yvar is not None if leave_one_out is None else leave_one_out
         self._last = last_diagnosis(len(train_X), start, every, between)
@@ -155,6 +154,14 @@ class FilteredGP(MapGP):
             kernel=kernel,
             is_signal_free=is_signal_free,
         )
+
+    @classmethod
+    def capabilities_for(
+        cls, detector: str = "student-t", detector_options: Mapping[str, Any] | None = None, **_: Any
+    ) -> Capabilities:
+        """Robust where the detector is."""
+        is_robust = contract.capabilities_for(DETECTORS[detector], detector_options or {}).is_robust
+        return Capabilities(is_robust=is_robust, is_heeded=is_robust, judges_alone=True, continues=True)
 
     @classmethod
     def check_values(
@@ -188,7 +195,7 @@ class FilteredGP(MapGP):
         if self.verdict is None and self._last is not None:
             self.verdict = self._diagnose(self._last)
         left_out = self._left_out()
-        standardize_on(self, ~left_out)
+        standardize_on(self, contract.outcome_transform(self), ~left_out)
         inliers = (~left_out).nonzero().squeeze(-1)
         return empty(self.search_model(inliers)).fit._replace(rho=self._variances(left_out))
 

@@ -16,7 +16,7 @@ from robustbo.surrogates.baselines.student_t_variational import StudentTVariatio
 from robustbo.surrogates.baselines.trimmed import TrimmedGP
 from robustbo.surrogates.baselines.winsorized import WinsorizedGP
 from robustbo.surrogates.committee.model import CommitteeGP
-from robustbo.surrogates.common.contract import own_options, quiet
+from robustbo.surrogates.common.contract import Surrogate, own_options, quiet
 from robustbo.surrogates.common.priors import check_kernel
 from robustbo.surrogates.filtered import DETECTORS, FilteredGP
 from robustbo.surrogates.iterative.model import ComputationAwareGP
@@ -114,7 +114,7 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
         raise TypeError(f"surrogate {name!r} has the options {sorted(known)}, got {json.dumps(unknown[0])}{hint}")
     if "kernel" in options:
         check_kernel(options["kernel"])
-    if hasattr(cls, "check_values"):
+    if issubclass(cls, Surrogate):
         cls.check_values(**options)
     defaults = inspect.signature(cls.__init__).parameters
     for option, value in options.items():

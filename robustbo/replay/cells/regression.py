@@ -25,7 +25,7 @@ from robustbo.replay.cells.digest import check, digest
 from robustbo.replay.cells.optimization import CELLS
 from robustbo.replay.spec.method import RECORDED, why_not
 from robustbo.replay.spec.regression import Fitted, RegressionSpec, Scenario
-from robustbo.surrogates.common.contract import diagnose, fit
+from robustbo.surrogates.common.contract import diagnose, fit, outcome_class
 from robustbo.surrogates.common.scoring import scores
 from robustbo.surrogates.registry import model_class
 from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
@@ -198,7 +198,7 @@ def _task(name: str, corruption: str, rate: float, seed: int, options: str) -> r
 
 def _transform(how: Fitted) -> dict[str, Any]:
     """The inverse hyperbolic sine is left away unless asked for; any other transform is what its surrogate is about."""
-    is_about_it = getattr(model_class(how.surrogate), "outcome_class", None) is not RobustArcsinh
+    is_about_it = outcome_class(model_class(how.surrogate)) is not RobustArcsinh
     return {} if how.transform == "default" or is_about_it else {"outcome_transform": None}
 
 

@@ -14,14 +14,15 @@ from gpytorch.means import Mean
 from gpytorch.module import Module
 from torch import Tensor
 
-from robustbo.surrogates.common.contract import Diagnosis, TakesOptions, diagnose_by_leave_one_out
+from robustbo.surrogates.common.capabilities import Capabilities
+from robustbo.surrogates.common.contract import Diagnosis, Surrogate, diagnose_by_leave_one_out
 
 OUTLIER_RATE = 0.2  # BoTorch's own default: prior mean of the number of outliers, as a fraction of n
 LARGEST = 1e150  # whose square still fits into float64
 RHO = "likelihood.noise_covar.raw_rho"
 
 
-class BoTorchRelevancePursuitGP(TakesOptions, RobustRelevancePursuitSingleTaskGP):
+class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
     """`RobustRelevancePursuitSingleTaskGP` with all its defaults, and two of its traps closed.
 
     Its prior mean of the number of outliers is int(0.2 n), which is 0 and fails below n = 5: here it is at least 1. Its
@@ -38,6 +39,8 @@ class BoTorchRelevancePursuitGP(TakesOptions, RobustRelevancePursuitSingleTaskGP
     References:
         Ament et al. (2024), Robust Gaussian processes via relevance pursuit.
     """
+
+    capabilities = Capabilities(is_robust=True, hears_replicates=False)
 
     def __init__(
         self,

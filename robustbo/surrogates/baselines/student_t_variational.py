@@ -20,7 +20,9 @@ from torch import Tensor
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.student_t.laplace import Noise
 from robustbo.surrogates.common import priors
-from robustbo.surrogates.common.contract import Diagnosis, TakesOptions, in_outcome_units
+from robustbo.surrogates.common.capabilities import Capabilities
+from robustbo.surrogates.common.contract import Diagnosis, Surrogate, outcome_transform
+from robustbo.surrogates.common.units import in_outcome_units
 from robustbo.surrogates.student_t.predictive import Predictive
 from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
 from robustbo.validation import whole
@@ -31,7 +33,7 @@ OF_OBSERVATIONS = "model.variational_strategy."  # what has one entry per induci
 MOST_ITERATIONS = 100_000
 
 
-class StudentTVariationalGP(TakesOptions, SingleTaskVariationalGP):
+class StudentTVariationalGP(Surrogate, SingleTaskVariationalGP):
     """`SingleTaskVariationalGP` with an inducing point at each observation, our base kernel, and Student-t noise.
 
     Its diagnosis is in-sample, since a variational posterior has no leave-one-out formula: each observation is compared
@@ -52,6 +54,7 @@ class StudentTVariationalGP(TakesOptions, SingleTaskVariationalGP):
     """
 
     outcome_class: ClassVar = RobustArcsinh
+    capabilities = Capabilities(has_predictive=True, leaves_one_out=False, hears_replicates=False)
 
     def __init__(
         self,
@@ -123,7 +126,7 @@ class StudentTVariationalGP(TakesOptions, SingleTaskVariationalGP):
         with torch.no_grad():
             latent = self.model(self.transform_inputs(X))
         noise = Noise(self.likelihood.noise.detach().squeeze(), self.likelihood.deg_free.detach().squeeze())
-        return Predictive(latent.mean, latent.variance, noise, getattr(self, "outcome_transform", None))
+        return Predictive(latent.mean, latent.variance, noise, outcome_transform(self))
 
     def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """The hyperparameters, without the variational distribution of these observations."""
@@ -145,5 +148,5 @@ class StudentTVariationalGP(TakesOptions, SingleTaskVariationalGP):
             variance = latent.variance + s2 * nu / (nu - 2)
             e = self.train_targets - latent.mean
             weight = (nu + 1) / (nu + (e.square() + latent.variance) / s2)
-            expected, sd = in_outcome_units(self, latent.mean, variance.sqrt())
+            expected, sd = in_outcome_units(outcome_transform(self), latent.mean, variance.sqrt())
             return Diagnosis(expected, sd, gain(e, variance), weight < WEIGHTLESS)

@@ -1,7 +1,7 @@
 """A baseline: the trimmed marginal likelihood, a given share of the observations left out."""
 
 import math
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from botorch.models.transforms.input import InputTransform
@@ -17,6 +17,7 @@ from robustbo.numerics.gp.log_posterior import Model, log_posterior, noise
 from robustbo.numerics.gp.map_fit import Fit, maximize_alone
 from robustbo.numerics.gp.outlier_gain import errors
 from robustbo.numerics.pursuit.support_fit import empty
+from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.validation import one_of, real
 
@@ -52,7 +53,7 @@ class TrimmedGP(MapGP):
         [4, 11]
     """
 
-    is_robust: ClassVar[bool] = True
+    capabilities = Capabilities(is_robust=True, is_heeded=True, trims=True)
 
     def __init__(
         self,
@@ -72,6 +73,7 @@ class TrimmedGP(MapGP):
     ) -> None:
         self.check_values(fraction, algorithm)
         self._fraction, self._algorithm = fraction, algorithm
+        self.capabilities = self.capabilities_for(fraction)
         super().__init__(
             train_X,
             train_Y,
@@ -84,6 +86,11 @@ class TrimmedGP(MapGP):
             kernel=kernel,
             is_signal_free=is_signal_free,
         )
+
+    @classmethod
+    def capabilities_for(cls, fraction: float = FRACTION, **_: Any) -> Capabilities:
+        """Robust unless nothing is left out."""
+        return cls.capabilities if fraction > 0 else Capabilities()
 
     @classmethod
     def check_values(cls, fraction: float = FRACTION, algorithm: str = ALGORITHMS[0], **_: Any) -> None:

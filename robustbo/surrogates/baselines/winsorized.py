@@ -13,7 +13,7 @@ from torch import Tensor
 
 from robustbo.numerics.baselines.box_plot import whiskers
 from robustbo.surrogates.baselines.standard import StandardGP
-from robustbo.surrogates.common.contract import Diagnosis
+from robustbo.surrogates.common.contract import Diagnosis, outcome_transform
 from robustbo.validation import one_of
 
 SIDES = ("bad", "both")
@@ -105,7 +105,7 @@ class WinsorizedGP(StandardGP):
 
     def diagnose(self) -> Diagnosis:
         """Leave-one-out expectations and evidence, of the cut values; the outliers are what was cut."""
-        transform, y, found = getattr(self, "outcome_transform", None), self.train_targets, super().diagnose()
+        transform, y, found = outcome_transform(self), self.train_targets, super().diagnose()
         if not isinstance(transform, Winsorize):
             return found
         low, high = ((cut - transform.means) / transform.stdvs for cut in (transform.low, transform.high))

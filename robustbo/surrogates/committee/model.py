@@ -1,8 +1,7 @@
 """A committee of small GPs that share their hyperparameters, for histories of any size."""
 
 import math
-import re
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from botorch.models.transforms.input import InputTransform
@@ -23,18 +22,17 @@ from robustbo.numerics.committee.partition import Shards
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.surrogates.committee.cluster import search_there
+from robustbo.surrogates.committee.options import EXPERT_SIZE, NOISES, PARTITIONS, check_address
 from robustbo.surrogates.committee.prediction import predict
 from robustbo.surrogates.common import priors
-from robustbo.surrogates.common.contract import Diagnosis, in_outcome_units
+from robustbo.surrogates.common.capabilities import Capabilities
+from robustbo.surrogates.common.contract import Diagnosis, outcome_transform
 from robustbo.surrogates.common.follows_data import FollowsData
 from robustbo.surrogates.common.map_gp import ALL, MapGP
+from robustbo.surrogates.common.units import in_outcome_units
 from robustbo.surrogates.student_t.likelihood import heavy_tailed
 from robustbo.surrogates.student_t.model import DOF, TAIL, StudentTGP
 from robustbo.validation import one_of, whole
-
-EXPERT_SIZE = 256
-NOISES = ("student-t", "normal")
-PARTITIONS = ("random", "clustered")
 
 
 class Given(NamedTuple):
@@ -44,12 +42,6 @@ class Given(NamedTuple):
     shards: Shards
     shared: Shared
     experts: Experts
-
-
-def check_address(cluster: Any) -> None:
-    """Raise a ValueError for what cannot be the address of a scheduler."""
-    if not (isinstance(cluster, str) and re.fullmatch(r"[^:\s]+://.+:\d+|[^:/\s]+:\d+", cluster)):
-        raise ValueError(f"cluster must be the address of a Dask scheduler, tcp://host:port, got {cluster!r}")
 
 
 class CommitteeGP(FollowsData, MapGP):
@@ -86,7 +78,7 @@ class CommitteeGP(FollowsData, MapGP):
         [4, 31]
     """
 
-    is_robust: ClassVar[bool] = True
+    capabilities = Capabilities(is_robust=True, is_heeded=True)
 
     def __init__(
         self,
@@ -118,6 +110,7 @@ class CommitteeGP(FollowsData, MapGP):
         self._combine, self._dof = combine, math.inf if noise == "normal" else dof
         self._fit_experts, self._memory, self._cluster = fit_experts, memory_mib * 2**20, cluster
         self.given: Given | None = None
+        self.capabilities = self.capabilities_for(noise)
         super().__init__(
             train_X,
             train_Y,
@@ -130,6 +123,11 @@ class CommitteeGP(FollowsData, MapGP):
             kernel=kernel,
             is_signal_free=is_signal_free,
         )
+
+    @classmethod
+    def capabilities_for(cls, noise: str = NOISES[0], **_: Any) -> Capabilities:
+        """Robust where the noise is Student-t."""
+        return Capabilities() if noise == "normal" else cls.capabilities
 
     @classmethod
     def check_values(
@@ -240,7 +238,7 @@ class CommitteeGP(FollowsData, MapGP):
         e, variance, log_chance, weight = (
             torch.empty_like(self.train_targets).index_put((index[is_row],), x[is_row]) for x in judged
         )
-        expected, sd = in_outcome_units(self, self.train_targets - e, variance.sqrt())
+        expected, sd = in_outcome_units(outcome_transform(self), self.train_targets - e, variance.sqrt())
         is_outlier = (log_chance < math.log(TAIL)) & ~self.cleared()
         return Diagnosis(expected, sd, gain(e, variance), is_outlier, None if shared.nu is None else weight)
 

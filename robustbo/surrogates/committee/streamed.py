@@ -21,7 +21,8 @@ from robustbo.numerics.student_t import predictive
 from robustbo.numerics.student_t.laplace import Noise
 from robustbo.surrogates.committee.cluster import CHUNKS, Cluster
 from robustbo.surrogates.committee.files import MemoryMap
-from robustbo.surrogates.committee.model import EXPERT_SIZE, CommitteeGP, check_address
+from robustbo.surrogates.committee.model import CommitteeGP
+from robustbo.surrogates.committee.options import EXPERT_SIZE, check_address
 from robustbo.surrogates.committee.parts import Part, Scaling
 from robustbo.surrogates.committee.prediction import JOINT
 from robustbo.surrogates.common import priors as base_gp

@@ -1,30 +1,32 @@
 """What every surrogate is: a BoTorch model, fitted through `fit_gpytorch_mll`, that knows about its observations.
 
-Model classes take BoTorch's arguments positionally and their own options after ``*``; Ax reads that signature.
+Model classes take BoTorch's arguments positionally and their own options after ``*``; Ax reads that signature. Whoever
+wants to know something of a model asks here: ours answer for themselves, and `Surrogate` for any other BoTorch model.
 """
 
 import inspect
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import gpytorch
 import torch
 from botorch.exceptions import ModelFittingError
-from botorch.exceptions.warnings import BotorchWarning
 from botorch.fit import fit_gpytorch_mll
 from botorch.models.gpytorch import GPyTorchModel
+from botorch.models.transforms.outcome import OutcomeTransform, Standardize
+from botorch.posteriors import Posterior
 from botorch.utils.datasets import SupervisedDataset
 from gpytorch.mlls import ExactMarginalLogLikelihood, MarginalLogLikelihood
 from linear_operator.utils.errors import NanError, NotPSDError
-from linear_operator.utils.warnings import NumericalWarning
 from torch import Tensor
 
 from robustbo.errors import FitError
 from robustbo.numerics.gp.leave_one_out import leave_one_out
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.student_t.predictive import normal_log_tail
+from robustbo.surrogates.common.capabilities import Capabilities
+from robustbo.surrogates.common.quiet import quiet
+from robustbo.surrogates.common.units import in_model_units, in_outcome_units
 
 # The model's arguments that are BoTorch's; what else a class takes is an option of its own.
 BOTORCH_ARGUMENTS = (
@@ -36,13 +38,6 @@ BOTORCH_ARGUMENTS = (
     "mean_module",
     "outcome_transform",
     "input_transform",
-)
-
-MENDED = (
-    "Optimization failed in `gen_candidates_scipy`",  # it goes on from other initial conditions
-    "Optimization failed on the second try",  # and takes the best point it saw
-    "Sparse invariant checks are implicitly disabled",  # said once, of a tensor of BoTorch's own making
-    "Converting a tensor with requires_grad=True to a scalar",  # harmless, in BoTorch's relevance pursuit
 )
 
 
@@ -71,17 +66,29 @@ class Tails(NamedTuple):
     log_chance: Tensor
 
 
-def own_options(cls: type[GPyTorchModel]) -> set[str]:
-    """The names of a model class's own options."""
-    return set(inspect.signature(cls.__init__).parameters) - {"self", "args", "kwargs", *BOTORCH_ARGUMENTS}
+class Surrogate:
+    """A BoTorch model that answers for itself; for one that is none of ours these answers are given.
 
+    Attributes:
+        outcome_class: Of the transform that its outcomes go through unless another is given.
+        capabilities: What it can do.
+    """
 
-class TakesOptions:
-    """A BoTorch model class whose own options reach it through `construct_inputs`, as Ax's ``model_options`` do."""
+    outcome_class: ClassVar[type[Standardize]] = Standardize
+    capabilities: Capabilities = Capabilities()
+
+    @classmethod
+    def capabilities_for(cls, **options: Any) -> Capabilities:
+        """What a model with these options can do."""
+        return cls.capabilities
+
+    @classmethod
+    def check_values(cls, **options: Any) -> None:
+        """Raise a ValueError or a TypeError for an option that cannot be."""
 
     @classmethod
     def construct_inputs(cls, training_data: SupervisedDataset, **options: Any) -> dict[str, Any]:
-        """The model's arguments for a data set, and its options.
+        """The model's arguments for a data set, and its options, as Ax's ``model_options`` reach it.
 
         Args:
             training_data: Inputs, outcomes and, where known, noise variances.
@@ -89,14 +96,77 @@ class TakesOptions:
         """
         return {**super().construct_inputs(training_data), **options}  # type: ignore[misc]
 
+    def marginal_log_likelihood(self) -> MarginalLogLikelihood:
+        """What a fit maximizes: the exact one unless the model has its own."""
+        model: Any = self
+        return ExactMarginalLogLikelihood(model.likelihood, model)
+
+    def diagnose(self) -> Diagnosis:
+        """What it says of each observation; an exact GP's leave-one-out predictions, with nothing called an outlier."""
+        model: Any = self
+        return diagnose_by_leave_one_out(model, torch.zeros_like(model.train_targets))
+
+    def probability_right(self) -> Tensor | None:
+        """``n`` probabilities that an observation is right, where it has them."""
+        return None
+
+    def tails(self, *, leave_one_out: bool = True) -> Tails:
+        """Each observation's error and the chance of one beyond it, its prediction being normal; see `tails`."""
+        model: Any = self
+        if leave_one_out:
+            found = diagnose(model)
+            expected, sd = in_model_units(outcome_transform(model), found.expected, found.sd)
+        else:
+            with torch.no_grad(), gpytorch.settings.debug(False):  # it asks whether training was meant
+                latent = model(model.train_inputs[0])
+                likelihood = model.likelihood  # without an outlier's own variance, which would excuse it
+                noise = likelihood.noise if hasattr(likelihood, "noise") else likelihood.noise_covar.base_noise.noise
+                expected, sd = latent.mean, (latent.variance + noise).sqrt()
+        return normal_tails(model.train_targets - expected, sd)
+
+
+def _answering(model: GPyTorchModel) -> Any:
+    """The class that answers for a model."""
+    return type(model) if isinstance(model, Surrogate) else Surrogate
+
+
+def capabilities(model: GPyTorchModel) -> Capabilities:
+    """What a model can do."""
+    return model.capabilities if isinstance(model, Surrogate) else Surrogate.capabilities
+
+
+def capabilities_for(cls: type[GPyTorchModel], options: Mapping[str, Any]) -> Capabilities:
+    """What a model of a class can do with some options, before there is one."""
+    return cls.capabilities_for(**options) if issubclass(cls, Surrogate) else Surrogate.capabilities
+
+
+def own_options(cls: type[GPyTorchModel]) -> set[str]:
+    """The names of a model class's own options."""
+    return set(inspect.signature(cls.__init__).parameters) - {"self", "args", "kwargs", *BOTORCH_ARGUMENTS}
+
+
+def outcome_class(cls: type[GPyTorchModel]) -> type[OutcomeTransform]:
+    """The class of the transform that a model class's outcomes go through unless another is given."""
+    return cls.outcome_class if issubclass(cls, Surrogate) else Surrogate.outcome_class
+
+
+def outcome_transform(model: GPyTorchModel) -> Any:
+    """The transform of a model's outcomes, None if there is none."""
+    return getattr(model, "outcome_transform", None)
+
+
+def degrees_of_freedom(posterior: Posterior) -> Tensor | None:
+    """Those of a Student-t posterior; None of any other."""
+    return getattr(posterior, "df", None)
+
 
 def fit(model: GPyTorchModel, before: GPyTorchModel | None = None) -> GPyTorchModel:
     """Fit a surrogate's hyperparameters to its data.
 
     Args:
         model: A BoTorch model; its ``custom_fit`` is used if it has one.
-        before: A model of the same class, fitted to all but the last of these observations. A class with a
-            ``continue_from`` begins its search there; others take no notice.
+        before: A model of the same class, fitted to all but the last of these observations. One that ``continues``
+            begins its search there; others take no notice.
 
     Returns:
         The same model, in evaluation mode.
@@ -104,7 +174,7 @@ def fit(model: GPyTorchModel, before: GPyTorchModel | None = None) -> GPyTorchMo
     Raises:
         FitError: If the fit does not succeed.
     """
-    if before is not None and hasattr(model, "continue_from"):
+    if before is not None and capabilities(model).continues:
         model.continue_from(before)
     mll = marginal_log_likelihood(model)
     try:
@@ -117,42 +187,22 @@ def fit(model: GPyTorchModel, before: GPyTorchModel | None = None) -> GPyTorchMo
 
 
 def marginal_log_likelihood(model: GPyTorchModel) -> MarginalLogLikelihood:
-    """What a fit maximizes: the model's own, or the exact one."""
-    if hasattr(model, "marginal_log_likelihood"):
-        return model.marginal_log_likelihood()
-    return ExactMarginalLogLikelihood(model.likelihood, model)
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Run the block without what BoTorch and its libraries say to their own developers, or mend themselves."""
-    with warnings.catch_warnings():
-        for category in (BotorchWarning, NumericalWarning, DeprecationWarning, FutureWarning):
-            warnings.filterwarnings("ignore", category=category)
-        for message in MENDED:
-            warnings.filterwarnings("ignore", message=message)
-        yield
+    """What a fit maximizes."""
+    return _answering(model).marginal_log_likelihood(model)
 
 
 def diagnose(model: GPyTorchModel) -> Diagnosis:
-    """A fitted surrogate's word on each of its observations.
-
-    A class with a ``diagnose`` of its own gives that; any other exact GP gives its leave-one-out predictions, with
-    nothing called an outlier.
-    """
-    if hasattr(model, "diagnose"):
-        return model.diagnose()
-    rho = torch.zeros_like(model.train_targets)
-    return diagnose_by_leave_one_out(model, rho)
+    """A fitted surrogate's word on each of its observations."""
+    return _answering(model).diagnose(model)
 
 
 def weights(model: GPyTorchModel, diagnosis: Diagnosis) -> Tensor | None:
-    """How much each observation counts, at most 1: by a method ``probability_right`` of the model, or its diagnosis.
+    """How much each observation counts, at most 1: the probability that it is right, or by the model's diagnosis.
 
     A heavy tail's weights are relative to an error of one scale, and above 1 for smaller ones: these count wholly.
     """
-    if hasattr(model, "probability_right"):
-        return model.probability_right()
+    if (probability := _answering(model).probability_right(model)) is not None:
+        return probability
     return None if diagnosis.weight is None else diagnosis.weight.clamp(max=1.0)
 
 
@@ -163,19 +213,7 @@ def tails(model: GPyTorchModel, *, leave_one_out: bool = True) -> Tails:
         model: One that has ``tails`` of its own, or any other, whose predictions are taken for normal.
         leave_one_out: Whether each observation is predicted by the others, or by all.
     """
-    if hasattr(model, "tails"):
-        return model.tails(leave_one_out=leave_one_out)
-    if leave_one_out:
-        found = diagnose(model)
-        expected, sd = _in_model_units(model, found.expected, found.sd)
-    else:
-        with torch.no_grad(), gpytorch.settings.debug(False):  # it asks whether training was meant
-            latent = model(model.train_inputs[0])
-            likelihood = model.likelihood  # without an outlier's own variance, which would excuse it
-            noise = likelihood.noise if hasattr(likelihood, "noise") else likelihood.noise_covar.base_noise.noise
-            expected, sd = latent.mean, (latent.variance + noise).sqrt()
-    e = model.train_targets - expected
-    return normal_tails(e, sd)
+    return _answering(model).tails(model, leave_one_out=leave_one_out)
 
 
 def normal_tails(e: Tensor, sd: Tensor) -> Tails:
@@ -198,40 +236,6 @@ def diagnose_by_leave_one_out(model: GPyTorchModel, rho: Tensor, K0: Tensor | No
         K0 = prior.covariance_matrix - torch.diag(rho) if K0 is None else K0
         left_out = leave_one_out(y - prior.mean, K0, rho)
         evidence = gain(y - prior.mean - left_out.mean, left_out.variance)
-        expected, sd = in_outcome_units(model, left_out.mean + prior.mean, left_out.variance.sqrt())
+        transform = outcome_transform(model)
+        expected, sd = in_outcome_units(transform, left_out.mean + prior.mean, left_out.variance.sqrt())
     return Diagnosis(expected, sd, evidence, rho > 0)
-
-
-def in_outcome_units(model: GPyTorchModel, mean: Tensor, sd: Tensor) -> tuple[Tensor, Tensor]:
-    """Means and standard deviations in the model's own (transformed) units, in those of the outcome."""
-    transform = getattr(model, "outcome_transform", None)
-    if transform is None:
-        return mean, sd
-    mean, variance = transform.untransform(mean.unsqueeze(-1), sd.square().unsqueeze(-1))
-    return mean.squeeze(-1), variance.squeeze(-1).sqrt()
-
-
-def in_squared_outcome_units(model: GPyTorchModel, rho: Tensor, expected: Tensor) -> Tensor:
-    """``n`` added variances in squared outcome units: as much more as the square of the error is.
-
-    Args:
-        model: Whose observations have them.
-        rho: The variances in the model's own (transformed) units.
-        expected: ``n`` expected outcomes.
-    """
-    transform, y = getattr(model, "outcome_transform", None), model.train_targets.unsqueeze(-1)
-    if transform is None:
-        return rho
-    (outcome, _), (inside, _) = transform.untransform(y), transform(expected.unsqueeze(-1))
-    stretch = (outcome.squeeze(-1) - expected) / (y - inside).squeeze(-1)
-    return torch.where(rho > 0, rho * stretch.square(), rho)
-
-
-def _in_model_units(model: GPyTorchModel, mean: Tensor, sd: Tensor) -> tuple[Tensor, Tensor]:
-    """The way back."""
-    transform = getattr(model, "outcome_transform", None)
-    if transform is None:
-        return mean, sd
-    inside, _ = transform(mean.unsqueeze(-1))
-    _, stretch = transform.untransform(inside, torch.ones_like(inside))
-    return inside.squeeze(-1), sd / stretch.squeeze(-1).sqrt()

@@ -17,7 +17,6 @@ class OutlierVariances:
     no outlier: where the row may be one of new measurements, say so by `of_new_measurements`.
     """
 
-    rho: Tensor
     rho_inputs: Tensor
     _is_for_new = False
 
@@ -35,15 +34,20 @@ class OutlierVariances:
         self.register_buffer("rho_inputs", inputs, persistent=False)  # type: ignore[attr-defined]
         self.register_buffer("rho", rho, persistent=False)  # type: ignore[attr-defined]
 
+    @property
+    def outlier_variances(self) -> Tensor | None:
+        """The ``n`` added variances, None where none have been said."""
+        return self._buffers.get("rho")  # type: ignore[attr-defined]
+
     def _shaped_noise_covar(self, base_shape: torch.Size, *params: Any, **kwargs: Any) -> Any:
         noise = super()._shaped_noise_covar(base_shape, *params, **kwargs)  # type: ignore[misc]
         inputs = params[0][0] if params and isinstance(params[0], list | tuple) else params[0] if params else None
-        if self._is_for_new or inputs is None or not hasattr(self, "rho") or not self.rho.any():
+        if self._is_for_new or inputs is None or (rho := self.outlier_variances) is None or not rho.any():
             return noise
         own = self.rho_inputs
         if inputs.shape[-2:] != own.shape[-2:] or not torch.equal(inputs, own.expand_as(inputs)):
             return noise
-        return noise + DiagLinearOperator(self.rho.expand(noise.shape[:-1]))
+        return noise + DiagLinearOperator(rho.expand(noise.shape[:-1]))
 
 
 class OutlierGaussianLikelihood(OutlierVariances, GaussianLikelihood):

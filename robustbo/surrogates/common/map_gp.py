@@ -21,18 +21,19 @@ from robustbo.numerics.gp.log_posterior import Model, log_posterior, prior_covar
 from robustbo.surrogates.common import custom_kernel, priors
 from robustbo.surrogates.common.contract import (
     Diagnosis,
-    TakesOptions,
+    Surrogate,
     diagnose_by_leave_one_out,
-    in_squared_outcome_units,
+    outcome_transform,
 )
 from robustbo.surrogates.common.in_numbers import InNumbers
 from robustbo.surrogates.common.likelihood import OutlierFixedNoiseLikelihood, OutlierVariances
+from robustbo.surrogates.common.units import in_squared_outcome_units
 from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
 
 ALL = slice(None)
 
 
-class MapGP(InNumbers, TakesOptions, SingleTaskGP):
+class MapGP(InNumbers, Surrogate, SingleTaskGP):
     """An exact GP whose observations may have variances of their own; a subclass says how they are found.
 
     The base is Matern-5/2 with ARD, a free signal variance, BoTorch's dimension-scaled prior on the length-scales, a
@@ -60,7 +61,6 @@ class MapGP(InNumbers, TakesOptions, SingleTaskGP):
         docs/equations.md sections 6 and 14.
     """
 
-    is_normal: ClassVar[bool] = True  # whether its predictions are
     outcome_class: ClassVar[type[Standardize]] = RobustArcsinh
 
     def __init__(
@@ -124,11 +124,14 @@ class MapGP(InNumbers, TakesOptions, SingleTaskGP):
     @property
     def rho(self) -> Tensor:
         """``n`` added variances in squared outcome units: as much more as the square of the error is."""
-        return in_squared_outcome_units(self, self._rho, self.diagnose().expected)
+        return in_squared_outcome_units(
+            outcome_transform(self), self._rho, self.train_targets, self.diagnose().expected
+        )
 
     @property
     def _rho(self) -> Tensor:
-        return getattr(self.likelihood, "rho", torch.zeros_like(self.train_targets))
+        rho = self.likelihood.outlier_variances if isinstance(self.likelihood, OutlierVariances) else None
+        return torch.zeros_like(self.train_targets) if rho is None else rho
 
     def custom_fit(self, mll: Any, **_: Any) -> Any:
         """Search and adopt what is found; `fit_gpytorch_mll` calls this.
@@ -158,7 +161,7 @@ class MapGP(InNumbers, TakesOptions, SingleTaskGP):
 
     def cleared(self, rows: Tensor | slice = ALL) -> Tensor:
         """Which observations agree with most of those at their point; see `numerics.gp.replicates`."""
-        X, y, transform = self.train_inputs[0][rows], self.train_targets[rows], getattr(self, "outcome_transform", None)
+        X, y, transform = self.train_inputs[0][rows], self.train_targets[rows], outcome_transform(self)
         return priors.cleared(X, y, self._s2_known(rows), transform)
 
     def _s2_known(self, rows: Tensor | slice) -> Tensor | None:

@@ -8,7 +8,7 @@ from botorch.models.gpytorch import GPyTorchModel
 from torch import Tensor
 
 from robustbo.numerics.student_t import distribution
-from robustbo.surrogates.common.contract import quiet
+from robustbo.surrogates.common.contract import capabilities, degrees_of_freedom, quiet
 
 BLOCK = 1000  # points predicted at a time: a posterior is joint, and its covariance takes their square
 
@@ -40,7 +40,7 @@ def scores(model: GPyTorchModel, X: Tensor, Y: Tensor) -> Scores:
     e, log_density = [], []
     with torch.no_grad(), quiet():
         for x, y in zip(X.split(BLOCK), Y.split(BLOCK), strict=True):
-            posterior = model.posterior(x, observation_noise=not hasattr(model, "predictive"))
+            posterior = model.posterior(x, observation_noise=not capabilities(model).has_predictive)
             e.append(posterior.mean.squeeze(-1) - y)
             log_density.append(_log_density(model, posterior, x, y))
     error = torch.cat(e)
@@ -48,11 +48,11 @@ def scores(model: GPyTorchModel, X: Tensor, Y: Tensor) -> Scores:
 
 
 def _log_density(model: GPyTorchModel, posterior: Any, X: Tensor, y: Tensor) -> Tensor:
-    if hasattr(model, "predictive"):
+    if capabilities(model).has_predictive:
         return model.predictive(X).log_density(y)
     e = posterior.mean.squeeze(-1) - y
-    if hasattr(posterior, "df"):
+    if (df := degrees_of_freedom(posterior)) is not None:
         scale = posterior.scale.squeeze(-1)
-        return distribution.log_pdf(e / scale, posterior.df) - scale.log()
+        return distribution.log_pdf(e / scale, df) - scale.log()
     v = posterior.variance.squeeze(-1)
     return -0.5 * (e.square() / v + (2 * math.pi * v).log())

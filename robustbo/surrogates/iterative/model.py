@@ -1,6 +1,6 @@
 """Computation-aware GP, robust or not: it looks at the data through few actions, and knows what it has not seen."""
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from botorch.models.transforms.input import InputTransform
@@ -22,8 +22,9 @@ from robustbo.numerics.pursuit.support_fit import empty
 from robustbo.numerics.weighted import map_fit
 from robustbo.numerics.weighted.map_fit import ConjugateFit, Weights
 from robustbo.numerics.weighted.rcgp import LeaveOneOut
+from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.map_gp import MapGP
-from robustbo.surrogates.weighted.weighed import Weighed, check_weights
+from robustbo.surrogates.weighted.weighed import WEIGHED, Weighed, check_weights
 from robustbo.validation import one_of, whole
 
 ITERATIONS = 100
@@ -80,7 +81,7 @@ class ComputationAwareGP(Weighed, MapGP):
         True
     """
 
-    is_robust: ClassVar[bool] = True
+    capabilities = WEIGHED
 
     def __init__(
         self,
@@ -107,12 +108,11 @@ class ComputationAwareGP(Weighed, MapGP):
     ) -> None:
         self.check_values(policy, iterations, tolerance, quantile, threshold, rounds, fit_size)
         if covar_module is not None:
-            raise ValueError(
-                "covar_module must not be given: products with the kernel are our own; say which by its name"
-            )
+            raise ValueError("covar_module must not be given: the kernel's products are our own; say which by its name")
         self._plan = Plan(policy, iterations or ITERATIONS, tolerance)
         self._weights, self._fit_size = Weights(robust, quantile, threshold, rounds, is_weighted), fit_size
         self.seen: Seen | None = None
+        self.capabilities = self.capabilities_for(robust)
         super().__init__(
             train_X,
             train_Y,
@@ -125,6 +125,11 @@ class ComputationAwareGP(Weighed, MapGP):
             kernel=kernel,
             is_signal_free=is_signal_free,
         )
+
+    @classmethod
+    def capabilities_for(cls, robust: bool = True, **_: Any) -> Capabilities:
+        """Robust where observations are weighted."""
+        return WEIGHED if robust else Capabilities()
 
     @classmethod
     def check_values(

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Collection, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from botorch.models.transforms.input import InputTransform
-from botorch.models.transforms.outcome import OutcomeTransform
+from botorch.models.transforms.outcome import OutcomeTransform, Standardize
 from botorch.utils.types import DEFAULT
 from gpytorch.likelihoods import Likelihood
 from gpytorch.means import Mean
@@ -22,6 +22,8 @@ from robustbo.numerics.pursuit.gibbs import log_cauchy, sample
 from robustbo.numerics.pursuit.support_fit import Level, screen
 from robustbo.numerics.pursuit.walk import one_a_support, support_posterior
 from robustbo.surrogates.common.averaged import Averaged
+from robustbo.surrogates.common.capabilities import Capabilities
+from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.map_gp import ALL, MapGP
 from robustbo.surrogates.pursuit.options import LEVELS, PursuitOptions
 from robustbo.surrogates.transforms.inlier_rescale import RESCALE, standardize_on
@@ -75,7 +77,7 @@ class RelevancePursuitGP(Averaged, MapGP):
         [4, 11]
     """
 
-    is_robust: ClassVar[bool] = True
+    capabilities = Capabilities(is_robust=True, is_heeded=True, continues=True)
 
     def __init__(
         self,
@@ -104,6 +106,7 @@ class RelevancePursuitGP(Averaged, MapGP):
         )
         self._options, self._is_averaged = options.check(), is_averaged
         self._before: tuple[list[Level], int] | None = None
+        self.capabilities = self.capabilities_for(num_outliers)
         self.trace: list[Level] = []
         self.support_posterior: list[float] = []
         super().__init__(
@@ -119,6 +122,11 @@ class RelevancePursuitGP(Averaged, MapGP):
             is_signal_free=is_signal_free,
         )
 
+    @classmethod
+    def capabilities_for(cls, num_outliers: int | None = None, **_: Any) -> Capabilities:
+        """Robust unless it is told that there are no outliers."""
+        return Capabilities(continues=True) if num_outliers == 0 else cls.capabilities
+
     def continue_from(self, before: MapGP) -> None:
         """Begin the next pursuit at the levels of another model's, one fitted to all but the last observation.
 
@@ -130,13 +138,13 @@ class RelevancePursuitGP(Averaged, MapGP):
 
     def _has_scale_of(self, other: MapGP) -> bool:
         """Whether the outcomes are standardized by about the same factor as another model's."""
-        mine, its = (getattr(getattr(m, "outcome_transform", None), "stdvs", torch.ones(1)) for m in (self, other))
+        mine, its = (_scale(outcome_transform(model)) for model in (self, other))
         return (mine / its).log().abs().max().item() < math.log(RESCALE)
 
     def search(self, model: Model) -> Fit:
         """Pursue the support; standardize on the inliers and pursue again where that changes the scale."""
         level = self._pursue(model)
-        if standardize_on(self, level.fit.rho == 0):
+        if standardize_on(self, outcome_transform(self), level.fit.rho == 0):
             level = self._pursue(self.search_model())
         return level.fit
 
@@ -201,3 +209,8 @@ class RelevancePursuitGP(Averaged, MapGP):
         self.trace = self._options.levels_after(model, *before) if before else self._options.levels_of(model)
         self.support_posterior = support_posterior(self.trace, self._options.price(model))
         return self._options.best(model, self.trace)
+
+
+def _scale(transform: OutcomeTransform | None) -> Tensor:
+    """By which outcomes are divided; 1 by a transform that does not say."""
+    return transform.stdvs if isinstance(transform, Standardize) else torch.ones(1)

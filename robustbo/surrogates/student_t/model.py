@@ -1,7 +1,7 @@
 """A GP with a Student-t likelihood, by Laplace's approximation: no value is left out, but wild ones pull less."""
 
 import math
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from botorch.models.transforms.input import InputTransform
@@ -19,9 +19,11 @@ from robustbo.numerics.student_t import likelihood, map_fit
 from robustbo.numerics.student_t import predictive as heavy_tail
 from robustbo.numerics.student_t.laplace import Laplace, Noise, unclamped
 from robustbo.numerics.student_t.map_fit import HeavyFit, HeavyModel
-from robustbo.surrogates.common.contract import Diagnosis, Tails, in_outcome_units
+from robustbo.surrogates.common.capabilities import Capabilities
+from robustbo.surrogates.common.contract import Diagnosis, Tails, outcome_transform
 from robustbo.surrogates.common.explicit_posterior import ExplicitPosterior
 from robustbo.surrogates.common.map_gp import MapGP
+from robustbo.surrogates.common.units import in_outcome_units
 from robustbo.surrogates.student_t.likelihood import DOF, heavy_tailed
 from robustbo.surrogates.student_t.mll import LaplaceMarginalLogLikelihood
 from robustbo.surrogates.student_t.predictive import Predictive
@@ -56,7 +58,7 @@ class StudentTGP(ExplicitPosterior, MapGP):
         [4, 11]
     """
 
-    is_robust: ClassVar[bool] = True
+    capabilities = Capabilities(is_robust=True, is_heeded=True, has_predictive=True, continues=True)
 
     def __init__(
         self,
@@ -160,7 +162,7 @@ class StudentTGP(ExplicitPosterior, MapGP):
         if (s2 != s2.max()).any():
             raise ValueError("predictive needs one scale of the noise, this model was given several")
         noise = Noise(s2.max(), nu)
-        return Predictive(posterior.mean, posterior.variance, noise, getattr(self, "outcome_transform", None))
+        return Predictive(posterior.mean, posterior.variance, noise, outcome_transform(self))
 
     @property
     def weights(self) -> Tensor:
@@ -193,5 +195,5 @@ class StudentTGP(ExplicitPosterior, MapGP):
         latent, v = heavy_tail.cavity(at)
         variance = v + heavy_tail.variance(at.noise)
         evidence = gain(at.r + at.f - latent, variance)
-        expected, sd = in_outcome_units(self, m + latent, variance.sqrt())
+        expected, sd = in_outcome_units(outcome_transform(self), m + latent, variance.sqrt())
         return Diagnosis(expected, sd, evidence, self._is_outlier(), self.weights)

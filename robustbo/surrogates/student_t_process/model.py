@@ -1,7 +1,7 @@
 """A Student-t process: a GP that does not know its own scale, and widens it where the values surprise."""
 
 import math
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from botorch.models.transforms.input import InputTransform
@@ -19,9 +19,11 @@ from robustbo.numerics.student_t.distribution import log_cdf
 from robustbo.numerics.student_t_process import map_fit
 from robustbo.numerics.student_t_process import process as student_t_process
 from robustbo.numerics.student_t_process.map_fit import ProcessFit, ProcessModel, Value
-from robustbo.surrogates.common.contract import Diagnosis, in_outcome_units
+from robustbo.surrogates.common.capabilities import Capabilities
+from robustbo.surrogates.common.contract import Diagnosis, outcome_transform
 from robustbo.surrogates.common.follows_data import FollowsData
 from robustbo.surrogates.common.map_gp import MapGP
+from robustbo.surrogates.common.units import in_outcome_units
 from robustbo.surrogates.student_t.model import TAIL
 from robustbo.surrogates.student_t_process.mll import StudentTProcessMarginalLogLikelihood
 from robustbo.surrogates.student_t_process.posterior import StudentTPosterior
@@ -55,7 +57,7 @@ class StudentTProcess(FollowsData, MapGP):
         14.0
     """
 
-    is_normal: ClassVar[bool] = False
+    capabilities = Capabilities(is_normal=False)
     _supports_cache_root = False  # of BoTorch's: a root would sample the normal distribution
 
     def __init__(
@@ -165,5 +167,5 @@ class StudentTProcess(FollowsData, MapGP):
         prior = value.marginal.prior
         e, scale2, df = student_t_process.leave_one_out(value.evidence, model.y, prior)
         is_outlier = (log_cdf(-e.abs() / scale2.sqrt(), df) < math.log(TAIL)) & ~self.cleared()
-        expected, sd = in_outcome_units(self, model.y - e, (scale2 * df / (df - 2)).sqrt())
+        expected, sd = in_outcome_units(outcome_transform(self), model.y - e, (scale2 * df / (df - 2)).sqrt())
         return Diagnosis(expected, sd, student_t_process.gain(e, scale2, df), is_outlier)

@@ -3,6 +3,7 @@
 import math
 
 from botorch.models import SingleTaskGP
+from botorch.models.transforms.outcome import OutcomeTransform
 from torch import Tensor
 
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
@@ -10,12 +11,17 @@ from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 RESCALE = 2.0  # outcomes are standardized anew where the inliers' scale differs by more than this factor
 
 
-def standardize_on(model: SingleTaskGP, inliers: Tensor) -> bool:
-    """Learn center and scale of a model's outcomes again from ``n`` booleans' worth of them, if it changes much.
+def standardize_on(model: SingleTaskGP, transform: OutcomeTransform | None, inliers: Tensor) -> bool:
+    """Learn center and scale of a model's outcomes again from those of the inliers, if it changes much.
 
-    Returns whether the scale changed by more than `RESCALE`; nothing has changed if not.
+    Args:
+        model: A model.
+        transform: Of its outcomes, if it has one.
+        inliers: ``n`` booleans.
+
+    Returns:
+        Whether the scale changed by more than `RESCALE`; nothing has changed if not.
     """
-    transform = getattr(model, "outcome_transform", None)
     if not isinstance(transform, RobustStandardize) or inliers.all() or inliers.sum() < 2:
         return False
     raw, _ = transform.untransform(model.train_targets.unsqueeze(-1))

@@ -1,6 +1,6 @@
 """Robust conjugate GP: wild values weigh less, and the posterior stays in closed form."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from botorch.models.transforms.input import InputTransform
 from botorch.models.transforms.outcome import OutcomeTransform
@@ -15,8 +15,9 @@ from robustbo.numerics.gp.posterior import Latent
 from robustbo.numerics.weighted import map_fit, rcgp
 from robustbo.numerics.weighted.map_fit import ConjugateFit, Weights
 from robustbo.numerics.weighted.rcgp import Conjugate, LeaveOneOut
+from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.map_gp import MapGP
-from robustbo.surrogates.weighted.weighed import Weighed, check_weights
+from robustbo.surrogates.weighted.weighed import WEIGHED, Weighed, check_weights
 from robustbo.validation import one_of
 
 WEIGHTS = ("inverse-multiquadric", "homoscedastic", "heteroscedastic")
@@ -58,7 +59,7 @@ class ConjugateGP(Weighed, MapGP):
         [4, 11]
     """
 
-    is_robust: ClassVar[bool] = True
+    capabilities = WEIGHED
 
     def __init__(
         self,
@@ -87,6 +88,7 @@ class ConjugateGP(Weighed, MapGP):
             raise ValueError("homoscedastic weights need one noise variance, got several; take heteroscedastic ones")
         self._weights = Weights(weights == WEIGHTS[0], quantile, threshold, rounds, is_weighted)
         self.given: Conjugate | None = None
+        self.capabilities = self.capabilities_for(weights)
         super().__init__(
             train_X,
             train_Y,
@@ -99,6 +101,11 @@ class ConjugateGP(Weighed, MapGP):
             kernel=kernel,
             is_signal_free=is_signal_free,
         )
+
+    @classmethod
+    def capabilities_for(cls, weights: str = WEIGHTS[0], **_: Any) -> Capabilities:
+        """Robust where the weights are."""
+        return WEIGHED if weights == WEIGHTS[0] else Capabilities()
 
     @classmethod
     def check_values(

@@ -1,14 +1,15 @@
 """Models that weigh their observations: what they say of each, and which they call outliers."""
 
 import math
-from typing import ClassVar
 
 from torch import Tensor
 
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.weighted.rcgp import LeaveOneOut
-from robustbo.surrogates.common.contract import Diagnosis, Tails, in_outcome_units, normal_tails
+from robustbo.surrogates.common.capabilities import Capabilities
+from robustbo.surrogates.common.contract import Diagnosis, Tails, normal_tails, outcome_transform
 from robustbo.surrogates.common.explicit_posterior import ExplicitPosterior
+from robustbo.surrogates.common.units import in_outcome_units
 from robustbo.validation import whole
 
 # Standard deviations. Those of a weighed fit are short: of six loops' flagged values on Hartmann6 39 % were wrong at
@@ -17,11 +18,11 @@ FAR = 4.0
 FAINT = 0.25  # squared weight below which a value may be called an outlier
 MOST_ROUNDS = 100  # weights have settled long before
 
+WEIGHED = Capabilities(is_robust=True, is_heeded=True, is_too_sure=True)
+
 
 class Weighed(ExplicitPosterior):
     """A `MapGP` with an `ExplicitPosterior`; errors and variances are in the model's own (transformed) units."""
-
-    is_too_sure: ClassVar[bool] = True  # its standard deviations are shorter than its errors
 
     @property
     def left_out(self) -> LeaveOneOut:
@@ -52,7 +53,7 @@ class Weighed(ExplicitPosterior):
         self.eval()  # type: ignore[attr-defined]
         e, t = self.left_out
         is_far = (e.abs() > FAR * t.sqrt()) & (self.share < FAINT)
-        expected, sd = in_outcome_units(self, self.train_targets - e, t.sqrt())  # type: ignore[attr-defined]
+        expected, sd = in_outcome_units(outcome_transform(self), self.train_targets - e, t.sqrt())  # type: ignore[attr-defined]
         return Diagnosis(expected, sd, gain(e, t), is_far & ~self.cleared(), self.share)  # type: ignore[attr-defined]
 
 

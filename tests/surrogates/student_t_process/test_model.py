@@ -10,7 +10,7 @@ from gpytorch.kernels import MaternKernel, ScaleKernel
 
 from robustbo.numerics.student_t_process.map_fit import EXCESS_PRIOR
 from robustbo.surrogates.baselines.standard import StandardGP
-from robustbo.surrogates.common.contract import diagnose, fit
+from robustbo.surrogates.common.contract import capabilities, diagnose, fit
 from robustbo.surrogates.student_t_process.model import StudentTProcess
 from robustbo.surrogates.student_t_process.posterior import StudentTPosterior
 
@@ -106,7 +106,7 @@ def test_a_flagged_value_counts_all_the_same():
     model = fit(StudentTProcess(X, Y))
     assert diagnose(model).is_outlier[4]
     assert model.support == []
-    assert not hasattr(model, "is_robust")
+    assert not capabilities(model).is_robust
     wrong = model.posterior(X[4:5]).mean.item() - data()[1][4].item()
     assert wrong > 3.0
 

@@ -1,0 +1,35 @@
+"""What a surrogate can do, with the options that it has."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a surrogate can do; a BoTorch model that is not ours has the defaults.
+
+    They are those of the instance: a committee with normal noise is not robust, though its class is made to be.
+
+    Attributes:
+        is_robust: Whether it says of itself that single values may be wrong, and predicts nearly without these.
+        is_heeded: Whether the loop acts on its doubts: leaves values out for now, and measures them again. A peer that
+            others wrote is measured as they have it.
+        judges_alone: Whether it is to see all values, since it leaves some out itself; it has a ``verdict`` then.
+        trims: Whether it leaves out a given share of the values, wrong or not.
+        is_too_sure: Whether its standard deviations are shorter than its errors.
+        is_normal: Whether its predictions are normal distributions.
+        has_predictive: Whether a measurement has a density of its own, by a method ``predictive(X)``.
+        continues: Whether its search can begin where the last one ended, by a method ``continue_from(before)``.
+        leaves_one_out: Whether its diagnosis compares a value with what the others predict, or with what all do.
+        hears_replicates: Whether values that agree at a point clear each other.
+    """
+
+    is_robust: bool = False
+    is_heeded: bool = False
+    judges_alone: bool = False
+    trims: bool = False
+    is_too_sure: bool = False
+    is_normal: bool = True
+    has_predictive: bool = False
+    continues: bool = False
+    leaves_one_out: bool = True
+    hears_replicates: bool = True

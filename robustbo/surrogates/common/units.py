@@ -1,0 +1,41 @@
+"""Between a model's own (transformed) units and those of the outcome; a transform that is None changes nothing."""
+
+import torch
+from botorch.models.transforms.outcome import OutcomeTransform
+from torch import Tensor
+
+
+def in_outcome_units(transform: OutcomeTransform | None, mean: Tensor, sd: Tensor) -> tuple[Tensor, Tensor]:
+    """``n`` means and standard deviations in the model's own units, in those of the outcome."""
+    if transform is None:
+        return mean, sd
+    mean, variance = transform.untransform(mean.unsqueeze(-1), sd.square().unsqueeze(-1))
+    return mean.squeeze(-1), variance.squeeze(-1).sqrt()
+
+
+def in_model_units(transform: OutcomeTransform | None, mean: Tensor, sd: Tensor) -> tuple[Tensor, Tensor]:
+    """The way back."""
+    if transform is None:
+        return mean, sd
+    inside, _ = transform(mean.unsqueeze(-1))
+    _, stretch = transform.untransform(inside, torch.ones_like(inside))
+    return inside.squeeze(-1), sd / stretch.squeeze(-1).sqrt()
+
+
+def in_squared_outcome_units(
+    transform: OutcomeTransform | None, rho: Tensor, targets: Tensor, expected: Tensor
+) -> Tensor:
+    """``n`` added variances in squared outcome units: as much more as the square of the error is.
+
+    Args:
+        transform: Of the outcomes.
+        rho: The variances in the model's own units.
+        targets: ``n`` observations, likewise.
+        expected: ``n`` expected outcomes.
+    """
+    if transform is None:
+        return rho
+    y = targets.unsqueeze(-1)
+    (outcome, _), (inside, _) = transform.untransform(y), transform(expected.unsqueeze(-1))
+    stretch = (outcome.squeeze(-1) - expected) / (y - inside).squeeze(-1)
+    return torch.where(rho > 0, rho * stretch.square(), rho)
