@@ -28,8 +28,9 @@ from torch import Tensor
 
 from problems.hartmann6 import hartmann6
 from robustbo import seeds
-from robustbo.numerics.gp.covariance import Covariance, LogNormal, LogNormals, stationary
+from robustbo.numerics.gp.covariance import Covariance, stationary
 from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.parameters import LogNormal, LogNormals
 from robustbo.numerics.student_t.map_fit import HeavyModel, evaluate, search, slopes
 from robustbo.report.text import render
 from robustbo.surrogates.baselines.student_t_variational import StudentTVariationalGP

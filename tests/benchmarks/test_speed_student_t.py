@@ -23,5 +23,5 @@ def test_the_model_beside_gpys_has_no_priors_and_no_mean(benchmark_script):
     model = benchmark_script.without_priors(X, Y)
     found = search(model)
     assert found.x[-1] == 0
-    assert math.isclose(found.F, found.laplace.L.item())
+    assert math.isclose(found.F, found.value.L.item())
     assert found.F > evaluate(model, torch.cat([model.starts[0][:-1], torch.zeros(1)])).F

@@ -2,8 +2,9 @@
 
 import torch
 
-from robustbo.numerics.gp.covariance import LogNormal, stationary
+from robustbo.numerics.gp.covariance import stationary
 from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.parameters import LogNormal
 
 PRIOR = LogNormal(0.5, 1.5)
 NOISE = LogNormal(-4.0, 1.0)

@@ -17,10 +17,13 @@ from torch import Tensor
 from robustbo.numerics.committee import evidence as committee
 from robustbo.numerics.committee.evidence import Shared, Total
 from robustbo.numerics.committee.partition import MEMORY, Shards
+from robustbo.numerics.gp import parameters
 from robustbo.numerics.gp.ascent import Ascent, Point, ascend_by_gradient
-from robustbo.numerics.gp.covariance import FACTORS, LOG_L, LOG_S2F, LogNormal
-from robustbo.numerics.gp.log_posterior import LOG_S2
-from robustbo.numerics.student_t.map_fit import DOF_PRIOR, LOG_DOF
+from robustbo.numerics.gp.covariance import stationary_blocks
+from robustbo.numerics.gp.log_posterior import noise_block
+from robustbo.numerics.gp.multistart import highest
+from robustbo.numerics.gp.parameters import Block, LogNormal
+from robustbo.numerics.student_t.map_fit import DOF
 
 ROUGH, FINE = 3e-3, 1e-8  # relative rise of F at which the first climbs stop, and the last
 
@@ -49,66 +52,39 @@ class CommitteeModel(NamedTuple):
     evidence: Callable[[Shared, Any], Total] | None = None
 
     @property
-    def priors(self) -> list[LogNormal]:
-        """Of all of x but m."""
-        d = self.shards.X.shape[-1]
-        return (
-            [self.l_prior] * d
-            + ([] if self.s2f_prior is None else [self.s2f_prior])
-            + ([self.s2_prior] if self.shards.s2 is None else [])
-            + ([DOF_PRIOR] if self.dof is None else [])
-        )
+    def blocks(self) -> list[Block]:
+        """All of x but m."""
+        kernel = stationary_blocks(self.shards.X.shape[-1], self.l_prior, self.s2f_prior)
+        noise = [noise_block(self.s2_prior)] if self.shards.s2 is None else []
+        return [*kernel, *noise, *([DOF] if self.dof is None else [])]
+
+    @property
+    def _mean(self) -> Block:
+        return parameters.constant_mean(self.shards.y[self.shards.mask > 0])
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
         """Of x."""
-        d, y = self.shards.X.shape[-1], self.shards.y[self.shards.mask > 0]
-        return (
-            [LOG_L] * d
-            + ([] if self.s2f_prior is None else [LOG_S2F])
-            + ([LOG_S2] if self.shards.s2 is None else [])
-            + ([LOG_DOF] if self.dof is None else [])
-            + [(y.min().item(), y.max().item())]
-        )
+        return parameters.bounds([*self.blocks, self._mean])
 
     @property
     def starts(self) -> list[Tensor]:
         """Where cold searches begin, the most plausible first."""
-        d, y = self.shards.X.shape[-1], self.shards.y[self.shards.mask > 0]
-        rest = (
-            ([] if self.s2f_prior is None else [0.0])
-            + ([self.s2_prior.log_mode] if self.shards.s2 is None else [])
-            + ([math.log(4.0)] if self.dof is None else [])
-            + [y.median().item()]
-        )
-        return [y.new_tensor([self.l_prior.log_mode + math.log(factor)] * d + rest) for factor in FACTORS]
+        return parameters.starts([*self.blocks, self._mean], [self.shards.y.new_empty(0)])
 
     def shared(self, x: Tensor) -> Shared:
         """The hyperparameters at x."""
-        d, one = self.shards.X.shape[-1], torch.ones_like(x[0])
-        rest = list(x[d:].unbind())
-        s2f = one if self.s2f_prior is None else rest.pop(0).exp()
-        s2 = rest.pop(0).exp() if self.shards.s2 is None else one
-        nu = rest.pop(0).exp() if self.dof is None else None if self.dof == math.inf else one * self.dof
-        return Shared(self.kernel, x[:d].exp(), s2f, s2, nu, rest.pop(0))
+        one = torch.ones_like(x[:1])
+        at = {"s2f": one, "s2": one, "nu": one * (self.dof or 1.0)} | parameters.by_name(self.blocks, x[:-1].exp())
+        nu = None if self.dof == math.inf else at["nu"][0]
+        return Shared(self.kernel, at["l"], at["s2f"][0], at["s2"][0], nu, x[-1])
 
     def slopes(self, x: Tensor, total: Total) -> Tensor:
         """The gradient of F in x."""
-        parts = [total.log_l]
-        parts += [] if self.s2f_prior is None else [total.log_s2f.reshape(1)]
-        parts += [total.log_s2.reshape(1)] if self.shards.s2 is None else []
-        parts += [total.log_nu.reshape(1)] if self.dof is None else []
-        prior = [prior.slope(at) for prior, at in zip(self.priors, x[:-1].tolist(), strict=True)]
+        by = {"l": total.log_l, "s2f": total.log_s2f, "s2": total.log_s2, "nu": total.log_nu}
+        parts = [by[block.name].reshape(-1) for block in self.blocks]
+        prior = parameters.prior_slopes(self.blocks, x[:-1])
         return torch.cat([*parts, total.m.reshape(1)]) + x.new_tensor([*prior, 0.0])
-
-
-class CommitteeFit(NamedTuple):
-    """Where a search ended: the place, its log posterior density, evaluations made."""
-
-    x: Tensor
-    F: float
-    num_evaluations: int
-    converged: bool
 
 
 def evaluate(model: CommitteeModel, x: Tensor, f: Any = None) -> tuple[float, Total]:
@@ -117,18 +93,13 @@ def evaluate(model: CommitteeModel, x: Tensor, f: Any = None) -> tuple[float, To
         total = committee.evidence(model.shards, model.shared(x), f, model.memory)
     else:
         total = model.evidence(model.shared(x), f)
-    prior = sum(prior.log_density(at) for prior, at in zip(model.priors, x[:-1].tolist(), strict=True))
-    F = total.L.item() + prior
+    F = total.L.item() + parameters.log_prior(model.blocks, x[:-1])
     return (F if math.isfinite(F) else -math.inf), total
 
 
-def search(model: CommitteeModel) -> CommitteeFit:
+def search(model: CommitteeModel) -> Ascent:
     """The highest of the maxima that the model's starts lead to."""
-    rough = [_climb(model, x, ROUGH) for x in model.starts]
-    best = max(rough, key=lambda climb: climb.point.F)
-    found = _climb(model, best.x, FINE)
-    evaluations = sum(climb.num_evaluations for climb in (*rough, found))
-    return CommitteeFit(found.x, found.point.F, evaluations, found.converged)
+    return highest(model.starts, lambda x: _climb(model, x, ROUGH), lambda best: _climb(model, best.x, FINE))
 
 
 def _climb(model: CommitteeModel, x: Tensor, ftol: float) -> Ascent:
@@ -142,6 +113,6 @@ def _climb(model: CommitteeModel, x: Tensor, ftol: float) -> Ascent:
         def derivatives() -> tuple[Tensor, Tensor]:
             return model.slopes(place, total), place[:0]
 
-        return Point(F, derivatives, total)
+        return Point(F, derivatives)
 
     return ascend_by_gradient(at, x, *x.new_tensor(model.bounds).T, ftol=ftol)

@@ -52,10 +52,19 @@ class Point(NamedTuple):
 
 
 class Ascent(NamedTuple):
-    """Where a search ended."""
+    """Where a search ended.
+
+    Attributes:
+        x: The place.
+        F: Its height.
+        value: What else is known there, see `Point`.
+        num_evaluations: How many were made on the way.
+        converged: Whether it is a maximum, as exactly as was wanted.
+    """
 
     x: Tensor
-    point: Point
+    F: float
+    value: Any
     num_evaluations: int
     converged: bool
 
@@ -85,7 +94,7 @@ def ascend(
     z = np.clip(x.numpy(), *within)
     here, evaluations, secants = at(tensor(z)), 1, list[Secant]()
     if not math.isfinite(here.F):
-        return Ascent(tensor(z), here, evaluations, False)
+        return Ascent(tensor(z), here.F, here.value, evaluations, False)
     g, A = (found.numpy() for found in here.derivatives())
     for _ in range(maxiter):
         enough = ftol * max(1.0, abs(here.F))
@@ -102,13 +111,13 @@ def ascend(
                 break
             share *= max(0.1, min(0.5, 0.5 * share * rise / (share * rise - gained)))  # the parabola's summit
         else:
-            return Ascent(tensor(z), here, evaluations, math.isfinite(rise))
+            return Ascent(tensor(z), here.F, here.value, evaluations, math.isfinite(rise))
         z, before = tried, g
         if gained < enough:
-            return Ascent(tensor(z), there, evaluations, True)
+            return Ascent(tensor(z), there.F, there.value, evaluations, True)
         here, (g, A) = there, (found.numpy() for found in there.derivatives())
         secants = [*secants, Secant(share * step, before - g)][-MEMORY:]
-    return Ascent(tensor(z), here, evaluations, False)
+    return Ascent(tensor(z), here.F, here.value, evaluations, False)
 
 
 @lapack.quiet()
@@ -133,7 +142,7 @@ def ascend_by_gradient(
         options={"maxiter": maxiter, "ftol": ftol, "gtol": 1e-5, "maxcor": HISTORY},
     )
     last = visited.get(found.x.tobytes()) or at(torch.from_numpy(found.x))
-    return Ascent(torch.from_numpy(found.x), last, found.nfev, bool(found.success))
+    return Ascent(torch.from_numpy(found.x), last.F, last.value, found.nfev, bool(found.success))
 
 
 def corrected(A: Array, secants: Sequence[Secant]) -> Array:

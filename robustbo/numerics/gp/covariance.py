@@ -9,62 +9,23 @@ Notation (no batch dimensions: a search is one search):
 """
 
 import math
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from robustbo.numerics.gp import kernels_paired, kernels_tiled
-from robustbo.numerics.gp.evidence import LOG_2PI
-from robustbo.numerics.linalg.lapack import Array, as_tensor
+from robustbo.numerics.gp import kernels_paired, kernels_tiled, parameters
+from robustbo.numerics.gp.parameters import Block, LogNormal, LogNormals
+from robustbo.numerics.linalg.lapack import as_tensor
 
 MANY = 256  # points beyond which kernels come from products of inputs: faster there, exact to rounding of their squares
 FACTORS = (1.0, 2.0, 0.5)  # of the prior's mode: length-scales of the starts
 
-T = TypeVar("T", float, Tensor)
-
 ONE = as_tensor(1.0)
 LOG_L = (math.log(2.5e-2), math.log(1e3))  # the lower bound is BoTorch's
 LOG_S2F = (math.log(1e-3), math.log(1e6))
-
-
-class LogNormal(NamedTuple):
-    """A log-normal prior, as a density of the parameter itself (not of its logarithm)."""
-
-    loc: float
-    scale: float
-
-    @property
-    def log_mode(self) -> float:
-        """Logarithm of the most probable value."""
-        return self.loc - self.scale**2
-
-    def log_density(self, log_x: T) -> T:
-        """Log density at exp(log_x)."""
-        return -0.5 * ((log_x - self.loc) / self.scale) ** 2 - log_x - math.log(self.scale) - 0.5 * LOG_2PI
-
-    def slope(self, log_x: T) -> T:
-        """Derivative of the log density with respect to log_x."""
-        return -(log_x - self.loc) / self.scale**2 - 1
-
-
-class LogNormals:
-    """Log-normal priors of several parameters at once."""
-
-    def __init__(self, priors: Sequence[LogNormal]) -> None:
-        self.loc, self.scale = np.array([prior.loc for prior in priors]), np.array([prior.scale for prior in priors])
-        self._constant = float(np.log(self.scale).sum() + 0.5 * LOG_2PI * len(priors))
-
-    def log_density(self, log_x: Array) -> float:
-        """The sum of the log densities at exp(log_x)."""
-        z = (log_x - self.loc) / self.scale
-        return float(-0.5 * (z @ z) - log_x.sum()) - self._constant
-
-    def slopes(self, log_x: Array) -> Array:
-        """The derivatives of the log densities with respect to log_x."""
-        return (self.loc - log_x) / np.square(self.scale) - 1
 
 
 class Covariance(NamedTuple):
@@ -99,6 +60,13 @@ class CovarianceFunction(NamedTuple):
     prior_precision: Tensor | None = None
 
 
+def stationary_blocks(d: int, l_prior: LogNormal, s2f_prior: LogNormal | None) -> list[Block]:
+    """The hyperparameters of a stationary kernel of ``d`` inputs; the signal variance is 1 where it has no prior."""
+    starts = tuple(l_prior.log_mode + math.log(factor) for factor in FACTORS)
+    signal = [] if s2f_prior is None else [Block("s2f", (0.0,), LOG_S2F, s2f_prior)]
+    return [Block("l", starts, LOG_L, l_prior, d), *signal]
+
+
 def stationary(X: Tensor, kernel: str, l_prior: LogNormal, s2f_prior: LogNormal | None) -> CovarianceFunction:
     """A stationary kernel with ARD: theta is log l, then log s2f unless ``s2f_prior`` is None, which fixes it at 1.
 
@@ -110,7 +78,8 @@ def stationary(X: Tensor, kernel: str, l_prior: LogNormal, s2f_prior: LogNormal 
     """
     d = X.shape[-1]
     way, given = (kernels_tiled, X) if len(X) > MANY else (kernels_paired, kernels_paired.pairs(X))
-    priors = LogNormals([l_prior] * d + ([] if s2f_prior is None else [s2f_prior]))
+    blocks = stationary_blocks(d, l_prior, s2f_prior)
+    priors = LogNormals([prior for prior in parameters.priors(blocks) if prior is not None])
 
     def at(theta: Tensor) -> Covariance:
         log_x = theta.numpy()
@@ -131,8 +100,5 @@ def stationary(X: Tensor, kernel: str, l_prior: LogNormal, s2f_prior: LogNormal 
 
         return Covariance(found.K, priors.log_density(log_x), back, along)
 
-    starts = tuple(
-        X.new_tensor([l_prior.log_mode + math.log(f)] * d + [0.0] * (len(priors.scale) - d)) for f in FACTORS
-    )
-    precision = as_tensor(priors.scale**-2)
-    return CovarianceFunction(at, starts, [LOG_L] * d + [LOG_S2F] * (len(priors.scale) - d), precision)
+    starts = tuple(parameters.starts(blocks, [X.new_empty(0)]))
+    return CovarianceFunction(at, starts, parameters.bounds(blocks), as_tensor(priors.scale**-2))

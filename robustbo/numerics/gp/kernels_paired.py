@@ -76,7 +76,7 @@ def matern52(u2: Array, log_s2f: float) -> tuple[Array, Array]:
     decay += more
     more *= u
     more *= 1 / 3
-    more += decay
+    more += decay  # eq. 0.2
     return more, decay
 
 
@@ -84,7 +84,7 @@ def rbf(u2: Array, log_s2f: float) -> tuple[Array, Array]:
     """`kernels.rbf` of squared scaled distances, whose memory it takes: K, and K_u2 times -2."""
     u2 *= -0.5
     u2 += log_s2f
-    K = np.exp(u2, out=u2)
+    K = np.exp(u2, out=u2)  # eq. 0.1
     return K, K
 
 

@@ -25,12 +25,12 @@ def matern52(u2: Tensor) -> Tensor:
     """(1 + a + a^2 / 3) exp(-a) with a = sqrt5 u, in the place of the squared distances."""
     a = u2.sqrt_().mul_(SQRT5)
     decay = a.neg().exp_()
-    return a.add_(a.square().div_(3)).add_(1).mul_(decay)
+    return a.add_(a.square().div_(3)).add_(1).mul_(decay)  # eq. 0.2
 
 
 def rbf(u2: Tensor) -> Tensor:
     """exp(-u^2 / 2), in the place of the squared distances."""
-    return u2.mul_(-0.5).exp_()
+    return u2.mul_(-0.5).exp_()  # eq. 0.1
 
 
 CORRELATIONS: dict[str, Callable[[Tensor], Tensor]] = {"matern52": matern52, "rbf": rbf}
@@ -55,7 +55,7 @@ def kernel(name: str, X: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
     slope = a.neg().exp_().mul_(s2f)
     third = slope * a.square().div_(3)
     slope.mul_(a.add_(1))
-    return Kernel(third.add_(slope), slope.mul_(-5 / 6))
+    return Kernel(third.add_(slope), slope.mul_(-5 / 6))  # eq. 0.2, eq. 0.4
 
 
 def pullback(G: Tensor, X: Tensor, l: Tensor, found: Kernel) -> KernelGradient:

@@ -19,8 +19,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from robustbo.numerics.gp.covariance import Covariance, CovarianceFunction, LogNormal
+from robustbo.numerics.gp import parameters
+from robustbo.numerics.gp.covariance import Covariance, CovarianceFunction
 from robustbo.numerics.gp.evidence import Evidence, evidence
+from robustbo.numerics.gp.parameters import Block, LogNormal
 from robustbo.numerics.linalg import lapack
 
 LOG_S2 = (math.log(1e-4), math.log(1e4))  # the lower bound is BoTorch's, on standardized outcomes
@@ -46,10 +48,14 @@ class Model(NamedTuple):
     alike: tuple[frozenset[int], ...] = ()
 
     @property
+    def blocks(self) -> list[Block]:
+        """What there is of theta beside the covariance's."""
+        return [noise_block(self.s2_prior)] if self.s2_known is None else []
+
+    @property
     def starts(self) -> list[Tensor]:
         """Where cold searches begin, the most plausible first."""
-        noise = self.y.new_tensor([self.s2_prior.log_mode] if self.s2_known is None else [])
-        return [torch.cat([head, noise]) for head in self.covariance.starts]
+        return parameters.starts(self.blocks, self.covariance.starts)
 
     @property
     def is_informed(self) -> bool:
@@ -59,14 +65,18 @@ class Model(NamedTuple):
     @property
     def prior_precision(self) -> Tensor | None:
         """``p`` negative second derivatives of the log prior; None where the covariance does not tell its own."""
-        noise = self.y.new_tensor([self.s2_prior.scale**-2] if self.s2_known is None else [])
         head = self.covariance.prior_precision
-        return None if head is None else torch.cat([head, noise])
+        return None if head is None else torch.cat([head, head.new_tensor(parameters.prior_precisions(self.blocks))])
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
         """Of theta."""
-        return self.covariance.bounds + ([LOG_S2] if self.s2_known is None else [])
+        return self.covariance.bounds + parameters.bounds(self.blocks)
+
+
+def noise_block(s2_prior: LogNormal) -> Block:
+    """The noise variance that is searched."""
+    return Block("s2", (s2_prior.log_mode,), LOG_S2, s2_prior)
 
 
 class Value(NamedTuple):
@@ -86,9 +96,7 @@ def log_posterior(model: Model, theta: Tensor, rho: Tensor, m: Tensor | None = N
     """
     p = len(model.covariance.bounds)
     covariance = model.covariance.at(theta[:p])
-    s2, log_prior = noise(model, theta), covariance.log_prior
-    if model.s2_known is None:
-        log_prior += model.s2_prior.log_density(theta[p].item())
+    s2, log_prior = noise(model, theta), covariance.log_prior + parameters.log_prior(model.blocks, theta[p:])
     Sg = lapack.on_diagonal(covariance.K.numpy().copy(), s2.numpy() + rho.numpy())
     found = evidence(torch.from_numpy(Sg), model.y, m)
     F = found.L.item() + log_prior

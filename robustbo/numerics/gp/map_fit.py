@@ -111,8 +111,7 @@ def climb(
     bounds = theta.new_tensor(model.bounds + [(0.0, of.high)] * len(support))
     point = _Objective(model, support, scale, of, precision).point
     way = ascend_by_gradient if precision is None else ascend
-    x, last, evaluations, converged = way(point, begin, *bounds.T, ftol=ftol, maxiter=maxiter)
-    value, found = last.value
+    x, _, (value, found), evaluations, converged = way(point, begin, *bounds.T, ftol=ftol, maxiter=maxiter)
     return Fit(x[: len(theta)], found, value.F, value.evidence.L.item(), evaluations, converged), value
 
 

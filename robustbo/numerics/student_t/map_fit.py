@@ -23,9 +23,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from robustbo.numerics.gp.ascent import Point, ascend, ascend_by_gradient
-from robustbo.numerics.gp.covariance import Covariance, LogNormal
+from robustbo.numerics.gp import parameters
+from robustbo.numerics.gp.ascent import Ascent, Point, ascend, ascend_by_gradient
+from robustbo.numerics.gp.covariance import Covariance
 from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.multistart import highest
+from robustbo.numerics.gp.parameters import Block, LogNormal
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.student_t import likelihood
 from robustbo.numerics.student_t.laplace import Laplace, Noise, approximate, gradient, numbers
@@ -33,6 +36,7 @@ from robustbo.numerics.student_t.mode import ENOUGH, cold_starts, find_mode
 
 DOF_PRIOR = LogNormal(2.5, 1.0)  # weak: its median is 12 degrees of freedom, its mode 4.5
 LOG_DOF = (math.log(2.0), math.log(1e4))
+DOF = Block("nu", (math.log(4.0),), LOG_DOF, DOF_PRIOR)
 ROUNDS = 3  # of climbs, each from a higher mode
 BEGIN_STEPS = 10  # of expectation maximization, from the mean
 HIGHER = 1e-6  # nats
@@ -54,31 +58,28 @@ class HeavyModel(NamedTuple):
     @property
     def bounds(self) -> list[tuple[float, float]]:
         """Of x."""
-        y = self.base.y
-        return [*self.base.bounds, *([LOG_DOF] if self.dof is None else []), (y.min().item(), y.max().item())]
+        return self.base.bounds + parameters.bounds(self._more)
 
     @property
     def starts(self) -> list[Tensor]:
         """Where cold searches begin, the most plausible first."""
-        y = self.base.y
-        tail = [*([math.log(4.0)] if self.dof is None else []), y.median().item()]
-        return [torch.cat([theta, y.new_tensor(tail)]) for theta in self.base.starts]
+        return parameters.starts(self._more, self.base.starts)
+
+    @property
+    def likelihood_blocks(self) -> list[Block]:
+        """The likelihood's parameters that are free."""
+        return [*self.base.blocks, *([DOF] if self.dof is None else [])]
+
+    @property
+    def _more(self) -> list[Block]:
+        """What there is of x beside theta."""
+        return [*([DOF] if self.dof is None else []), parameters.constant_mean(self.base.y)]
 
     def noise(self, x: Tensor) -> Noise:
         """The likelihood's parameters at x."""
         p = len(self.base.covariance.bounds)
         s2 = lapack.as_tensor(math.exp(x[p])) if self.base.s2_known is None else self.base.s2_known
         return Noise(s2, x[-2].exp() if self.dof is None else lapack.as_tensor(self.dof))
-
-
-class HeavyFit(NamedTuple):
-    """Where a search ended: the place, the approximation there, its log posterior density, evaluations made."""
-
-    x: Tensor
-    laplace: Laplace
-    F: float
-    num_evaluations: int
-    converged: bool
 
 
 class Value(NamedTuple):
@@ -102,15 +103,15 @@ def evaluate(
         em_steps: Steps of expectation maximization from there, at most; 0 from the mode at a place nearby.
         close: The mode's residual.
     """
-    base, noise, m = model.base, model.noise(x), x[-1]
-    covariance = base.covariance.at(x[: len(base.covariance.bounds)])
+    base, noise, m, p = model.base, model.noise(x), x[-1], len(model.base.covariance.bounds)
+    covariance = base.covariance.at(x[:p])
     K, y = covariance.K, base.y - m
     if latent is None:
         mode = find_mode(K, y, noise, cold_starts(K, y, noise))
     else:
         mode = find_mode(K, y, noise, [latent - m], em_steps=em_steps, close=close)
     found = approximate(K, base.y, m, noise, mode.a, is_clamped=True, at=mode.at, signed=mode.signed)
-    F = found.L.item() + covariance.log_prior + sum(prior.log_density(at) for prior, at in _likelihood_priors(model, x))
+    F = found.L.item() + covariance.log_prior + parameters.log_prior(model.likelihood_blocks, x[p:-1])
     is_mode = mode.converged and found.signed.is_maximum
     return Value(F if is_mode and math.isfinite(F) else -math.inf, x, covariance, found)
 
@@ -120,8 +121,8 @@ def slopes(model: HeavyModel, value: Value) -> Tensor:
     by = gradient(value.laplace, is_nu_free=model.dof is None)
     of_likelihood = [by.log_s2.sum().item()] if model.base.s2_known is None else []
     of_likelihood += [by.log_nu.item()] if model.dof is None else []
-    priors = _likelihood_priors(model, value.x)
-    others = [slope + prior.slope(at) for slope, (prior, at) in zip(of_likelihood, priors, strict=True)]
+    of_priors = parameters.prior_slopes(model.likelihood_blocks, value.x[len(model.base.covariance.bounds) : -1])
+    others = [slope + of_prior for slope, of_prior in zip(of_likelihood, of_priors, strict=True)]
     return torch.cat([value.covariance.pullback(by.K), value.x.new_tensor([*others, by.m.sum().item()])])
 
 
@@ -144,31 +145,26 @@ def information(model: HeavyModel, value: Value) -> Tensor:
     A = 0.5 * white.T @ white
     A[-1, :-1] *= math.sqrt(0.5)
     A[:-1, -1] *= math.sqrt(0.5)
-    precision = [prior.scale**-2 for prior, _ in _likelihood_priors(model, value.x)]
     assert base.covariance.prior_precision is not None
+    precision = parameters.prior_precisions(model.likelihood_blocks)
     precisions = np.array([*base.covariance.prior_precision.tolist(), *precision, 0.0])  # the mean has no prior
     return torch.from_numpy(lapack.on_diagonal(A, precisions))
 
 
-def search(model: HeavyModel, starts: list[Tensor] | None = None, *, ftol: float = 1e-7) -> HeavyFit:
-    """The highest of the maxima that the starts lead to.
+def search(model: HeavyModel, starts: list[Tensor] | None = None, *, ftol: float = 1e-7) -> Ascent:
+    """The highest of the maxima that the starts lead to, its value the approximation there.
 
     Args:
         model: What stays fixed.
         starts: Values of x; `HeavyModel.starts` unless given.
         ftol: Relative rise of F at which a climb stops.
     """
-    rough = [_climb(model, _begin(model, x), ROUGH, rounds=1, close=ROUGH_MODE) for x in starts or model.starts]
-    best = max(rough, key=lambda climb: climb.end.F)
-    found = _climb(model, best.end, ftol, rounds=ROUNDS)
-    evaluations = sum(climb.num_evaluations for climb in (*rough, found))
-    return HeavyFit(found.end.x, found.end.laplace, found.end.F, evaluations, found.converged)
 
+    def rough(x: Tensor) -> Ascent:
+        return _climb(model, _begin(model, x), ROUGH, rounds=1, close=ROUGH_MODE)
 
-class _Climb(NamedTuple):
-    end: Value
-    num_evaluations: int
-    converged: bool
+    found = highest(starts or model.starts, rough, lambda best: _climb(model, best.value, ftol, rounds=ROUNDS))
+    return found._replace(value=found.value.laplace)
 
 
 def _begin(model: HeavyModel, x: Tensor) -> Value:
@@ -177,15 +173,15 @@ def _begin(model: HeavyModel, x: Tensor) -> Value:
     return here if math.isfinite(here.F) else evaluate(model, x)
 
 
-def _climb(model: HeavyModel, here: Value, ftol: float, rounds: int, close: float = ENOUGH) -> _Climb:
+def _climb(model: HeavyModel, here: Value, ftol: float, rounds: int, close: float = ENOUGH) -> Ascent:
     """Climb along a mode, and again from where another is found to be higher."""
     climb = ascend if model.base.is_informed else ascend_by_gradient
     bounds, evaluations = here.x.new_tensor(model.bounds), 1
     while True:
         found = climb(_Path(model, _latent(here), close).at, here.x, *bounds.T, ftol=ftol)
-        here, evaluations, rounds = found.point.value, evaluations + found.num_evaluations, rounds - 1
+        here, evaluations, rounds = found.value, evaluations + found.num_evaluations, rounds - 1
         if rounds == 0 or not (anew := evaluate(model, here.x)).F > here.F + HIGHER:
-            return _Climb(here, evaluations, found.converged)
+            return found._replace(num_evaluations=evaluations)
         here = anew
 
 
@@ -208,10 +204,3 @@ class _Path:
 
 def _latent(value: Value) -> Tensor:
     return value.x[-1] + value.laplace.f
-
-
-def _likelihood_priors(model: HeavyModel, x: Tensor) -> list[tuple[LogNormal, float]]:
-    """The priors of the likelihood's parameters that are free, and the logarithms of these."""
-    p = len(model.base.covariance.bounds)
-    free = [(model.base.s2_prior, x[p].item())] if model.base.s2_known is None else []
-    return free + ([(DOF_PRIOR, x[-2].item())] if model.dof is None else [])

@@ -18,16 +18,18 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from robustbo.numerics.gp import log_posterior
+from robustbo.numerics.gp import log_posterior, parameters
 from robustbo.numerics.gp.ascent import Ascent, Point, ascend, ascend_by_gradient
-from robustbo.numerics.gp.covariance import LogNormal
 from robustbo.numerics.gp.evidence import Evidence
 from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.multistart import highest
+from robustbo.numerics.gp.parameters import Block, LogNormal
 from robustbo.numerics.student_t_process import process
 from robustbo.numerics.student_t_process.process import Marginal, marginal, shah
 
 EXCESS_PRIOR = LogNormal(2.0, 1.5)  # of nu - 2; weak: its median is 7, its mode 0.8
 LOG_EXCESS = (math.log(0.01), math.log(1e4))
+EXCESS = Block("nu - 2", (EXCESS_PRIOR.loc,), LOG_EXCESS, EXCESS_PRIOR)
 ROUGH = 1e-4  # relative rise of F at which the first climbs stop
 
 
@@ -45,13 +47,17 @@ class ProcessModel(NamedTuple):
     @property
     def bounds(self) -> list[tuple[float, float]]:
         """Of x."""
-        return self.base.bounds + ([LOG_EXCESS] if self.dof is None else [])
+        return self.base.bounds + parameters.bounds(self.blocks)
 
     @property
     def starts(self) -> list[Tensor]:
         """Where cold searches begin, the most plausible first."""
-        tail = self.base.y.new_tensor([EXCESS_PRIOR.loc] if self.dof is None else [])
-        return [torch.cat([theta, tail]) for theta in self.base.starts]
+        return parameters.starts(self.blocks, self.base.starts)
+
+    @property
+    def blocks(self) -> list[Block]:
+        """What there is of x beside theta."""
+        return [EXCESS] if self.dof is None else []
 
     def nu(self, x: Tensor) -> Tensor:
         """The prior's degrees of freedom at x."""
@@ -68,25 +74,13 @@ class Value(NamedTuple):
     marginal: Marginal
 
 
-class ProcessFit(NamedTuple):
-    """Where a search ended."""
-
-    x: Tensor
-    value: Value
-    F: float
-    num_evaluations: int
-    converged: bool
-
-
 def evaluate(model: ProcessModel, x: Tensor, m: Tensor | None = None) -> Value:
     """The log posterior density at x, the constant mean the best one unless given; -inf where it cannot be had."""
     base = model.base
     gaussian = log_posterior.log_posterior(base, x[: len(base.bounds)], torch.zeros_like(base.y), m)
     given = gaussian.evidence
     found = marginal(given, base.y, shah(model.nu(x)))
-    F = gaussian.F - given.L.item() + found.L.item()
-    if model.dof is None:
-        F += EXCESS_PRIOR.log_density(x[-1].item())
+    F = gaussian.F - given.L.item() + found.L.item() + parameters.log_prior(model.blocks, x[len(base.bounds) :])
     weighted = given._replace(al=found.weight.sqrt() * given.al)
     is_fine = math.isfinite(F) and math.isfinite(found.weight.item())
     return Value(F if is_fine else -math.inf, x, gaussian._replace(evidence=weighted), given, found)
@@ -112,12 +106,9 @@ def information(model: ProcessModel, value: Value) -> Tensor:
     return A if model.dof is not None else torch.block_diag(A, A.new_tensor([[EXCESS_PRIOR.scale**-2]]))
 
 
-def search(model: ProcessModel, *, ftol: float = 1e-9) -> ProcessFit:
+def search(model: ProcessModel, *, ftol: float = 1e-9) -> Ascent:
     """The highest of the maxima that the model's starts lead to."""
-    rough = [_climb(model, x, ROUGH) for x in model.starts]
-    found = _climb(model, max(rough, key=lambda climb: climb.point.F).x, ftol)
-    evaluations = sum(climb.num_evaluations for climb in (*rough, found))
-    return ProcessFit(found.x, found.point.value, found.point.F, evaluations, found.converged)
+    return highest(model.starts, lambda x: _climb(model, x, ROUGH), lambda best: _climb(model, best.x, ftol))
 
 
 def _climb(model: ProcessModel, x: Tensor, ftol: float) -> Ascent:

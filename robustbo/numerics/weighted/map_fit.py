@@ -16,8 +16,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from robustbo.numerics.gp import parameters
 from robustbo.numerics.gp.ascent import Ascent, Point, ascend_by_gradient
 from robustbo.numerics.gp.log_posterior import Model, noise
+from robustbo.numerics.gp.multistart import highest
 from robustbo.numerics.weighted import rcgp
 from robustbo.numerics.weighted.rcgp import Conjugate, LeaveOneOut, Weighting
 
@@ -71,15 +73,6 @@ class Weights(NamedTuple):
 SOURCE = Weights(quantile=0.9, rounds=1, is_weighted=False)  # Altamirano, Briol and Knoblauch's
 
 
-class ConjugateFit(NamedTuple):
-    """Where a search ended."""
-
-    theta: Tensor
-    F: float
-    num_evaluations: int
-    converged: bool
-
-
 def prior_mean(y: Tensor) -> Tensor:
     """The median: half of the values may be wrong."""
     return y.quantile(0.5)
@@ -92,18 +85,19 @@ def evaluate(model: Model, theta: Tensor, m: Tensor, weights: Weights, rounds: i
     return condition(weights.settled(model.y - m, lambda w: rcgp.leave_one_out(K, condition(w)), rounds))
 
 
-def search(model: Model, weights: Weights) -> ConjugateFit:
+def search(model: Model, weights: Weights) -> Ascent:
     """The highest of the maxima that the model's starts lead to; in later rounds, from where the last one ended."""
     m = prior_mean(model.y)
     weighting = weights.of(model.y - m)
-    rough = [_climb(model, weights, weighting, theta, ROUGH) for theta in model.starts]
-    found = _climb(model, weights, weighting, max(rough, key=lambda climb: climb.point.F).x, FINE)
-    climbs = [*rough, found]
+    climb = partial(_climb, model, weights)
+    found = highest(
+        model.starts, lambda theta: climb(weighting, theta, ROUGH), lambda best: climb(weighting, best.x, FINE)
+    )
     for rounds in range(2, weights.rounds + 1 if weights.is_robust else 2):
-        weighting = evaluate(model, found.x, m, weights, rounds).weighting
-        found = _climb(model, weights, weighting, found.x, FINE)
-        climbs.append(found)
-    return ConjugateFit(found.x, found.point.F, sum(climb.num_evaluations for climb in climbs), found.converged)
+        before, around = found, evaluate(model, found.x, m, weights, rounds).weighting
+        found = climb(around, before.x, FINE)
+        found = found._replace(num_evaluations=before.num_evaluations + found.num_evaluations)
+    return found
 
 
 def _climb(model: Model, weights: Weights, weighting: Weighting, theta: Tensor, ftol: float) -> Ascent:
@@ -117,10 +111,7 @@ def _point(model: Model, weights: Weights, weighting: Weighting, theta: Tensor) 
     given = rcgp.condition(covariance.K, model.y - prior_mean(model.y), s2, weighting)
     share = weighting.share if weights.is_weighted else torch.ones_like(s2)
     found = rcgp.objective(covariance.K, given, share)
-    log_prior = covariance.log_prior
-    if model.s2_known is None:
-        log_prior += model.s2_prior.log_density(theta[p].item())
-    F = found.L.item() + log_prior
+    F = found.L.item() + (covariance.log_prior + parameters.log_prior(model.blocks, theta[p:]))
 
     def derivatives() -> tuple[Tensor, Tensor]:
         slopes = covariance.pullback(found.G)

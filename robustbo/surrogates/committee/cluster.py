@@ -11,14 +11,15 @@ from torch import Tensor
 from robustbo.numerics.committee import evidence as committee
 from robustbo.numerics.committee.aggregation import Experts
 from robustbo.numerics.committee.evidence import Shared, Total
-from robustbo.numerics.committee.map_fit import CommitteeFit, CommitteeModel, search
+from robustbo.numerics.committee.map_fit import CommitteeModel, search
 from robustbo.numerics.committee.partition import Shards
+from robustbo.numerics.gp.ascent import Ascent
 
 FRESH = 16  # evaluations after which modes pass through here: their history need not be done again, nor remembered
 CHUNKS = 2  # chunks of experts that are one task: fewer cost the scheduler more than the work, more leave workers idle
 
 
-def search_there(address: str, model: CommitteeModel) -> CommitteeFit:
+def search_there(address: str, model: CommitteeModel) -> Ascent:
     """`map_fit.search` with the evidence done by a cluster."""
     with Cluster(address, parts_of(model.shards, model.memory), model.memory) as cluster:
         return search(model._replace(evidence=cluster.evidence))

@@ -17,7 +17,7 @@ from robustbo.numerics.committee import evidence, map_fit
 from robustbo.numerics.committee import partition as shards
 from robustbo.numerics.committee.aggregation import COMBINE, Experts
 from robustbo.numerics.committee.evidence import Shared
-from robustbo.numerics.committee.map_fit import CommitteeFit, CommitteeModel
+from robustbo.numerics.committee.map_fit import CommitteeModel
 from robustbo.numerics.committee.partition import Shards
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.outlier_gain import gain
@@ -174,7 +174,7 @@ class CommitteeGP(FollowsData, MapGP):
     def _shards(self, parts: list[Tensor]) -> Shards:
         return shards.shard(self.train_inputs[0], self.train_targets, parts, self._s2_known(ALL))
 
-    def search(self, model: Model) -> CommitteeFit:
+    def search(self, model: Model) -> Any:
         """The highest of the maxima that the starts lead to."""
         parts = self._parts()
         if self._fit_experts is not None:
@@ -187,7 +187,7 @@ class CommitteeGP(FollowsData, MapGP):
         of = CommitteeModel(by_expert, kernel, l_prior, s2f_prior, priors.NOISE_PRIOR, self._dof, self._memory)
         return map_fit.search(of) if self._cluster is None else search_there(self._cluster, of)
 
-    def _adopt(self, found: CommitteeFit) -> None:
+    def _adopt(self, found: Any) -> None:
         model = self.search_model()
         self._set_theta(model, found.x)
         self.mean_module.constant = found.x[-1]

@@ -14,8 +14,9 @@ from robustbo.numerics.committee import evidence as committee
 from robustbo.numerics.committee import partition
 from robustbo.numerics.committee.aggregation import COMBINE, Experts, Prediction, Sums
 from robustbo.numerics.committee.evidence import Shared, Total
-from robustbo.numerics.committee.map_fit import CommitteeFit, CommitteeModel, search
+from robustbo.numerics.committee.map_fit import CommitteeModel, search
 from robustbo.numerics.committee.partition import Shards, experts_at_once, scattered_blocks
+from robustbo.numerics.gp.ascent import Ascent
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.student_t import predictive
 from robustbo.numerics.student_t.laplace import Noise
@@ -111,7 +112,7 @@ class StreamedCommittee:
         self._cluster: Cluster | None = None
         self.shared: Shared | None = None
 
-    def fit(self, progress: Callable[[int, float], None] | None = None) -> CommitteeFit:
+    def fit(self, progress: Callable[[int, float], None] | None = None) -> Ascent:
         """Find the hyperparameters, and the experts, which stay on the workers.
 
         Args:

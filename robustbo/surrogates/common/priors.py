@@ -10,7 +10,8 @@ from gpytorch.kernels import Kernel, MaternKernel, RBFKernel, ScaleKernel
 from gpytorch.priors import LogNormalPrior
 from torch import Tensor
 
-from robustbo.numerics.gp.covariance import CovarianceFunction, LogNormal, stationary
+from robustbo.numerics.gp.covariance import CovarianceFunction, stationary
+from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.gp.replicates import agreeing
 from robustbo.surrogates.common.likelihood import OutlierGaussianLikelihood
 from robustbo.surrogates.transforms.warp import Bent

@@ -11,6 +11,7 @@ from gpytorch.means import Mean
 from gpytorch.module import Module
 from torch import Tensor
 
+from robustbo.numerics.gp.ascent import Ascent
 from robustbo.numerics.gp.kernels_tiled import Covariance, centered
 from robustbo.numerics.gp.log_posterior import Model, log_posterior
 from robustbo.numerics.gp.map_fit import Fit
@@ -20,7 +21,7 @@ from robustbo.numerics.iterative.conditioning import Plan, Seen
 from robustbo.numerics.iterative.policies import NAMES
 from robustbo.numerics.pursuit.support_fit import empty
 from robustbo.numerics.weighted import map_fit
-from robustbo.numerics.weighted.map_fit import ConjugateFit, Weights
+from robustbo.numerics.weighted.map_fit import Weights
 from robustbo.numerics.weighted.rcgp import LeaveOneOut
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.map_gp import MapGP
@@ -157,13 +158,13 @@ class ComputationAwareGP(Weighed, MapGP):
         drawn = torch.randperm(len(self.train_targets), generator=torch.Generator().manual_seed(0))
         return super().search_model(drawn[: self._fit_size].sort().values if rows is None else rows)
 
-    def search(self, model: Model) -> ConjugateFit | Fit:
+    def search(self, model: Model) -> Ascent | Fit:
         """The hyperparameters of the exact model, which is robust or not."""
         return map_fit.search(model, self._weights) if self._weights.is_robust else empty(model).fit
 
     def _adopt(self, found: Any) -> None:
         model = self.search_model()
-        self._set_theta(model, found.theta)
+        self._set_theta(model, found.x if self._weights.is_robust else found.theta)
         if self._weights.is_robust:
             self.mean_module.constant = map_fit.prior_mean(self.train_targets)
         else:

@@ -12,13 +12,14 @@ from gpytorch.means import Mean
 from gpytorch.module import Module
 from torch import Tensor
 
+from robustbo.numerics.gp.ascent import Ascent
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.gp.posterior import Latent
 from robustbo.numerics.student_t import likelihood, map_fit
 from robustbo.numerics.student_t import predictive as heavy_tail
 from robustbo.numerics.student_t.laplace import Laplace, Noise, unclamped
-from robustbo.numerics.student_t.map_fit import HeavyFit, HeavyModel
+from robustbo.numerics.student_t.map_fit import HeavyModel
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.contract import Diagnosis, Tails, outcome_transform
 from robustbo.surrogates.common.explicit_posterior import ExplicitPosterior
@@ -110,19 +111,19 @@ class StudentTGP(ExplicitPosterior, MapGP):
     def continue_from(self, before: MapGP) -> None:
         """Begin the next search where that of another model ended, one fitted to all but the last observation."""
         found = before.found
-        if isinstance(before, StudentTGP) and isinstance(found, HeavyFit):
+        if isinstance(before, StudentTGP) and isinstance(found, Ascent):
             self._before = found.x
 
-    def search(self, model: Model) -> HeavyFit:
+    def search(self, model: Model) -> Ascent:
         """The highest of the maxima that the starts lead to: the last fit's end and the most plausible, or all."""
         heavy, before, self._before = HeavyModel(model, self._dof), self._before, None
         return map_fit.search(heavy, None if before is None else [before, heavy.starts[0]])
 
-    def _adopt(self, found: HeavyFit) -> None:
+    def _adopt(self, found: Ascent) -> None:
         self._set_theta(self.search_model(), found.x)
         self.mean_module.constant = found.x[-1]
-        self.likelihood.set_dof(found.laplace.noise.nu.item())
-        self._set_laplace(found.laplace)
+        self.likelihood.set_dof(found.value.noise.nu.item())
+        self._set_laplace(found.value)
 
     def _set_laplace(self, found: Laplace) -> None:
         self.laplace = found if self._is_clamped else unclamped(found)

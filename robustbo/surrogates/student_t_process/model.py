@@ -14,11 +14,12 @@ from gpytorch.means import Mean
 from gpytorch.module import Module
 from torch import Tensor
 
+from robustbo.numerics.gp.ascent import Ascent
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.student_t.distribution import log_cdf
 from robustbo.numerics.student_t_process import map_fit
 from robustbo.numerics.student_t_process import process as student_t_process
-from robustbo.numerics.student_t_process.map_fit import ProcessFit, ProcessModel, Value
+from robustbo.numerics.student_t_process.map_fit import ProcessModel, Value
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.contract import Diagnosis, outcome_transform
 from robustbo.surrogates.common.follows_data import FollowsData
@@ -115,11 +116,11 @@ class StudentTProcess(FollowsData, MapGP):
         assert self._value is not None
         return self._value
 
-    def search(self, model: Model) -> ProcessFit:
+    def search(self, model: Model) -> Ascent:
         """The highest of the maxima that the model's starts lead to."""
         return map_fit.search(ProcessModel(model, self._dof))
 
-    def _adopt(self, found: ProcessFit) -> None:
+    def _adopt(self, found: Ascent) -> None:
         model = self.search_model()
         self._set_theta(model, found.x)
         self.mean_module.constant = found.value.evidence.m

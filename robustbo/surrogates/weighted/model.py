@@ -10,10 +10,11 @@ from gpytorch.means import Mean
 from gpytorch.module import Module
 from torch import Tensor
 
+from robustbo.numerics.gp.ascent import Ascent
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.posterior import Latent
 from robustbo.numerics.weighted import map_fit, rcgp
-from robustbo.numerics.weighted.map_fit import ConjugateFit, Weights
+from robustbo.numerics.weighted.map_fit import Weights
 from robustbo.numerics.weighted.rcgp import Conjugate, LeaveOneOut
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.map_gp import MapGP
@@ -120,13 +121,13 @@ class ConjugateGP(Weighed, MapGP):
         one_of("weights", weights, WEIGHTS)
         check_weights(quantile, threshold, rounds)
 
-    def search(self, model: Model) -> ConjugateFit:
+    def search(self, model: Model) -> Ascent:
         """The highest of the maxima of the leave-one-out objective that the starts lead to."""
         return map_fit.search(model, self._weights)
 
-    def _adopt(self, found: ConjugateFit) -> None:
+    def _adopt(self, found: Ascent) -> None:
         model = self.search_model()
-        self._set_theta(model, found.theta)
+        self._set_theta(model, found.x)
         self.mean_module.constant = map_fit.prior_mean(model.y)
         self._follow(model)
 

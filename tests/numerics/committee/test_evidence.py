@@ -11,9 +11,10 @@ from robustbo.numerics.committee.aggregation import COMBINE, latent
 from robustbo.numerics.committee.evidence import Shared, evidence, experts, judge
 from robustbo.numerics.committee.map_fit import CommitteeModel, search
 from robustbo.numerics.committee.partition import random_parts, shard
-from robustbo.numerics.gp.covariance import LogNormal
+from robustbo.numerics.gp import parameters
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
 from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.student_t.map_fit import HeavyModel
 from robustbo.numerics.student_t.map_fit import search as search_one
 from robustbo.surrogates.common import priors
@@ -134,8 +135,9 @@ def test_judged_by_the_others_of_the_expert():
 
 def test_priors_are_of_all_but_the_mean():
     given = model(2, None)
-    assert len(given.priors) == len(given.bounds) - 1 == len(given.starts[0]) - 1
-    assert all(isinstance(prior, LogNormal) for prior in given.priors)
+    priors = parameters.priors(given.blocks)
+    assert len(priors) == len(given.bounds) - 1 == len(given.starts[0]) - 1
+    assert all(isinstance(prior, LogNormal) for prior in priors)
 
 
 @pytest.mark.parametrize("nu", [4.0, None])

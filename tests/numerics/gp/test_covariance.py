@@ -4,7 +4,8 @@ import torch
 from gpytorch.priors import LogNormalPrior
 
 from robustbo.numerics.gp import covariance, kernels, kernels_paired
-from robustbo.numerics.gp.covariance import LogNormal, LogNormals, stationary
+from robustbo.numerics.gp.covariance import stationary
+from robustbo.numerics.gp.parameters import LogNormal, LogNormals
 from tests.numerics import dense
 
 PRIOR = LogNormal(0.5, 1.5)

@@ -3,8 +3,9 @@ import math
 import pytest
 import torch
 
-from robustbo.numerics.gp.covariance import LogNormal, stationary
+from robustbo.numerics.gp.covariance import stationary
 from robustbo.numerics.gp.log_posterior import Model, gradient, information, log_posterior, prior_covariance
+from robustbo.numerics.gp.parameters import LogNormal
 
 PRIOR = LogNormal(0.5, 1.5)
 NOISE = LogNormal(-4.0, 1.0)

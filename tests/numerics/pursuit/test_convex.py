@@ -1,6 +1,7 @@
 import torch
 
-from robustbo.numerics.gp.covariance import LogNormal, stationary
+from robustbo.numerics.gp.covariance import stationary
+from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.pursuit.convex import convexity
 
 

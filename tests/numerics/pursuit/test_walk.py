@@ -3,10 +3,11 @@ from typing import NamedTuple
 import pytest
 import torch
 
-from robustbo.numerics.gp.covariance import LogNormal, stationary
+from robustbo.numerics.gp.covariance import stationary
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit, maximize
 from robustbo.numerics.gp.outlier_gain import optimal_variance
+from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.pursuit.penalty import ALIKE, Price
 from robustbo.numerics.pursuit.support_fit import empty, extended, refit, screen, suspicious
 from robustbo.numerics.pursuit.walk import resume, settle, support_posterior, sweep, walk

@@ -55,7 +55,7 @@ def test_tangents_are_not_needed():
 
 
 def test_learned_degrees_of_freedom_are_many_without_outliers_and_few_with():
-    many, few = (search(model(40, dof=None, outlier=outlier)).laplace.noise.nu for outlier in (0.0, 30.0))
+    many, few = (search(model(40, dof=None, outlier=outlier)).value.noise.nu for outlier in (0.0, 30.0))
     assert math.exp(LOG_DOF[0]) <= few < many
 
 

@@ -50,14 +50,14 @@ def test_no_start_is_higher_than_the_end():
 def test_weights_that_are_all_alike_need_no_rounds():
     given = model()
     once, often = (search(given, Weights(is_robust=False, rounds=rounds)) for rounds in (1, 4))
-    assert torch.equal(once.theta, often.theta)
+    assert torch.equal(once.x, often.x)
 
 
 def test_the_source_is_led_astray_by_gross_values_and_we_are_not():
     given, clean = model(outliers=[3, 8, 20]), model()
     m, error = prior_mean(given.y), {}
     for weights in (SOURCE, Weights()):
-        theta = search(given, weights).theta
+        theta = search(given, weights).x
         found = evaluate(given, theta, m, weights)
         f = m + given.covariance.at(theta[:2]).K @ found.v
         error[weights] = (f - clean.y).square().mean().sqrt().item()
@@ -72,7 +72,7 @@ def test_a_wrong_value_within_the_range_is_found_around_the_predictions_only():
     y[at] = given.y.median()
     given = given._replace(y=y)
     m = prior_mean(y)
-    theta = search(given, Weights()).theta
+    theta = search(given, Weights()).x
     first, last = (evaluate(given, theta, m, Weights(), rounds).weighting.share for rounds in (1, 3))
     assert first[at] > 0.9
     assert last.argmin() == at
@@ -91,7 +91,7 @@ def test_values_that_are_all_equal_have_full_weight():
     given = model()._replace(y=torch.full((25,), 3.0))
     found = search(given, Weights())
     assert math.isfinite(found.F)
-    assert (evaluate(given, found.theta, prior_mean(given.y), Weights()).weighting.share == 1).all()
+    assert (evaluate(given, found.x, prior_mean(given.y), Weights()).weighting.share == 1).all()
 
 
 def test_leave_one_out_of_the_settled_process_is_finite_beside_gross_values():
