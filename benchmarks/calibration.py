@@ -18,8 +18,10 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from robustbo.loop.fit import Fitted, fit
-from robustbo.loop.outliers import reported
+from robustbo.loop.cache import FitCache
+from robustbo.loop.fit import Fitted, fit_to
+from robustbo.loop.judge import judge
+from robustbo.loop.observations import observations
 from robustbo.replay.cells import optimization as cells
 from robustbo.replay.cells.optimization import Cell, recorded
 from robustbo.replay.spec.optimization import RunSpec, load
@@ -52,9 +54,10 @@ def said(place: Path, replication: int, work: Path) -> pd.DataFrame:
     rows = []
     for n in AFTER:
         history = History(whole.trials[:n])
-        fitted = fit(made.settings, history)
+        data = observations(made.settings, history)
+        fitted = fit_to(made.settings, data, FitCache())
         levels = dict(zip(fitted.observations.numbers, left_out_by_levels(fitted).tolist(), strict=True))
-        for o in reported(made.settings, history, fitted, is_weighed=True):
+        for o in judge(data, fitted, is_weighed=True):
             entry, number = truth[o.trial.number], o.trial.number
             is_harmless = entry["corrupted"] and abs(entry["value"] - entry["clean"]) <= HARMLESS
             if not is_harmless and o.weight is not None:

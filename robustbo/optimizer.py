@@ -173,7 +173,7 @@ class Optimizer(Recording):
         count = 1 if n is None else whole("n", n, 1)
 
         def decided(history: History) -> list[Event]:
-            events = given_out(self.settings, history, count, by)
+            events = given_out(self.settings, history, count, by, self.fits)
             self._warn(events)  # before anything is recorded: a warning may be made an error
             return events
 
@@ -229,4 +229,6 @@ class Optimizer(Recording):
             'told'
         """
         given = {"timeout": timeout, "jobs": jobs, "client": client, "catch": catch, "callbacks": callbacks}
-        return drive(self, self._store, checked(func, num_trials, **given), is_shown=flag("progress", progress))
+        return drive(
+            self, self._store, self.fits, checked(func, num_trials, **given), is_shown=flag("progress", progress)
+        )

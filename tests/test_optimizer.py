@@ -317,7 +317,7 @@ class TestBest:
 
     def test_where_nothing_can_be_fitted_a_sobol_point_comes(self, monkeypatch):
         opt = go_on(optimizer(), 7)
-        monkeypatch.setattr("robustbo.loop.ladder.fit", lambda *_: (_ for _ in ()).throw(ValueError("no numbers")))
+        monkeypatch.setattr("robustbo.loop.ladder.fit_to", lambda *_: (_ for _ in ()).throw(ValueError("no numbers")))
         assert (opt.ask().origin, opt.best().mean) == ("sobol", opt.best(raw=True).mean)
         with pytest.raises(rb.FitError, match="no surrogate could judge these values"):
             opt.outliers()
@@ -397,7 +397,6 @@ class TestMeasuringAgain:
 
         whole = go(self.optimizer(journal=tmp_path / "whole"), 30)
         go(self.optimizer(journal=tmp_path / "half"), 22)
-        fit._fit.cache_clear()
         assert go(rb.Optimizer.resume(tmp_path / "half"), 30).history == whole.history
         assert any(trial.repeats is not None for trial in whole.history)
 
@@ -417,7 +416,7 @@ class TestMeasuringAgain:
     def test_what_is_set_aside_does_not_draw_the_next_points(self):
         """On clean Branin, seed 1, a model once set aside every value of a corner that it went on to ask for."""
         opt = go_on(optimizer(surrogate="relevance-pursuit", remeasure="promising"), 30)
-        assert len(fit.fit(opt.settings, opt.history).aside) <= 2
+        assert len(fit.fit(opt.settings, opt.history).quarantined) <= 2
         assert branin(**opt.best().trial.params) < 0.6
 
     @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -427,7 +426,7 @@ class TestMeasuringAgain:
             trial = opt.ask()
             opt.tell(trial, -5.0 if trial.params["x"] > 0.7 else 2 * trial.params["x"])
         assert opt.best().trial.params["x"] > 0.6
-        assert len(fit.fit(opt.settings, opt.history).aside) <= 0.3 * 25
+        assert len(fit.fit(opt.settings, opt.history).quarantined) <= 0.3 * 25
 
     def test_noise_in_a_discrete_space_is_no_corruption(self):
         space = rb.Space(n=rb.Int(1, 4), c=rb.Choice("a", "b"))
@@ -436,7 +435,7 @@ class TestMeasuringAgain:
             with pytest.warns(rb.ExhaustedWarning) if number >= 8 else nullcontext():
                 trial = opt.ask()
             opt.tell(trial, trial.params["n"] + (trial.params["c"] == "b") + noise.normal())
-        assert fit.fit(opt.settings, opt.history).aside == ()
+        assert fit.fit(opt.settings, opt.history).quarantined == ()
 
 
 class TestManyValues:

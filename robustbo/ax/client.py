@@ -3,10 +3,12 @@
 import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import pandas as pd
 
 from robustbo.ax.experiment import history_of, objective_of, runs_of, space_of
+from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import incumbent, step
 from robustbo.loop.outliers import outliers as reported
 from robustbo.searchspace.space import Space
@@ -20,6 +22,8 @@ from robustbo.trials.settings import (
     options_text,
 )
 from robustbo.validation import real
+
+FITS: WeakKeyDictionary[Any, FitCache] = WeakKeyDictionary()  # by client, as long as it is there
 
 
 class Best(NamedTuple):
@@ -47,7 +51,7 @@ def best(client: Any) -> Best:
         raise ValueError("best must not have outcome constraints to meet; ask client.get_best_parameterization()")
     space = space_of(experiment)
     runs = runs_of(experiment, space, metric)
-    found = incumbent(_settings(client, space, direction), history_of(runs))
+    found = incumbent(_settings(client, space, direction), history_of(runs), _fits(client))
     run = runs[found.trial.number]
     return Best(run.trial_index, run.arm_name, run.params, found.mean, found.sd)
 
@@ -75,7 +79,7 @@ def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
         runs = runs_of(experiment, space, name)
         if not (history := history_of(runs)).having("told"):
             continue
-        for o in reported(_settings(client, space, "minimize"), history, is_weighed=False):
+        for o in reported(_settings(client, space, "minimize"), history, _fits(client), is_weighed=False):
             run = runs[o.trial.number]
             rows.append((run.trial_index, run.arm_name, name, o.value, o.expected, o.sd, o.evidence, o.flagged))
     columns = ["trial_index", "arm_name", "metric", "value", "expected", "sd", "evidence", "flagged"]
@@ -163,8 +167,13 @@ def next_repeat(
     history = history_of(runs)
     if not history.having("told"):
         return None
-    repeats = step(settings, history, len(history)).repeats
+    repeats = step(settings, history, len(history), _fits(client)).repeats
     return None if repeats is None else dict(runs[repeats].params)
+
+
+def _fits(client: Any) -> FitCache:
+    """The last fits to a client's trials."""
+    return FITS.setdefault(client, FitCache())
 
 
 def _settings(client: Any, space: Space, direction: Direction, surrogate: str | None = None, **rest: Any) -> Settings:

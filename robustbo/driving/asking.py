@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from robustbo.loop.cache import FitCache
 from robustbo.loop.distinct import is_exhausted
 from robustbo.study.handing import as_of_now, given_out, line_of
 from robustbo.study.recording import own
@@ -36,11 +37,12 @@ class Asking:
 
     Args:
         store: Of the optimization.
+        fits: Its last fits.
         num_trials: How many trials are to have ended.
     """
 
-    def __init__(self, store: Store, num_trials: int) -> None:
-        self._store, self._num_trials = store, num_trials
+    def __init__(self, store: Store, fits: FitCache, num_trials: int) -> None:
+        self._store, self._fits, self._num_trials = store, fits, num_trials
         self._by = f"{worker.name()}{MARK}{secrets.token_hex(3)}"
         _at_work.add(self._by)
 
@@ -59,7 +61,7 @@ class Asking:
 
     def has_nothing_new(self, history: History) -> bool:
         """Whether every point of a finite space has been asked for, and none waits."""
-        return is_exhausted(self._store.settings.space, history) and not history.having("queued")
+        return is_exhausted(self._store.settings.space, history.trials) and not history.having("queued")
 
     def open_trials(self, history: History) -> list[Trial]:
         """Those that were asked for here and have not ended."""
@@ -75,7 +77,9 @@ class Asking:
 
         def decided(history: History) -> Sequence[Event] | None:
             seen[0] = history
-            return given_out(self._store.settings, history, 1, self._by) if self.is_wanted(history) else None
+            if not self.is_wanted(history):
+                return None
+            return given_out(self._store.settings, history, 1, self._by, self._fits)
 
         events = self._store.decide(decided, as_of_now)
         if events is None:

@@ -17,6 +17,7 @@ from robustbo.driving.interrupts import Interrupts
 from robustbo.driving.plan import Plan
 from robustbo.driving.progress import Display
 from robustbo.errors import JournalError
+from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import Incumbent
 from robustbo.loop.distinct import NOTHING_NEW
 from robustbo.study.recording import Recording
@@ -27,12 +28,13 @@ from robustbo.validation import plain_scalar
 log = logging.getLogger("robustbo")
 
 
-def drive(optimizer: Recording, store: Store, plan: Plan, *, is_shown: bool) -> Incumbent | None:
+def drive(optimizer: Recording, store: Store, fits: FitCache, plan: Plan, *, is_shown: bool) -> Incumbent | None:
     """Carry out a plan; what is best then, None where nothing has been told.
 
     Args:
         optimizer: Who tells.
         store: Its store.
+        fits: Its last fits.
         plan: What is to be done.
         is_shown: Whether its progress is, on a terminal.
     """
@@ -42,8 +44,8 @@ def drive(optimizer: Recording, store: Store, plan: Plan, *, is_shown: bool) -> 
         ended = num_ended(optimizer.history)
         log.info("%d of %d trials have ended; jobs: %d", ended, plan.num_trials, plan.jobs)
         if ended < plan.num_trials:
-            with Display(store.settings, plan.num_trials, is_wanted=is_shown) as display:
-                Loop(optimizer, Asking(store, plan.num_trials), plan, plan.evaluator(), display, interrupts).run()
+            with Display(store.settings, fits, plan.num_trials, is_wanted=is_shown) as display:
+                Loop(optimizer, Asking(store, fits, plan.num_trials), plan, plan.evaluator(), display, interrupts).run()
         with interrupts.let_in():
             return optimizer.best() if optimizer.history.having("told") else None
 

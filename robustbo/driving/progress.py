@@ -10,9 +10,11 @@ import rich.progress
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import incumbent, raw_incumbent
-from robustbo.loop.fit import fit, is_robust
-from robustbo.loop.outliers import reported
+from robustbo.loop.fit import fit_to, is_robust
+from robustbo.loop.judge import judge
+from robustbo.loop.observations import observations
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
@@ -30,13 +32,16 @@ class Display:
 
     Args:
         settings: Of the optimization.
+        fits: Its last fits.
         total: How many trials are to end.
         is_wanted: Whether it is to be seen at all.
         console: Where.
     """
 
-    def __init__(self, settings: Settings, total: int, *, is_wanted: bool, console: Console | None = None) -> None:
-        self._settings = settings
+    def __init__(
+        self, settings: Settings, fits: FitCache, total: int, *, is_wanted: bool, console: Console | None = None
+    ) -> None:
+        self._settings, self._fits = settings, fits
         self._best, self._flagged = "", ""
         self._seen_at, self._cost_s = -math.inf, 0.0
         self._is_on = is_wanted
@@ -89,12 +94,12 @@ class Display:
 
     def _look(self, history: History) -> None:
         started = time.monotonic()
-        best = incumbent(self._settings, history)
+        best = incumbent(self._settings, history, self._fits)
         self._best = f"best {best.mean:.6g} (sd {best.sd:.2g})"
         if is_robust(self._settings):
-            report = reported(self._settings, history, fit(self._settings, history))
-            flagged = sum(outlier.flagged for outlier in report)
-            self._flagged = f"{flagged} flagged" if flagged else ""
+            data = observations(self._settings, history)
+            flagged = judge(data, fit_to(self._settings, data, self._fits)).flagged
+            self._flagged = f"{len(flagged)} flagged" if flagged else ""
         self._seen_at = time.monotonic()
         self._cost_s = self._seen_at - started
 

@@ -6,10 +6,10 @@ from typing import NamedTuple
 import torch
 
 from robustbo.errors import FitError
+from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import incumbent
 from robustbo.loop.fit import fit
 from robustbo.numerics.improvement.value_of_information import expected_improvement
-from robustbo.searchspace.encoding import encode
 from robustbo.study.study import Study
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings, default_num_initial
@@ -69,31 +69,33 @@ class LittleToGain:
         history, first = study.history, FRESH * default_num_initial(study.settings.space)
         asked = [t for t in history.trials[first : trial.number + 1] if t.origin == "model" and t.repeats is None]
         last = asked[-self.patience :]
-        return len(last) == self.patience and all(self._is_little(study.settings, history, t) for t in reversed(last))
+        return len(last) == self.patience and all(self._is_little(study, history, t) for t in reversed(last))
 
-    def _is_little(self, settings: Settings, history: History, trial: Trial) -> bool:
-        key = settings, trial.number
+    def _is_little(self, study: Study, history: History, trial: Trial) -> bool:
+        key = study.settings, trial.number
         if key not in self._known:
-            self._known[key] = promise(settings, History(history.trials[: trial.number]), trial)
+            self._known[key] = promise(study.settings, History(history.trials[: trial.number]), trial, study.fits)
         found = self._known[key]
         return found.gain < max(self.tolerance * found.noise, self.absolute)
 
 
-def promise(settings: Settings, before: History, trial: Trial) -> Promise:
+def promise(settings: Settings, before: History, trial: Trial, fits: FitCache | None = None) -> Promise:
     """What a trial's point promised; infinitely much where nothing is known, or the surrogate cannot be fitted.
 
     Args:
         settings: What the run was told at its beginning.
         before: The trials before this one.
         trial: It.
+        fits: The last fits, of whoever looks at the same trials.
     """
     if not before.having("told"):
         return Promise(math.inf, 0.0)
+    fits = FitCache() if fits is None else fits
     try:
-        fitted, best = fit(settings, before), incumbent(settings, before)
+        fitted, best = fit(settings, before, fits), incumbent(settings, before, fits)
     except FitError:
         return Promise(math.inf, 0.0)
-    x = encode(settings.space, [settings.space.to_unit(trial.params)])
+    x = fitted.encoded([settings.space.to_unit(trial.params)])
     (mean,), (sd,) = fitted.predict(x)
     _, (noisy_sd,) = fitted.predict(x, is_noisy=True)
     mu, s, B = torch.tensor([settings.sign * mean, sd, settings.sign * best.mean], dtype=torch.float64)

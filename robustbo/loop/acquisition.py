@@ -1,6 +1,6 @@
 """Acquisition functions by name, and their maximization over continuous and mixed spaces."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 
 import torch
@@ -16,7 +16,8 @@ from robustbo import seeds
 from robustbo.determinism.isolation import drawing_in_python, drawing_nothing
 from robustbo.loop.fit import Fitted
 from robustbo.loop.log_ei import NUM_SAMPLES, LogNEI, StudentTLogExpectedImprovement, is_student_t
-from robustbo.searchspace.encoding import categories, encode
+from robustbo.loop.observations import Row
+from robustbo.searchspace.encoding import categories
 from robustbo.searchspace.parameters import Choice
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.common.contract import capabilities, quiet
@@ -97,39 +98,37 @@ def maximize(function: AcquisitionFunction, space: Space) -> Tensor:
     return X.squeeze(0)
 
 
-def next_point(name: str, fitted: Fitted, space: Space, pending: list[list[float]], seed: int) -> Tensor:
+def next_point(name: str, fitted: Fitted, pending: Sequence[Row], seed: int) -> Tensor:
     """Where to measure next: ``d`` encoded coordinates; a pure function of its arguments.
 
     Args:
         name: One of `ACQUISITIONS`.
         fitted: The surrogate.
-        space: The search space.
         pending: Unit-cube rows of the points asked and not told.
         seed: Of everything random in here.
     """
-    with _apart(seed, fitted, space), quiet():
-        return maximize(_function(name, fitted, space, pending, seed), space)
+    with _apart(seed, fitted), quiet():
+        return maximize(_function(name, fitted, pending, seed), fitted.space)
 
 
-def best_of(
-    name: str, fitted: Fitted, space: Space, pending: list[list[float]], seed: int, rows: list[list[float]]
-) -> int:
+def best_of(name: str, fitted: Fitted, pending: Sequence[Row], seed: int, rows: Sequence[Sequence[float]]) -> int:
     """Which of ``m`` unit-cube rows to measure next, where not every point will do; see `next_point`."""
-    with _apart(seed, fitted, space), quiet(), torch.no_grad():
-        function = _function(name, fitted, space, pending, seed)
-        parts = encode(space, rows).unsqueeze(-2).split(CHUNK)
+    with _apart(seed, fitted), quiet(), torch.no_grad():
+        function = _function(name, fitted, pending, seed)
+        parts = fitted.encoded(rows).unsqueeze(-2).split(CHUNK)
         return int(torch.cat([function(part) for part in parts]).argmax())
 
 
 @contextmanager
-def _apart(seed: int, fitted: Fitted, space: Space) -> Iterator[None]:
-    is_sampled = any(count > MAX_DISCRETE_VALUES for count in categories(space).values())  # by Python's generator
+def _apart(seed: int, fitted: Fitted) -> Iterator[None]:
+    levels = categories(fitted.space).values()
+    is_sampled = any(count > MAX_DISCRETE_VALUES for count in levels)  # by Python's generator
     with fitted.apart(seed), drawing_in_python(seed) if is_sampled else nullcontext():
         yield
 
 
-def _function(name: str, fitted: Fitted, space: Space, pending: list[list[float]], seed: int) -> AcquisitionFunction:
-    X_pending = encode(space, pending) if pending else None
+def _function(name: str, fitted: Fitted, pending: Sequence[Row], seed: int) -> AcquisitionFunction:
+    X_pending = fitted.encoded(pending) if pending else None
     function = build(name, fitted.model, fitted.X, X_pending, seeds.derive(seed, 0, "samples") % 2**31)
     if fitted.is_ours:  # its samples are drawn
         function.forward = drawing_nothing()(function.forward)

@@ -8,13 +8,15 @@ from typing import Any
 
 from robustbo import seeds
 from robustbo.determinism.surroundings import pinned
-from robustbo.loop.acquisition import best_of, next_point
-from robustbo.loop.distinct import AGAIN, NOTHING_NEW, first_point, free_points, is_at, is_exhausted, is_taken
+from robustbo.loop.cache import FitCache
+from robustbo.loop.distinct import AGAIN, NOTHING_NEW, first_point, is_at, is_exhausted
+from robustbo.loop.evidence import Expectation
 from robustbo.loop.fit import Fitted, is_robust
+from robustbo.loop.judge import judge
 from robustbo.loop.ladder import climb, finite
-from robustbo.loop.outliers import reported
-from robustbo.loop.replicate import repeat
-from robustbo.searchspace.encoding import decode
+from robustbo.loop.observations import Data, observations
+from robustbo.loop.propose import propose
+from robustbo.loop.replicate import is_wanted, replicate
 from robustbo.searchspace.parameters import Value
 from robustbo.surrogates.common.contract import capabilities
 from robustbo.surrogates.filtered import Verdict
@@ -91,7 +93,7 @@ class Incumbent:
 
 
 @pinned
-def step(settings: Settings, history: History, trial: int) -> Suggestion:
+def step(settings: Settings, history: History, trial: int, fits: FitCache | None = None) -> Suggestion:
     """The point of trial number ``trial``: same arguments, same point, bit for bit.
 
     The first `Settings.num_initial` points are scrambled Sobol points, and so is any point asked before a value has
@@ -101,53 +103,65 @@ def step(settings: Settings, history: History, trial: int) -> Suggestion:
         settings: What the run was told at its beginning.
         history: All that happened before; its open trials are accounted for, and not asked for again.
         trial: The trial's number.
+        fits: The last fits, of whoever asks again and again; they change nothing but the time.
 
     Where a surrogate cannot be fitted or used, a simpler one decides, and at last a Sobol point; see `ladder`.
 
     Raises:
         SpaceExhausted: If every point of the space is being measured.
     """
-    told, waiting = history.having("told"), history.open_trials
-    count = len(told) + len(waiting) + len(history.having("excluded"))
-    reason = NOTHING_NEW if is_exhausted(settings.space, history) else None
-    if settings.acquisition == "sobol" or not told or count < settings.num_initial:
-        return Suggestion(first_point(settings.space, history, settings.seed, trial), "sobol", reason=reason)
-    made, fallback = climb(settings, history, partial(_decided, history, trial, reason))
+    data = observations(settings, history)
+    count = len(data.told) + len(data.pending) + len(data.excluded)
+    reason = NOTHING_NEW if is_exhausted(data.space, data.trials) else None
+    if settings.acquisition == "sobol" or not data.told or count < settings.num_initial:
+        return Suggestion(first_point(data, settings.seed, trial), "sobol", reason=reason)
+    use = partial(_decided, data, trial, reason)
+    made, fallback = climb(settings, data, use, FitCache() if fits is None else fits)
     if made is None:
-        made = Suggestion(first_point(settings.space, history, settings.seed, trial), "sobol", reason=reason)
+        made = Suggestion(first_point(data, settings.seed, trial), "sobol", reason=reason)
     return made if fallback is None else replace(made, fallback=fallback)
 
 
-def _decided(history: History, trial: int, reason: str | None, settings: Settings, fitted: Fitted) -> Suggestion:
+def _decided(data: Data, trial: int, reason: str | None, settings: Settings, fitted: Fitted) -> Suggestion:
     """The decision by a fitted surrogate."""
     started = time.perf_counter()
-    point = _next_point(settings, history, fitted, trial)
-    if reason is None and is_at(history.trials, point):
+    point = propose(settings.acquisition, data, fitted, partial(seeds.derive, settings.seed, trial))
+    if reason is None and is_at(data.trials, point):
         reason = AGAIN
-    made = Suggestion(point, "model", reason=reason)
-    if is_robust(settings) or settings.remeasure == "suspicious":
-        made = _doubting(settings, history, fitted, Trial(trial, made.params, reason=reason))
+    made = _repeated(settings, data, fitted, point) or Suggestion(
+        point, "model", _expected(settings, data, fitted, point), reason=reason
+    )
     seconds = time.perf_counter() - started
-    return replace(made, diagnosis=_new_diagnosis(history, fitted, trial), fit_s=fitted.seconds, acquisition_s=seconds)
+    return replace(made, diagnosis=_new_diagnosis(data, fitted, trial), fit_s=fitted.seconds, acquisition_s=seconds)
 
 
-def _next_point(settings: Settings, history: History, fitted: Fitted, trial: int) -> dict[str, Value]:
-    """What maximizes the acquisition function; the best of some others, where that is being measured."""
-    space, waiting = settings.space, history.open_trials
-    unknown = [*waiting, *(history[number] for number in fitted.aside)]  # values that the model does not know
-    rows = [space.to_unit(t.params) for t in unknown]
-    seed = seeds.derive(settings.seed, trial, "acquisition")
-    x = next_point(settings.acquisition, fitted, space, rows, seed)
-    finite(*x.tolist())
-    point = space.from_unit(decode(space, x.unsqueeze(0))[0])
-    if not is_taken(space, waiting, point):
-        return point
-    others = free_points(space, {t.point for t in waiting}, seeds.derive(settings.seed, trial, "others"))
-    units = [space.to_unit(other) for other in others]
-    return others[best_of(settings.acquisition, fitted, space, rows, seed, units)]
+def _repeated(settings: Settings, data: Data, fitted: Fitted, point: dict[str, Value]) -> Suggestion | None:
+    """A trial to measure again in place of a new point, if knowing its value is worth more."""
+    is_any = settings.remeasure == "suspicious"
+    is_on = is_any or (settings.remeasure == "promising" and is_robust(settings))
+    if not is_on or not is_wanted(data):
+        return None
+    belief, new = judge(data, fitted), tuple(data.space.to_unit(point))
+    found = replicate(data, fitted, belief, new, max_repeats=settings.max_repeats, is_any=is_any)
+    if found is None:
+        return None
+    first = found.trial
+    return Suggestion(first.params, "model", _finite(found.expected, found.sd), first.number, first.reason)
 
 
-def _new_diagnosis(history: History, fitted: Fitted, trial: int) -> Diagnosis | None:
+def _expected(settings: Settings, data: Data, fitted: Fitted, point: dict[str, Value]) -> Expectation | None:
+    """What a robust surrogate expects to be told at a new point."""
+    if not is_robust(settings):
+        return None
+    (expected,) = fitted.expect([tuple(data.space.to_unit(point))])
+    return _finite(*expected)
+
+
+def _finite(expected: float, sd: float) -> Expectation | None:
+    return (expected, sd) if math.isfinite(expected) and math.isfinite(sd) else None
+
+
+def _new_diagnosis(data: Data, fitted: Fitted, trial: int) -> Diagnosis | None:
     """The verdict that the surrogate stands on, if the history does not end with the same."""
     verdict: Verdict | None = fitted.model.verdict if capabilities(fitted.model).judges_alone else None
     if verdict is None:
@@ -155,24 +169,12 @@ def _new_diagnosis(history: History, fitted: Fitted, trial: int) -> Diagnosis | 
     outliers = tuple(fitted.observations.numbers[i] for i in verdict.outliers)
     percentiles = tuple(u if fitted.sign > 0 else 1 - u for u in verdict.percentiles)
     made = Diagnosis(trial, verdict.observations, outliers, percentiles, verdict.is_void)
-    said = [(d.observations, d.outliers, d.void) for d in (*history.diagnoses[-1:], made)]
+    said = [(d.observations, d.outliers, d.void) for d in (*data.diagnoses[-1:], made)]
     return None if len(said) == 2 and said[0] == said[1] else made
 
 
-def _doubting(settings: Settings, history: History, fitted: Fitted, new: Trial) -> Suggestion:
-    """A new trial with what is expected of it, or one that repeats another in its place."""
-    repeats, expected = repeat(settings, history, fitted, new), None
-    if repeats is not None:
-        new, expected = repeats.trial, (repeats.expected, repeats.sd)
-    elif is_robust(settings):
-        (expected,) = fitted.expect(settings.space, [new])
-    is_finite = expected is not None and all(map(math.isfinite, expected))
-    number = None if repeats is None else new.number
-    return Suggestion(new.params, "model", expected if is_finite else None, number, new.reason)
-
-
 @pinned
-def incumbent(settings: Settings, history: History) -> Incumbent:
+def incumbent(settings: Settings, history: History, fits: FitCache | None = None) -> Incumbent:
     """The measured point of best posterior mean.
 
     A point whose every value a robust surrogate disbelieves has not been measured: what the others predict there is a
@@ -183,22 +185,22 @@ def incumbent(settings: Settings, history: History) -> Incumbent:
     Raises:
         ValueError: If no value has been told.
     """
-    if not history.having("told"):
+    data = observations(settings, history)
+    if not data.told:
         raise ValueError(NOTHING_TOLD)
-    best, _ = climb(settings, history, partial(_best, history), is_judging=True)
+    best, _ = climb(settings, data, partial(_best, data), FitCache() if fits is None else fits, is_judging=True)
     return raw_incumbent(settings, history) if best is None else best
 
 
-def _best(history: History, settings: Settings, fitted: Fitted) -> Incumbent:
+def _best(data: Data, settings: Settings, fitted: Fitted) -> Incumbent:
     """The incumbent by a fitted surrogate."""
-    points = fitted.at_points(settings.space)
-    report = reported(settings, history, fitted) if is_robust(settings) else []
-    disbelieved = {o.trial.number for o in report if o.flagged}
+    points = fitted.at_points()
+    disbelieved = judge(data, fitted).flagged if is_robust(settings) else ()
     numbers, rows = fitted.observations.numbers, fitted.observations.X
     believed = {row for number, row in zip(numbers, rows, strict=True) if number not in disbelieved} or points
-    row = max((row for row in points if row in believed), key=lambda row: settings.sign * points[row][0])
+    row = max((row for row in points if row in believed), key=lambda row: data.sign * points[row][0])
     finite(*points[row])
-    return Incumbent(history[numbers[rows.index(row)]], *points[row])
+    return Incumbent(data.trials[numbers[rows.index(row)]], *points[row])
 
 
 def raw_incumbent(settings: Settings, history: History) -> Incumbent:

@@ -10,9 +10,10 @@ from collections.abc import Collection, Iterable, Sequence
 
 from robustbo import seeds
 from robustbo.errors import SpaceExhausted
+from robustbo.loop.observations import Data
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.space import Space
-from robustbo.trials.history import History, Trial
+from robustbo.trials.history import Trial
 from robustbo.trials.trial import Point, point_of
 
 Params = dict[str, Value]
@@ -24,17 +25,18 @@ COUNTED = 2048  # points of a finite space that are all looked at
 TRIED = 1024  # points of any other
 
 
-def is_exhausted(space: Space, history: History) -> bool:
+def is_exhausted(space: Space, trials: Sequence[Trial]) -> bool:
     """Whether every point of a finite space has been asked for."""
-    return space.size is not None and len(history) >= space.size and len(history.at_points()) >= space.size
+    if space.size is None or len(trials) < space.size:
+        return False
+    return len({trial.point for trial in trials}) >= space.size
 
 
-def is_taken(space: Space, trials: Sequence[Trial], params: Params) -> bool:
-    """Whether one of these trials is at a point, or too near to tell."""
-    here = space.to_unit(params)
-    return any(
-        max(abs(a - b) for a, b in zip(here, space.to_unit(trial.params), strict=True)) <= NEAR for trial in trials
-    )
+def is_taken(data: Data, params: Params) -> bool:
+    """Whether a pending trial is at a point, or too near to tell."""
+    here = data.space.to_unit(params)
+    rows = (data.rows[trial.number] for trial in data.pending)
+    return any(max(abs(a - b) for a, b in zip(here, row, strict=True)) <= NEAR for row in rows)
 
 
 def is_at(trials: Iterable[Trial], params: Params) -> bool:
@@ -42,17 +44,17 @@ def is_at(trials: Iterable[Trial], params: Params) -> bool:
     return any(trial.params == params and trial.point == point_of(params) for trial in trials)
 
 
-def first_point(space: Space, history: History, seed: int, trial: int) -> Params:
+def first_point(data: Data, seed: int, trial: int) -> Params:
     """The scrambled Sobol point of a trial's number, or another where that has been asked for already.
 
     Raises:
         SpaceExhausted: If every point is being measured.
     """
-    point = space.sobol(seeds.derive(seed, 0, "sobol"), trial)
-    trials = history.open_trials if is_exhausted(space, history) else history.trials
+    point = data.space.sobol(seeds.derive(seed, 0, "sobol"), trial)
+    trials = data.pending if is_exhausted(data.space, data.trials) else data.trials
     if not is_at(trials, point):
         return point
-    others = free_points(space, {t.point for t in trials}, seeds.derive(seed, trial, "sobol again"))
+    others = free_points(data.space, {t.point for t in trials}, seeds.derive(seed, trial, "sobol again"))
     return others[seeds.derive(seed, trial, "which") % len(others)]
 
 

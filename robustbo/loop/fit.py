@@ -1,4 +1,4 @@
-"""From a history to a fitted surrogate: scaling, and one memo of the last fits.
+"""From the observations to a fitted surrogate that speaks the user's units, with what is quarantined left out.
 
 A fit is a function of the settings and the observations alone, so keeping it changes nothing but the time. Values enter
 the model turned so that larger is better, shifted by their median and divided by a power of two, which is exact in
@@ -12,11 +12,10 @@ count that `COLD_EVERY` divides.
 import math
 import statistics
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import NamedTuple
+from functools import partial
 
 import torch
 from botorch.exceptions import InputDataError
@@ -26,36 +25,22 @@ from torch import Tensor
 from robustbo import seeds
 from robustbo.determinism.isolation import isolated, seeded
 from robustbo.determinism.surroundings import pinned
-from robustbo.errors import FitError, NumericsWarning, warn
-from robustbo.loop import quarantine
+from robustbo.errors import FitError
+from robustbo.loop.cache import COLD_EVERY, FitCache
+from robustbo.loop.evidence import Expectation, is_credible
+from robustbo.loop.observations import Data, Observations, Row, observations
+from robustbo.loop.quarantine import quarantine
 from robustbo.searchspace.encoding import encode, one_hot_inputs
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.common.averaged import alone
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.registry import SURROGATES, model_class
-from robustbo.trials.history import History, Trial
+from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
 SPAN = 1000  # binary orders of magnitude that may lie between a typical and the largest distance
-COLD_EVERY = 10  # observations: a search begins from nothing then, and where the last one ended in between
 MIN_SD, MAX_SD = 1e-6, 1e6  # a noise below changes nothing, above it the value tells nothing
-
-
-class Observations(NamedTuple):
-    """What a surrogate is fitted to; hashable.
-
-    Attributes:
-        numbers: The trials, in order.
-        X: One row of unit-cube coordinates each.
-        values: The measured values, in the user's units.
-        sds: Their noise, or None where it is to be inferred.
-    """
-
-    numbers: tuple[int, ...]
-    X: tuple[tuple[float, ...], ...]
-    values: tuple[float, ...]
-    sds: tuple[float, ...] | None
 
 
 @dataclass(frozen=True)
@@ -66,21 +51,23 @@ class Fitted:
         model: The BoTorch model; it maximizes, whatever the user's direction.
         X: ``n x d`` inputs, encoded for the model.
         observations: What it was fitted to.
+        space: The search space.
         sign: 1 where larger is better, else -1.
         center: Value that the model sees as 0; that of an earlier fit, where the search began there.
         scale: Units of the value that the model sees as 1; likewise.
         seconds: How long the fit took, without those that it began from.
-        aside: The told trials that are left out; see `robustbo.loop.quarantine`.
+        quarantined: The told trials that are left out; see `robustbo.loop.quarantine`.
     """
 
     model: GPyTorchModel
     X: Tensor
     observations: Observations
+    space: Space
     sign: float
     center: float
     scale: float
     seconds: float
-    aside: tuple[int, ...] = ()
+    quarantined: tuple[int, ...] = ()
 
     @property
     def is_ours(self) -> bool:
@@ -106,59 +93,51 @@ class Fitted:
             posterior = self.model.posterior(X, observation_noise=is_noisy)
             return self.in_units(posterior.mean.squeeze(-1), posterior.variance.squeeze(-1).sqrt())
 
-    def at_points(self, space: Space, *, is_averaged: bool = True) -> dict[tuple[float, ...], tuple[float, float]]:
+    def at_points(self, *, is_averaged: bool = True) -> dict[Row, tuple[float, float]]:
         """Posterior mean and standard deviation of the objective at each point it was fitted to, by unit-cube row."""
         rows = list(dict.fromkeys(self.observations.X))
-        means, sds = self.predict(encode(space, [list(row) for row in rows]), is_averaged=is_averaged)
+        means, sds = self.predict(self.encoded(rows), is_averaged=is_averaged)
         return dict(zip(rows, zip(means, sds, strict=True), strict=True))
 
-    def expect(self, space: Space, trials: Sequence[Trial]) -> list[tuple[float, float]]:
-        """What it expects to be told at each trial's point, and the standard deviation of that, noise included."""
-        if not trials:
-            return []
-        X = encode(space, [space.to_unit(trial.params) for trial in trials])
-        return list(zip(*self.predict(X, is_noisy=True), strict=True))
+    def expect(self, rows: Sequence[Row]) -> list[Expectation]:
+        """What it expects to be told at each unit-cube row, and the standard deviation of that, noise included."""
+        return list(zip(*self.predict(self.encoded(rows), is_noisy=True), strict=True)) if rows else []
+
+    def encoded(self, rows: Sequence[Sequence[float]]) -> Tensor:
+        """``m x d`` inputs of the model for unit-cube rows."""
+        return encode(self.space, [list(row) for row in rows])
 
 
-def observations(settings: Settings, history: History, without: Collection[int] = ()) -> Observations:
-    """The told trials of a history but some: not the failed, not the excluded, not the pending ones."""
-    told = [t for t in history.having("told") if t.number not in without]
-    known = [t.sd for t in told if t.sd is not None]
-    if 0 < len(known) < len(told):
-        warn("sd is known for some of the values: noise is inferred for all; tell it always or never", NumericsWarning)
-    return Observations(
-        tuple(t.number for t in told),
-        tuple(tuple(settings.space.to_unit(t.params)) for t in told),
-        tuple(float(t.value) for t in told if t.value is not None),
-        tuple(known) if known and len(known) == len(told) else None,
-    )
+def fit(settings: Settings, history: History, fits: FitCache | None = None) -> Fitted:
+    """The surrogate fitted to a history; see `fit_to`."""
+    return fit_to(settings, observations(settings, history), FitCache() if fits is None else fits)
 
 
 @pinned  # threads that look at the same history wait for the one that fits to it
-def fit(settings: Settings, history: History) -> Fitted:
-    """The surrogate fitted to a history; a pure function (memoized).
+def fit_to(settings: Settings, data: Data, fits: FitCache) -> Fitted:
+    """The surrogate fitted to all that counts; a pure function of settings and data.
 
-    A robust one leaves out what `quarantine.aside` names, but for values that it then finds credible after all.
+    A robust one leaves out what is quarantined, but for values that it then finds credible after all.
 
     Raises:
         FitError: If the fit does not succeed.
         ValueError: If no value has been told.
     """
-    if not (told := history.having("told")):
+    if not data.told:
         raise ValueError("a surrogate needs at least one told value, got none; tell one first")
-    settings = settings.of_size(len(told))
+    settings = settings.of_size(len(data.told))
     if not (settings.set_aside and is_robust(settings)) or _capabilities(settings).judges_alone:
-        return _fit(settings, observations(settings, history))
-    doubted, refuted = quarantine.aside(history, settings.sign, settings.max_repeats)
-    if not (left_out := doubted | refuted) or len(left_out) == len(told):
-        return _fit(settings, observations(settings, history))
-    fitted = _fit(settings, observations(settings, history, left_out))
-    trials = [history[number] for number in sorted(doubted)]
-    against = zip(trials, fitted.expect(settings.space, trials), strict=True)
-    if credible := {t.number for t, said in against if quarantine.surprise(t.measured, *said) <= quarantine.CREDIBLE}:
+        return _fit(settings, data.all_but(), fits)
+    doubted, refuted = quarantine(data, settings.max_repeats)
+    if not (left_out := doubted | refuted) or len(left_out) == len(data.told):
+        return _fit(settings, data.all_but(), fits)
+    fitted = _fit(settings, data.all_but(left_out), fits)
+    numbers = sorted(doubted)
+    against = zip(numbers, fitted.expect(data.rows_of(numbers)), strict=True)
+    if credible := {number for number, said in against if is_credible(data.trials[number].measured, *said)}:
         left_out -= credible
-        fitted = _fit(settings, observations(settings, history, left_out))
-    return replace(fitted, aside=tuple(sorted(left_out)))
+        fitted = _fit(settings, data.all_but(left_out), fits)
+    return replace(fitted, quarantined=tuple(sorted(left_out)))
 
 
 def is_robust(settings: Settings) -> bool:
@@ -171,17 +150,20 @@ def _capabilities(settings: Settings) -> Capabilities:
     return contract.capabilities_for(model_class(settings.surrogate), settings.surrogate_options)
 
 
-@lru_cache(maxsize=COLD_EVERY + 1)
-def _fit(settings: Settings, data: Observations) -> Fitted:
-    center, scale = _center_and_scale(data.values)
-    before = _before(settings, data, scale)
+def _fit(settings: Settings, told: Observations, fits: FitCache) -> Fitted:
+    return fits.get((settings, told), partial(_fitted, settings, told, fits))
+
+
+def _fitted(settings: Settings, told: Observations, fits: FitCache) -> Fitted:
+    center, scale = _center_and_scale(told.values)
+    before = _before(settings, told, scale, fits)
     started = time.perf_counter()
     if before is not None:
         center, scale = before.center, before.scale
-    X = encode(settings.space, [list(row) for row in data.X])
-    Y = torch.tensor([settings.sign * (v / scale - center / scale) for v in data.values], dtype=torch.float64)
-    Yvar = None if data.sds is None else torch.tensor([_variance(s / scale) for s in data.sds], dtype=torch.float64)
-    seed = seeds.derive(settings.seed, len(data.values), "fit")
+    X = encode(settings.space, [list(row) for row in told.X])
+    Y = torch.tensor([settings.sign * (v / scale - center / scale) for v in told.values], dtype=torch.float64)
+    Yvar = None if told.sds is None else torch.tensor([_variance(s / scale) for s in told.sds], dtype=torch.float64)
+    seed = seeds.derive(settings.seed, len(told.values), "fit")
     with (isolated if settings.surrogate in SURROGATES else seeded)(seed), contract.quiet():
         try:
             model = model_class(settings.surrogate)(
@@ -194,21 +176,20 @@ def _fit(settings: Settings, data: Observations) -> Fitted:
         except InputDataError as error:
             raise FitError(f"{settings.surrogate} cannot take these values; exclude the wildest: {error}") from error
         contract.fit(model, None if before is None else before.model)
-    return Fitted(model, X, data, settings.sign, center, scale, time.perf_counter() - started)
+    return Fitted(model, X, told, settings.space, settings.sign, center, scale, time.perf_counter() - started)
 
 
-def _before(settings: Settings, data: Observations, scale: float) -> Fitted | None:
+def _before(settings: Settings, told: Observations, scale: float, fits: FitCache) -> Fitted | None:
     """The fit of all but the last observation, where the search begins; None where it is to begin from nothing.
 
     That is up to `COLD_EVERY` and at its multiples, where the last value changes the scale, where the rest could not be
     fitted, and for models that cannot continue.
     """
-    count = len(data.values) - 1
+    count = len(told.values) - 1
     if count < COLD_EVERY or (count + 1) % COLD_EVERY == 0 or not _capabilities(settings).continues:
         return None
-    sds = None if data.sds is None else data.sds[:count]
     try:
-        found = _fit(settings, Observations(data.numbers[:count], data.X[:count], data.values[:count], sds))
+        found = _fit(settings, told.first(count), fits)
     except (FitError, ValueError):
         return None
     return found if found.scale / 2 <= scale <= found.scale * 2 else None

@@ -10,16 +10,17 @@ import logging
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import torch
 from linear_operator.utils.errors import NanError, NotPSDError
 
 from robustbo.determinism.interrupted import letting_go
 from robustbo.errors import FitError, NumericalError
-from robustbo.loop.fit import Fitted, fit
+from robustbo.loop.cache import FitCache
+from robustbo.loop.fit import Fitted, fit_to
+from robustbo.loop.observations import Data
 from robustbo.surrogates.registry import SURROGATES
-from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
 log = logging.getLogger("robustbo")
@@ -31,52 +32,57 @@ PLAIN = "standard"
 
 
 def climb(
-    settings: Settings, history: History, use: Callable[[Settings, Fitted], T], *, is_judging: bool = False
+    settings: Settings, data: Data, use: Callable[[Settings, Fitted], T], fits: FitCache, *, is_judging: bool = False
 ) -> tuple[T | None, str | None]:
     """What the first surrogate gives that can be fitted and used.
 
     Args:
         settings: What the run was told at its beginning.
-        history: All that happened before; at least one value has been told.
+        data: All that happened before; at least one value has been told.
         use: What is made of a fitted surrogate; an error of `NUMERICAL` says that it cannot be.
+        fits: The last fits.
         is_judging: Whether each value is to be judged, so that none may be left out.
 
     Returns:
         What it made, None if no surrogate could be used; and, where it was not the first, which rung it was and why.
     """
     why: list[str] = []
-    for name, of, known, left_out in _rungs(settings, history, is_judging):
+    for rung in _rungs(settings, data, is_judging):
         try:
-            made = _used(use, of, known, left_out)
+            made = _used(use, rung, fits)
         except OF_OURS as error:
-            if of.surrogate not in SURROGATES and not isinstance(error, NUMERICAL):
+            if rung.settings.surrogate not in SURROGATES and not isinstance(error, NUMERICAL):
                 raise  # a mistake in somebody's own model, which is theirs to see
-            why.append(f"{name}: {type(error).__name__}: {str(error).partition(chr(10))[0][:200]}")
+            why.append(f"{rung.name}: {type(error).__name__}: {str(error).partition(chr(10))[0][:200]}")
             log.warning("a surrogate could not be used, and the next is tried; %s", why[-1])
             continue
-        return made, f"by {name}, since these failed: {'; '.join(why)}" if why else None
+        return made, f"by {rung.name}, since these failed: {'; '.join(why)}" if why else None
     return None, f"by none, since these failed: {'; '.join(why)}"
 
 
+class _Rung(NamedTuple):
+    """A surrogate that may decide, what it is fitted to, and the told trials that this leaves out."""
+
+    name: str
+    settings: Settings
+    data: Data
+    left_out: tuple[int, ...] = ()
+
+
 @letting_go  # what an interrupt was made into would be taken for an error in the numbers
-def _used(use: Callable[[Settings, Fitted], T], of: Settings, known: History, left_out: tuple[int, ...]) -> T:
-    fitted = fit(of, known)
-    return use(of, replace(fitted, aside=(*fitted.aside, *left_out)))
+def _used(use: Callable[[Settings, Fitted], T], rung: _Rung, fits: FitCache) -> T:
+    fitted = fit_to(rung.settings, rung.data, fits)
+    return use(rung.settings, replace(fitted, quarantined=(*fitted.quarantined, *rung.left_out)))
 
 
-def _rungs(
-    settings: Settings, history: History, is_judging: bool
-) -> Iterator[tuple[str, Settings, History, tuple[int, ...]]]:
-    """Name, settings, the history that is fitted to, and the told trials that are left out of it, for each rung."""
-    told = history.having("told")
-    name = settings.of_size(len(told)).surrogate
-    yield name, settings, history, ()
-    if len(told) > 1 and not is_judging:  # it could be fitted before, as a rule: with what it found then
-        last = told[-1].number
-        unknown = tuple(replace(t, state="pending") if t.number == last else t for t in history.trials)
-        yield f"{name} without the last value", settings, replace(history, trials=unknown), (last,)
+def _rungs(settings: Settings, data: Data, is_judging: bool) -> Iterator[_Rung]:
+    name = settings.of_size(len(data.told)).surrogate
+    yield _Rung(name, settings, data)
+    if len(data.told) > 1 and not is_judging:  # it could be fitted before, as a rule: with what it found then
+        last = data.told[-1].number
+        yield _Rung(f"{name} without the last value", settings, data.before_the_last(), (last,))
     if name != PLAIN:
-        yield PLAIN, replace(settings, surrogate=PLAIN, options="{}", committee_from=None), history, ()
+        yield _Rung(PLAIN, replace(settings, surrogate=PLAIN, options="{}", committee_from=None), data)
 
 
 def finite(*numbers: float) -> None:

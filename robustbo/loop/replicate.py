@@ -11,23 +11,20 @@ the best is measured again before anything is built on it.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
-from robustbo.loop import quarantine
-from robustbo.loop.fit import Fitted, is_robust
-from robustbo.loop.outliers import Outlier, reported
+from robustbo.loop.fit import Fitted
+from robustbo.loop.judge import Belief, Outlier
+from robustbo.loop.observations import Data, Row
 from robustbo.numerics.baselines.box_plot import whiskers
 from robustbo.numerics.gp.replicates import recurring
-from robustbo.numerics.improvement.value_of_information import chance_of_error, expected_improvement, value_of_repeating
-from robustbo.searchspace.encoding import encode
+from robustbo.numerics.improvement.value_of_information import expected_improvement, value_of_repeating
 from robustbo.surrogates.common.contract import capabilities
-from robustbo.trials.history import History, Trial
-from robustbo.trials.settings import Settings
 
-Means = dict[tuple[float, ...], float]  # posterior means at the points measured (larger is better), by unit-cube row
+Means = dict[Row, float]  # posterior means at the points measured (larger is better), by unit-cube row
 
 IN_A_ROW = 3  # repeats, before a new point has its turn
 WORTH = 0.01  # of the values' scale: what knowing must bring at least
@@ -35,98 +32,103 @@ FAR = 2.0  # standard deviations by which a value is better than what the others
 EVEN = 0.5  # probability of being wrong: a flattering value's, and up to which a flagged one may well be right
 
 
-def repeat(settings: Settings, history: History, fitted: Fitted, new: Trial) -> Outlier | None:
+def is_wanted(data: Data) -> bool:
+    """Whether one may come now: while a repeat is pending there is no other, and not too many come in a row."""
+    last = data.trials[-IN_A_ROW:]
+    is_pending = any(t.repeats is not None for t in data.pending)
+    return not is_pending and not (len(last) == IN_A_ROW and all(t.repeats is not None for t in last))
+
+
+def replicate(
+    data: Data, fitted: Fitted, belief: Belief, new: Row, *, max_repeats: int, is_any: bool = False
+) -> Outlier | None:
     """The value that is to be measured again in place of a new point, if any.
 
     A value and its repeat that disagree, where the others do not tell which is wrong, come first. Next is the best of
-    all, if it may flatter: what a new point promises rests on it, and is no yardstick. Then, with "promising", any
-    value that a robust surrogate flags, with "suspicious" any value at all that was measured once, if knowing it is
-    worth more than the new point promises. A flagged value that has been refuted at another point is a failure's
-    signature, and not asked about twice; one that recurs at several points and is flagged at each says nothing of any,
-    and is passed over. While a repeat is pending there is no other.
+    all, if it may flatter: what a new point promises rests on it, and is no yardstick. Then any value that the
+    surrogate flags, or any value at all, that was measured once, if knowing it is worth more than the new point
+    promises. A flagged value that has been refuted at another point is a failure's signature, and not asked about
+    twice; one that recurs at several points and is flagged at each says nothing of any, and is passed over.
 
     Args:
-        settings: What the run was told at its beginning.
-        history: All that happened before.
-        fitted: The surrogate fitted to it.
-        new: The trial in whose place it would be.
+        data: All trials.
+        fitted: The surrogate fitted to them.
+        belief: What it believes of each value.
+        new: The unit-cube row of the new point.
+        max_repeats: How many measurements more one point may get.
+        is_any: Whether a value that is not flagged will do.
     """
-    is_off = settings.remeasure == "never" or (settings.remeasure == "promising" and not is_robust(settings))
-    if is_off or _is_busy(history):
-        return None
-    reports = {o.trial.number: o for o in reported(settings, history, fitted)}
-    signatures = {o.value for o in reports.values() if o.flagged and o.remeasured == "refuted"}
-    failures = _failures(settings, fitted, list(reports.values()))
+    reports = {o.trial.number: o for o in belief}
+    signatures = {o.value for o in belief if o.flagged and o.remeasured == "refuted"}
+    failures = _failures(data, fitted, belief.values)
     once = []
-    for trials in history.at_points().values():
-        known = [t for t in trials if t.state != "told" or t.value not in failures]
-        told = [t for t in known if t.state == "told"]
-        if not told or len(trials) > settings.max_repeats or any(t.is_open for t in trials):
+    for place in data.places.values():
+        known = place.without(failures)
+        if not known.told or len(place.trials) > max_repeats or place.is_pending:
             continue
-        first = reports[told[0].number]
-        if quarantine.is_open(quarantine.judged(known), settings.sign):
+        first = reports[known.told[0].number]
+        if known.is_open(data.sign):
             return first
-        if len(told) == 1 and not (first.flagged and first.value in signatures):
+        if len(known.told) == 1 and not (first.flagged and first.value in signatures):
             once.append(first)
-    best = _best(settings, reports.values())
-    flattering = [o for o in once if o is best and _may_flatter(settings, history, fitted, o)]
-    candidates = [o for o in once if o.flagged or settings.remeasure == "suspicious"]
-    return _worthwhile(settings, fitted, flattering, candidates, new) if flattering or candidates else None
+    best = _best(data.sign, belief)
+    flattering = [o for o in once if o is best and _may_flatter(data, fitted, o)]
+    candidates = [o for o in once if o.flagged or is_any]
+    return _worthwhile(data, fitted, flattering, candidates, new) if flattering or candidates else None
 
 
 def _worthwhile(
-    settings: Settings, fitted: Fitted, flattering: Sequence[Outlier], candidates: Sequence[Outlier], new: Trial
+    data: Data, fitted: Fitted, flattering: Sequence[Outlier], candidates: Sequence[Outlier], new: Row
 ) -> Outlier | None:
     """What is worth measuring again: what may flatter, for its own sake, or the best candidate, against a new point."""
-    at_points = fitted.at_points(settings.space, is_averaged=False)
-    means = {row: settings.sign * mean for row, (mean, _) in at_points.items()}
+    means = {row: data.sign * mean for row, (mean, _) in fitted.at_points(is_averaged=False).items()}
     least = WORTH * fitted.scale
-    if flattering and _worth(settings, means, flattering, [EVEN])[0] > least:
+    if flattering and _worth(data, means, flattering, [EVEN])[0] > least:
         return flattering[0]
     if not candidates:
         return None
-    worth = _worth(settings, means, candidates, [_chance_of_error(o) for o in candidates])
+    worth = _worth(data, means, candidates, [o.probability_wrong for o in candidates])
     i = int(worth.argmax())
-    return candidates[i] if worth[i] > max(_promise(settings, fitted, means, new), least) else None
+    return candidates[i] if worth[i] > max(_promise(data, fitted, means, new), least) else None
 
 
-def _failures(settings: Settings, fitted: Fitted, reports: Sequence[Outlier]) -> set[float]:
+def _failures(data: Data, fitted: Fitted, reports: Sequence[Outlier]) -> set[float]:
     """The values that recur at several points and are flagged at each: what a sensor that sticks leaves."""
-    rows = [settings.space.to_unit(report.trial.params) for report in reports]
+    rows = data.rows_of([report.trial.number for report in reports])
     values = [(report.value - fitted.center) / fitted.scale for report in reports]
     groups = recurring(*(torch.tensor(given, dtype=torch.float64) for given in (rows, values)))
     return {reports[i].value for group in groups if all(reports[i].flagged for i in group) for i in group}
 
 
-def _best(settings: Settings, reports: Iterable[Outlier]) -> Outlier | None:
+def _best(sign: float, belief: Belief) -> Outlier | None:
     """The best of the values that may well be right."""
-    credible = [o for o in reports if not o.flagged or (o.remeasured != "refuted" and _chance_of_error(o) <= EVEN)]
-    return max(credible, key=lambda o: settings.sign * o.value, default=None)
+    credible = [o for o in belief if not o.flagged or (o.remeasured != "refuted" and o.probability_wrong <= EVEN)]
+    return max(credible, key=lambda o: sign * o.value, default=None)
 
 
-def _may_flatter(settings: Settings, history: History, fitted: Fitted, best: Outlier) -> bool:
+def _may_flatter(data: Data, fitted: Fitted, best: Outlier) -> bool:
     """Whether the best value is one that no model has asked for and the others do not bear out, and failures show.
 
     They do where any value, an excluded one too, lies below the whisker of a box plot of those that no model has asked
     for. A model that is too sure of what the others predict is not asked.
     """
-    better = settings.sign * (best.value - best.expected)
+    better = data.sign * (best.value - best.expected)
     is_too_sure = capabilities(fitted.model).is_too_sure
     if best.trial.origin == "model" or is_too_sure or better <= FAR * best.sd:
         return False
-    known = [*history.having("told"), *history.having("excluded")]
-    sample = [settings.sign * t.measured for t in known if t.origin != "model"]
+    known = [*data.told, *data.excluded]
+    sample = [data.sign * t.measured for t in known if t.origin != "model"]
     low, _ = whiskers(torch.tensor(sample, dtype=torch.float64).unsqueeze(-1))
-    return any(settings.sign * t.measured < low.item() for t in known)
+    return any(data.sign * t.measured < low.item() for t in known)
 
 
-def _worth(settings: Settings, means: Means, candidates: Sequence[Outlier], chances: Sequence[float]) -> Tensor:
+def _worth(data: Data, means: Means, candidates: Sequence[Outlier], chances: Sequence[float]) -> Tensor:
     """The value of knowing values that were measured once, each wrong with some probability."""
-    rows = [tuple(settings.space.to_unit(o.trial.params)) for o in candidates]
+    rows = data.rows_of([o.trial.number for o in candidates])
     others = [max((m for row, m in means.items() if row != mine), default=-math.inf) for mine in rows]
     y, mu, sd, p, B = torch.tensor(
         [
-            [settings.sign * o.value, settings.sign * o.expected, o.sd, chance, other]
+            [data.sign * o.value, data.sign * o.expected, o.sd, chance, other]
             for o, chance, other in zip(candidates, chances, others, strict=True)
         ],
         dtype=torch.float64,
@@ -134,22 +136,8 @@ def _worth(settings: Settings, means: Means, candidates: Sequence[Outlier], chan
     return value_of_repeating(y, p, mu, sd, B).nan_to_num(0.0)  # NaN: nothing to compare it with
 
 
-def _promise(settings: Settings, fitted: Fitted, means: Means, new: Trial) -> float:
+def _promise(data: Data, fitted: Fitted, means: Means, new: Row) -> float:
     """The expected improvement of a new point, apart from the doubts."""
-    x = encode(settings.space, [settings.space.to_unit(new.params)])
-    (mean,), (sd,) = fitted.predict(x, is_averaged=False)
-    promised = torch.tensor([settings.sign * mean, sd, max(means.values())], dtype=torch.float64)
+    (mean,), (sd,) = fitted.predict(fitted.encoded([new]), is_averaged=False)
+    promised = torch.tensor([data.sign * mean, sd, max(means.values())], dtype=torch.float64)
     return expected_improvement(*promised).item()
-
-
-def _chance_of_error(report: Outlier) -> float:
-    """By the surprise against what was expected when it was asked, or against all the others: whichever is the more."""
-    said = report.trial.expectation
-    g = report.evidence if said is None else max(quarantine.surprise(report.value, *said), report.evidence)
-    return chance_of_error(torch.tensor(g, dtype=torch.float64)).item()
-
-
-def _is_busy(history: History) -> bool:
-    last = history.trials[-IN_A_ROW:]
-    is_pending = any(t.is_open and t.repeats is not None for t in history)
-    return is_pending or (len(last) == IN_A_ROW and all(t.repeats is not None for t in last))

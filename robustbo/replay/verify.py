@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from robustbo.errors import JournalError, ReplayMismatch, RobustBOError
+from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
 from robustbo.replay.cells import records
 from robustbo.replay.cells.engine import AnyCell, cells, cells_in, trials_done
@@ -134,8 +135,8 @@ def _verify(cell: Cell) -> int:
     same("number of told trials", len(told), len(found))
     same("told trials", told, [entry["trial"] for entry in found])
     same("excluded trials", excluded, [e["trial"] for e in found if excludes(cell, e["corrupted"])])
-    history, count = History(), 0
-    again = decisions(cell.settings, contents.events, decide=step)
+    history, count, fits = History(), 0, FitCache()
+    again = decisions(cell.settings, contents.events, decide=step, fits=fits)
     for event, following in zip_longest(contents.events, contents.events[1:]):
         is_ours = cell.is_ours and not event.get(SALVAGED)  # what Ax proposes is not ours to repeat
         if event["event"] == "ask" and is_ours:
@@ -145,9 +146,9 @@ def _verify(cell: Cell) -> int:
         if event["event"] == "tell":
             is_excluded = following is not None and following["event"] == "exclude"  # at once, before it is recommended
             at_once = history.apply(following) if is_excluded else history
-            _verify_trial(same, cell, at_once, entries[event["trial"]])
+            _verify_trial(same, cell, at_once, entries[event["trial"]], fits)
     if flagged is not None and cell.is_ours:
-        same("flags", flagged, flags(cell, history))
+        same("flags", flagged, flags(cell, history, fits))
     return count
 
 
@@ -171,7 +172,7 @@ def _verify_fits(cell: RegressionCell) -> int:
     return len(found)
 
 
-def _verify_trial(same: "_Comparison", cell: Cell, history: History, entry: dict[str, Any]) -> None:
+def _verify_trial(same: "_Comparison", cell: Cell, history: History, entry: dict[str, Any], fits: FitCache) -> None:
     number = entry["trial"]
     trial = history[number]
     clean, corruption = cell.spec.load_problem()(trial.params), cell.spec.build_corruption()
@@ -182,7 +183,7 @@ def _verify_trial(same: "_Comparison", cell: Cell, history: History, entry: dict
     same(f"trial {number}: told value", trial.value, told_value(cell, clean, value))
     same(f"trial {number}: excluded then", trial.state == "excluded", excludes(cell, is_corrupted))
     if cell.is_ours:
-        same(f"trial {number}: recommended", entry["recommended"], recommend(cell, history, number))
+        same(f"trial {number}: recommended", entry["recommended"], recommend(cell, history, number, fits))
 
 
 def verify_folder(folder: Path, found: Sequence[AnyCell]) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from robustbo.loop.cache import FitCache
 from robustbo.loop.fit import Fitted, fit
 from robustbo.report import svg
 from robustbo.report.html import check_name, document, table
@@ -42,22 +43,23 @@ def write(name: str, settings: Settings, history: History, path: Path) -> None:
 
 def page(name: str, settings: Settings, history: History) -> str:
     """The page."""
-    found = overview(settings, history)
+    fits = FitCache()
+    found = overview(settings, history, fits)
     parts = [f"<p>{escape(how(found))}; {escape(how_far(found))}.</p>"]
     if not history.having("told"):
         return document(name, "".join([*parts, "<p>Nothing has been told yet.</p>"]))
-    parts += ["<h2>Progress</h2>", _progress(settings, history), "<h2>Incumbent</h2>", _incumbent(found)]
+    parts += ["<h2>Progress</h2>", _progress(settings, history, fits), "<h2>Incumbent</h2>", _incumbent(found)]
     parts += ["<h2>Values that look wrong, and why</h2>", _suspects(found)]
     if found["diagnoses"]:
         rows = [verdict_row(diagnosis) for diagnosis in found["diagnoses"]]
         parts.append("<h3>Diagnoses on schedule</h3>" + table([*rows[0]], [[*row.values()] for row in rows]))
-    parts += ["<h2>The surrogate, through the incumbent</h2>", _slices(settings, history, found["incumbent"])]
+    parts += ["<h2>The surrogate, through the incumbent</h2>", _slices(settings, history, fits, found["incumbent"])]
     return document(name, "".join(parts))
 
 
-def _progress(settings: Settings, history: History) -> str:
+def _progress(settings: Settings, history: History, fits: FitCache) -> str:
     """The values by trial and what has become of them, and the best one so far of those that are believed."""
-    by_fate = fates(settings, history)
+    by_fate = fates(settings, history, fits)
     believed = {t.number: t.measured for fate in ("believed", "cleared again") for t in by_fate[fate]}
     numbers, values = np.array(sorted(believed)), np.array([believed[n] for n in sorted(believed)])
     best = np.maximum.accumulate(values) if settings.sign > 0 else np.minimum.accumulate(values)
@@ -109,9 +111,9 @@ def _suspects(found: dict[str, Any]) -> str:
     return table(header, lines) + f"<p>{note}</p>"
 
 
-def _slices(settings: Settings, history: History, incumbent: dict[str, Any]) -> str:
+def _slices(settings: Settings, history: History, fits: FitCache, incumbent: dict[str, Any]) -> str:
     """What the surrogate predicts where one parameter moves and the others stay at the incumbent."""
-    fitted, space = fit(settings, history), settings.space
+    fitted, space = fit(settings, history, fits), settings.space
     at = space.to_unit(incumbent["params"])
     made = [_slice(fitted, settings, at, i) for i in range(len(space))]
     ends = [np.array([low, high]) for _, _, low, high in made]

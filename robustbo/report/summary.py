@@ -5,6 +5,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
+from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import Incumbent, incumbent, raw_incumbent
 from robustbo.loop.outliers import outliers
 from robustbo.trials import worker
@@ -17,18 +18,18 @@ TITLES = {"pending": "being measured", "queued": "waiting for the next ask", "fa
 UNITS = (("d", 86400), ("h", 3600), ("min", 60))
 
 
-def overview(settings: Settings, history: History) -> dict[str, Any]:
+def overview(settings: Settings, history: History, fits: FitCache | None = None) -> dict[str, Any]:
     """Progress, incumbent, best raw value, diagnoses, the values flagged or with `MIN_EVIDENCE` against them, and the
     trials that have no value that counts."""
     counts = history.counts()
-    told = counts["told"] > 0
-    suspects = [o for o in outliers(settings, history) if o.flagged or o.evidence >= MIN_EVIDENCE]
+    told, fits = counts["told"] > 0, FitCache() if fits is None else fits
+    suspects = [o for o in outliers(settings, history, fits) if o.flagged or o.evidence >= MIN_EVIDENCE]
     return {
         "direction": settings.direction,
         "surrogate": settings.of_size(counts["told"]).surrogate,
         "seed": settings.seed,
         "trials": counts,
-        "incumbent": point(incumbent(settings, history)) if told else None,
+        "incumbent": point(incumbent(settings, history, fits)) if told else None,
         "best_raw_value": point(raw_incumbent(settings, history)) if told else None,
         "diagnoses": [asdict(diagnosis) for diagnosis in history.diagnoses],
         "outliers": [

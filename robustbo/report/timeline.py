@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from robustbo.errors import RobustBOError
+from robustbo.loop.cache import FitCache
 from robustbo.loop.outliers import outliers
 from robustbo.report.canvas import finish, plt
 from robustbo.report.palette import COLORS
@@ -18,9 +19,9 @@ FORMATS = (".png", ".pdf", ".svg")
 NEEDED = "a picture needs matplotlib, which is not installed; install robustbo[report]"
 
 
-def fates(settings: Settings, history: History) -> dict[str, list[Trial]]:
+def fates(settings: Settings, history: History, fits: FitCache | None = None) -> dict[str, list[Trial]]:
     """The told trials by what has become of their values: "believed", "called wrong" or "cleared again"."""
-    now = {o.trial.number for o in outliers(settings, history, is_weighed=False) if o.flagged}
+    now = {o.trial.number for o in outliers(settings, history, fits, is_weighed=False) if o.flagged}
     once = {number for d in history.diagnoses if not d.void for number in d.outliers}
     found: dict[str, list[Trial]] = {"believed": [], "called wrong": [], "cleared again": []}
     for trial in history.having("told"):

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
 from robustbo.trials import worker
 from robustbo.trials.history import History, Trial
@@ -22,7 +23,7 @@ TrialLike = Trial | int
 LONGEST_S = 10 * 365 * 86400.0
 
 
-def given_out(settings: Settings, history: History, n: int, by: str) -> list[Event]:
+def given_out(settings: Settings, history: History, n: int, by: str, fits: FitCache) -> list[Event]:
     """The events that give somebody the next ``n`` trials.
 
     Raises:
@@ -35,7 +36,7 @@ def given_out(settings: Settings, history: History, n: int, by: str) -> list[Eve
         if queued := history.having("queued"):
             events: list[Event] = [{"event": "assign", "trial": queued[0].number, **who}]
         else:
-            *diagnosis, ask = step(settings, history, len(history)).events(len(history))
+            *diagnosis, ask = step(settings, history, len(history), fits).events(len(history))
             events = [*diagnosis, {**ask, **who}]
         history = history.extended(events)
         made += events

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from robustbo.errors import JournalError
+from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
 from robustbo.trials.history import History
 from robustbo.trials.repair.salvage import SALVAGED
@@ -38,7 +39,11 @@ def recomputed(settings: Settings, events: Sequence[Event]) -> Iterator[tuple[Ev
 
 
 def decisions(
-    settings: Settings, events: Sequence[Event], *, decide: Callable[[Settings, History, int], Made] = step
+    settings: Settings,
+    events: Sequence[Event],
+    *,
+    decide: Callable[[Settings, History, int, FitCache], Made] = step,
+    fits: FitCache | None = None,
 ) -> Iterator[Decision]:
     """Each decision of a journal, computed again from what it had seen.
 
@@ -49,12 +54,13 @@ def decisions(
         settings: What the run was told at its beginning.
         events: All events of the journal, which fit each other.
         decide: Makes the decision.
+        fits: The last fits.
 
     Raises:
         FitError: If a surrogate cannot be fitted.
         JournalError: If an ask says that it has not seen what others stand on.
     """
-    before = _Prefixes(events)
+    before, fits = _Prefixes(events), FitCache() if fits is None else fits
     for index, event in enumerate(events):
         if event["event"] != "ask" or event.get(SALVAGED):
             continue
@@ -65,7 +71,7 @@ def decisions(
             history = before(end) if start == stop else before(start).extended(events[stop:end])
         except (LookupError, ValueError) as error:
             raise JournalError(f"trial {event['trial']}: cannot have been asked for so: {error}") from error
-        *made, ask = decide(settings, history, event["trial"]).events(event["trial"])
+        *made, ask = decide(settings, history, event["trial"], fits).events(event["trial"])
         yield Decision(event, _as_kept(ask), diagnosis, _as_kept(made[0]) if made else None)
 
 

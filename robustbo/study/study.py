@@ -2,17 +2,18 @@
 
 from collections.abc import Iterable
 from os import PathLike
-from typing import ClassVar, NamedTuple, Self, overload
+from typing import Any, ClassVar, NamedTuple, Self, overload
 
 import pandas as pd
 
 from robustbo.determinism.surroundings import pinned
 from robustbo.errors import FitError
+from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import Incumbent, incumbent, raw_incumbent
 from robustbo.loop.fit import Fitted
 from robustbo.loop.ladder import climb, finite
+from robustbo.loop.observations import observations
 from robustbo.loop.outliers import Outlier, outliers
-from robustbo.searchspace.encoding import encode
 from robustbo.searchspace.tabular import Point, Points, is_point, points_of
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
@@ -35,6 +36,9 @@ class Study:
 
     Whatever others have written to the journal is seen.
 
+    Attributes:
+        fits: The last fits of the surrogate, for whoever looks at the same history.
+
     Example:
         >>> import robustbo as rb
         >>> opt = rb.Optimizer(rb.Space(x=rb.Float(-1.0, 1.0)), seed=0)
@@ -45,7 +49,14 @@ class Study:
     """
 
     _store: Store
+    fits: FitCache
     _is_watching: ClassVar[bool] = True
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """However it is begun, resumed or copied, it keeps the last fits of its own."""
+        study = super().__new__(cls)
+        study.fits = FitCache()
+        return study
 
     @classmethod
     def resume(cls, journal: str | PathLike[str], *, trust: Trust = False) -> Self:
@@ -100,7 +111,9 @@ class Study:
         Raises:
             ValueError: If no value has been told.
         """
-        return (raw_incumbent if flag("raw", raw) else incumbent)(self.settings, self.history)
+        if flag("raw", raw):
+            return raw_incumbent(self.settings, self.history)
+        return incumbent(self.settings, self.history, self.fits)
 
     def outliers(self) -> list[Outlier]:
         """Every told value with its evidence, the most suspicious first; see `Outlier.flagged`.
@@ -108,7 +121,7 @@ class Study:
         Raises:
             FitError: If the surrogate cannot be fitted.
         """
-        return outliers(self.settings, self.history)
+        return outliers(self.settings, self.history, self.fits)
 
     @overload
     def predict(self, points: Point) -> Prediction: ...
@@ -135,7 +148,7 @@ class Study:
         if not history.having("told"):
             raise ValueError("a prediction needs at least one told value, got none; tell one first")
         params = points_of(space, [points] if is_point(points) else points)
-        means, sds = _predicted(self.settings, history, [space.to_unit(p) for p in params])
+        means, sds = _predicted(self.settings, history, self.fits, [space.to_unit(p) for p in params])
         if is_point(points):
             return Prediction(means[0], sds[0])
         index = points.index if isinstance(points, pd.DataFrame) else None
@@ -154,7 +167,7 @@ class Study:
         history = self.history
         if not flag("evidence", evidence):
             return history.to_frame(names=self.settings.space.names)
-        report = {o.trial.number: o for o in outliers(self.settings, history)}
+        report = {o.trial.number: o for o in outliers(self.settings, history, self.fits)}
         rows = [(o.expected, o.sd, o.evidence, o.flagged, o.weight) for o in report.values()]
         kinds = dict.fromkeys(EVIDENCE, "float64") | {"flagged": "boolean"}
         columns = pd.DataFrame(rows, index=[*report], columns=[*EVIDENCE]).astype(kinds)
@@ -162,15 +175,15 @@ class Study:
 
 
 @pinned  # so that it must not look into the store, whose lock somebody may hold who waits for this one
-def _predicted(settings: Settings, history: History, rows: list[list[float]]) -> tuple[list[float], list[float]]:
-    X = encode(settings.space, rows)
-
+def _predicted(
+    settings: Settings, history: History, fits: FitCache, rows: list[list[float]]
+) -> tuple[list[float], list[float]]:
     def predicted(_: Settings, fitted: Fitted) -> tuple[list[float], list[float]]:
-        means, sds = fitted.predict(X) if len(X) else ([], [])
+        means, sds = fitted.predict(fitted.encoded(rows)) if rows else ([], [])
         finite(*means, *sds)
         return means, sds
 
-    found, why = climb(settings, history, predicted, is_judging=True)
+    found, why = climb(settings, observations(settings, history), predicted, fits, is_judging=True)
     if found is None:
         raise FitError(f"no surrogate could predict {why}")
     return found

@@ -11,7 +11,6 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import robustbo as rb
 from robustbo.determinism.isolation import drawing_nothing, isolated, seeded
 from robustbo.determinism.surroundings import pinned
-from robustbo.loop import fit
 
 
 def draws():
@@ -158,7 +157,6 @@ class TestSurroundings:
 
     @staticmethod
     def run(**others):
-        fit._fit.cache_clear()
         opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1), **others or MIXED), seed=3, num_initial=4)
         for _ in range(7):
             trial = opt.ask()

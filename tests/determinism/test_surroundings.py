@@ -16,7 +16,6 @@ from torch.overrides import TorchFunctionMode
 import robustbo as rb
 from robustbo.determinism.isolation import drawing_nothing, isolated, seeded
 from robustbo.determinism.surroundings import pinned
-from robustbo.loop import fit
 from robustbo.surrogates.common.contract import quiet
 from tests.moments import interrupted_at
 
@@ -122,7 +121,7 @@ def test_what_another_thread_sets_meanwhile_stays(monkeypatch):
 
 def test_gpytorchs_settings_change_nothing():
     def ask():
-        fit._fit.cache_clear()
+        opt.fits.clear()
         return opt.predict({"x": 0.4}), opt.best()
 
     opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), seed=0, surrogate="student-t-process")

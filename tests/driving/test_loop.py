@@ -24,7 +24,7 @@ from robustbo.driving.evaluators.outcome import Outcome
 from robustbo.driving.plan import Plan
 from robustbo.driving.progress import Display
 from robustbo.errors import JournalWriteError
-from robustbo.loop import fit
+from robustbo.loop.cache import FitCache
 from robustbo.study.handing import given_out
 from robustbo.trials import worker
 from tests.moments import interrupted_at
@@ -651,7 +651,7 @@ class TestSeveralAtOnce:
 class TestProgress:
     def lines(self, act):
         console = Console(file=io.StringIO(), force_terminal=True, width=200)
-        with Display(optimizer().settings, 9, is_wanted=True, console=console) as display:
+        with Display(optimizer().settings, FitCache(), 9, is_wanted=True, console=console) as display:
             act(display)
         return console.file.getvalue()
 
@@ -673,9 +673,9 @@ class TestProgress:
         monkeypatch.setattr(loop, "Display", partial(Display, console=console))
         fits = []
         for progress in (True, False):
-            fit._fit.cache_clear()
-            optimize(optimizer(acquisition="auto", num_initial=3), 7, progress=progress)
-            fits.append(fit._fit.cache_info().misses)
+            opt = optimizer(acquisition="auto", num_initial=3)
+            optimize(opt, 7, progress=progress)
+            fits.append(opt.fits.misses)
         assert fits[0] == fits[1]
         assert "best" in console.file.getvalue()
 
@@ -694,7 +694,7 @@ class TestProgress:
                 display.decided(optimizer().history)
 
         with Display(
-            optimizer().settings, 9, is_wanted=True, console=Console(file=Broken(), force_terminal=True)
+            optimizer().settings, FitCache(), 9, is_wanted=True, console=Console(file=Broken(), force_terminal=True)
         ) as display:
             act(display)
         assert caplog.text.count("the progress display has failed and is off") == 1

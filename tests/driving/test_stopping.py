@@ -6,7 +6,7 @@ import pytest
 import robustbo as rb
 from robustbo.driving.stopping import LittleToGain, promise
 from robustbo.errors import FitError
-from robustbo.loop import fit
+from robustbo.loop.cache import FitCache
 from robustbo.trials.history import History, Trial
 
 LINE = rb.Space(x=rb.Float(0.0, 1.0))
@@ -35,7 +35,7 @@ class Fake:
     """A study with a history of one's own."""
 
     def __init__(self, settings, history):
-        self.settings, self.history = settings, history
+        self.settings, self.history, self.fits = settings, history, FitCache()
 
 
 def test_it_stops_a_smooth_noisy_function_near_its_optimum():
@@ -81,14 +81,14 @@ def test_points_of_no_model_and_repeats_are_passed_over():
     assert not rule(two_only, two_only.history[12])
 
 
-def test_the_models_have_been_fitted_already(monkeypatch):
+def test_the_models_have_been_fitted_already():
     opt, rule = optimizer(), LittleToGain()
     f = noisy_sine(2)
     for _ in range(13):
         trial = opt.ask()
-        before = fit._fit.cache_info().misses
+        before = opt.fits.misses
         rule(opt, opt.tell(trial, f(trial.params)))
-        assert fit._fit.cache_info().misses == before
+        assert opt.fits.misses == before
 
 
 def test_a_wrong_value_that_flatters_is_not_what_a_point_must_improve_on():

@@ -21,7 +21,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 import robustbo as rb
 from robustbo.errors import FitError
-from robustbo.loop import fit
 from robustbo.study.recomputing import recomputed
 from robustbo.trials.codec import settings_of
 from robustbo.trials.storage.reading import read
@@ -259,13 +258,11 @@ class Hostile(RuleBasedStateMachine):
         self._same(again)
         if not self.asks_again or (self._room() < 1 and not self._having("queued")):
             return
-        fit._fit.cache_clear()
         next_one = again.ask()
         assert hostile.is_in(self.space, next_one.params), next_one
         COUNTS[f"asked: {next_one.origin}"] += 1
         COUNTS["fallback"] += next_one.fallback is not None
         contents = read(self.path)
-        fit._fit.cache_clear()
         for recorded, made in list(recomputed(settings_of(self.path, contents.header), contents.events))[-2:]:
             assert all(recorded[key] == made[key] for key in made if not key.endswith("_s")), (recorded, made)
             COUNTS["asked again"] += 1

@@ -3,8 +3,9 @@ import torch
 from botorch.models import SingleTaskGP
 
 from robustbo.loop import fit as fitting
+from robustbo.loop.cache import COLD_EVERY, FitCache
 from robustbo.loop.decide import incumbent, step
-from robustbo.loop.fit import COLD_EVERY, fit
+from robustbo.loop.fit import fit
 from robustbo.loop.outliers import outliers
 from robustbo.numerics.gp.map_fit import climb
 from robustbo.numerics.pursuit import support_fit
@@ -26,10 +27,8 @@ def history(n, wrong=()):
     return made
 
 
-def fitted(n, surrogate="relevance-pursuit", wrong=(), forget=True):
-    if forget:
-        fitting._fit.cache_clear()
-    return fit(Settings(SPACE, surrogate=surrogate), history(n, wrong))
+def fitted(n, surrogate="relevance-pursuit", wrong=(), fits=None):
+    return fit(Settings(SPACE, surrogate=surrogate), history(n, wrong), fits)
 
 
 def theta(found):
@@ -39,11 +38,13 @@ def theta(found):
 @pytest.mark.parametrize("surrogate", ["relevance-pursuit", "standard"])
 def test_a_fit_is_the_same_whether_a_run_went_on_or_is_resumed(surrogate):
     settings = Settings(SPACE, surrogate=surrogate)
-    fitting._fit.cache_clear()
+    fits = FitCache()
     for n in range(10, 18):
         made = history(n, wrong=(3, 12))
-        going_on = fit(settings, made)
-        outliers(settings, made), incumbent(settings, made), step(settings, made, n)  # what a run does in between
+        going_on = fit(settings, made, fits)
+        for look in (outliers, incumbent):  # what a run does in between
+            look(settings, made, fits)
+        step(settings, made, n, fits)
     resumed = fitted(17, surrogate, wrong=(3, 12))
     assert theta(going_on) == theta(resumed)
     assert torch.equal(going_on.model.found.rho, resumed.model.found.rho)
@@ -52,7 +53,6 @@ def test_a_fit_is_the_same_whether_a_run_went_on_or_is_resumed(surrogate):
 def test_a_known_number_of_outliers_needs_no_more_observations_than_that():
     settings = Settings(SPACE, surrogate="relevance-pursuit", options='{"num_outliers": 3}')
     for n in (3, 5, 13, 15):
-        fitting._fit.cache_clear()
         assert len(fit(settings, history(n, wrong=(0, 2, 11))).model.support) <= 3
     assert fit(settings, history(15, wrong=(0, 2, 11))).model.support == [0, 2, 11]
 
@@ -66,9 +66,10 @@ def test_a_warm_search_is_shorter_and_ends_as_high(monkeypatch):
         return found
 
     monkeypatch.setattr(support_fit, "climb", counted)
-    fitted(COLD_EVERY + 4, wrong=(3, 12))
+    fits = FitCache()
+    fitted(COLD_EVERY + 4, wrong=(3, 12), fits=fits)
     evaluations.clear()
-    warm = fitted(COLD_EVERY + 5, wrong=(3, 12), forget=False).model
+    warm = fitted(COLD_EVERY + 5, wrong=(3, 12), fits=fits).model
     effort = sum(evaluations)
     monkeypatch.setattr(fitting, "COLD_EVERY", 1)
     evaluations.clear()
@@ -87,15 +88,14 @@ def test_a_value_that_changes_the_scale_starts_the_search_anew():
     made = history(2)
     for i, value in enumerate([1e12, 3e12, 5e12, 2e12], start=2):
         made = made.apply({"event": "tell", "trial": i, "params": SPACE.sobol(3, i), "value": value, "sd": None})
-    fitting._fit.cache_clear()
     assert fit(settings, made).scale > 1e11
 
 
 def test_a_model_that_cannot_continue_is_fitted_from_nothing():
     settings = Settings(SPACE, surrogate=name_of(SingleTaskGP))
-    fitting._fit.cache_clear()
-    assert isinstance(fit(settings, history(7)).model, SingleTaskGP)
-    assert fitting._fit.cache_info().currsize == 1
+    fits = FitCache()
+    assert isinstance(fit(settings, history(7), fits).model, SingleTaskGP)
+    assert len(fits) == 1
 
 
 def test_known_noise_goes_along():
@@ -103,7 +103,6 @@ def test_known_noise_goes_along():
     for i in range(13):
         params = SPACE.sobol(3, i)
         made = made.apply({"event": "tell", "trial": i, "params": params, "value": params["x"], "sd": 0.1 + 0.01 * i})
-    fitting._fit.cache_clear()
     found = fit(Settings(SPACE, surrogate="relevance-pursuit"), made)
     _, noise = found.model.outcome_transform.untransform(
         found.model.train_targets.unsqueeze(-1), found.model.likelihood.noise.unsqueeze(-1)

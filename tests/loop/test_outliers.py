@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from robustbo.loop import fit
-from robustbo.loop.outliers import outliers, reported
+from robustbo.loop.outliers import outliers
 from robustbo.report.summary import overview
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
@@ -43,7 +43,6 @@ def test_the_liar_comes_first_with_what_was_expected_in_its_place(settings):
 
 def test_the_number_of_threads_changes_no_bit(settings):
     first = outliers(settings, told(WRONG))
-    fit._fit.cache_clear()
     try:
         torch.set_num_threads(2)
         assert outliers(settings, told(WRONG)) == first
@@ -75,7 +74,7 @@ def remeasured(settings, history):
     return {o.trial.number: (o.flagged, o.remeasured) for o in outliers(settings, history)}
 
 
-class TestMeasuredAgain:
+class TestReplicates:
     def test_not_yet(self, settings):
         found = remeasured(settings, told(WRONG))
         assert found[7] == (True, "not yet")
@@ -94,7 +93,7 @@ class TestMeasuredAgain:
         assert remeasured(settings, again(told(WRONG), 3, VALUES[3]))[3] == (False, "confirmed")
 
 
-class TestLeftOut:
+class TestQuarantined:
     def history(self, settings, value):
         """A value that the model that asked for it expected to be 0, give or take 0.1."""
         ask = {"event": "ask", "trial": 12, "params": {"x": 0.95}, "origin": "model"}
@@ -103,14 +102,14 @@ class TestLeftOut:
 
     def test_a_value_that_disappoints_beyond_belief_is_flagged_with_its_evidence(self, settings):
         made = self.history(settings, -5.0)
-        assert fit.fit(settings, made).aside == (12,)
+        assert fit.fit(settings, made).quarantined == (12,)
         first, *_ = outliers(settings, made)
         assert (first.trial.number, first.flagged, first.remeasured) == (12, True, "not yet")
         assert first.expected == pytest.approx(0.55**2, abs=0.05)
         assert first.evidence > 8
 
     def test_one_that_pleases_is_left_to_the_surrogate(self, settings):
-        assert fit.fit(settings, self.history(settings, 5.0)).aside == ()
+        assert fit.fit(settings, self.history(settings, 5.0)).quarantined == ()
 
     def test_one_that_a_later_model_finds_credible_comes_back(self, settings):
         made = told(VALUES)
@@ -119,13 +118,13 @@ class TestLeftOut:
         made = made.apply(ask | {"expected": off, "expected_sd": 0.05})
         made = made.apply({"event": "tell", "trial": 12, "value": 0.55**2, "sd": None})
         fitted = fit.fit(settings, made)
-        assert fitted.aside == ()
+        assert fitted.quarantined == ()
         assert fitted.observations.numbers[-1] == 12
 
     def test_none_is_left_out_where_that_is_off_or_the_surrogate_doubts_nothing(self, settings):
         made = self.history(settings, -5.0)
-        assert fit.fit(dataclasses.replace(settings, set_aside=False), made).aside == ()
-        assert fit.fit(dataclasses.replace(settings, surrogate="standard"), made).aside == ()
+        assert fit.fit(dataclasses.replace(settings, set_aside=False), made).quarantined == ()
+        assert fit.fit(dataclasses.replace(settings, surrogate="standard"), made).quarantined == ()
 
     def test_what_would_leave_nothing_is_not_left_out(self, settings):
         ask = {"event": "ask", "trial": 0, "params": {"x": 0.95}, "origin": "model"}
@@ -145,5 +144,5 @@ def test_a_surrogate_that_weighs_values_says_how_much_each_counts():
         weights = {o.trial.number: o.weight for o in outliers(settings, history)}
         assert weights[10] < 0.2
         assert all(weight > 0.5 for number, weight in weights.items() if number != 10)
-        assert all(o.weight is None for o in reported(settings, history, fit.fit(settings, history)))
+        assert all(o.weight is None for o in outliers(settings, history, is_weighed=False))
     assert all(o.weight is None for o in outliers(Settings(SPACE, surrogate="standard"), history))

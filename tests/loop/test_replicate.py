@@ -4,12 +4,15 @@ from dataclasses import replace
 import pytest
 import torch
 
+from robustbo.loop import decide as deciding
+from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
-from robustbo.loop.fit import fit
-from robustbo.loop.replicate import IN_A_ROW, repeat
+from robustbo.loop.fit import fit, fit_to
+from robustbo.loop.observations import observations
+from robustbo.loop.replicate import IN_A_ROW
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
-from robustbo.trials.history import History, Trial
+from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
 SPACE = Space(x=Float(0.0, 1.0))
@@ -46,9 +49,14 @@ def much(monkeypatch):
     monkeypatch.setattr("robustbo.loop.replicate.expected_improvement", lambda *_: torch.tensor(1e3))
 
 
+def repeated(given, made):
+    data = observations(given, made)
+    return deciding._repeated(given, data, fit_to(given, data, FitCache()), POOR)
+
+
 def decide(given, made):
-    found = repeat(given, made, fit(given, made), Trial(len(made), POOR))
-    return None if found is None else found.trial.number
+    found = repeated(given, made)
+    return None if found is None else found.repeats
 
 
 def again(made, value=None, of=10, state="tell"):
@@ -115,13 +123,13 @@ class TestPromising:
         assert decide(settings(), again(made, 3.5)) is None
 
     @pytest.mark.parametrize(("last", "asked"), [(-3.5, None), (-3.6, 18)])
-    def test_such_values_are_passed_over_where_they_are_set_aside_too(self, last, asked):
+    def test_such_values_are_passed_over_where_they_are_quarantined_too(self, last, asked):
         made = history(0.0)
         for number, place, value in ((16, 0.25, -3.5), (17, 0.45, -3.5), (18, 0.55, last)):
             ask = {"event": "ask", "trial": number, "params": {"x": place}, "origin": "model"}
             made = made.apply(ask | {"expected": 0.9, "expected_sd": 0.1})
             made = made.apply({"event": "tell", "trial": number, "value": value, "sd": None})
-        assert fit(settings(), made).aside == (16, 17, 18)
+        assert fit(settings(), made).quarantined == (16, 17, 18)
         assert decide(settings(), made) == asked
 
     @pytest.mark.parametrize(("scale", "shift"), [(1e-13, 0.0), (1e-5, 1e3), (1e6, 0.0)])
@@ -137,9 +145,9 @@ class TestPromising:
 
     def test_what_the_others_expect_is_kept_with_it(self):
         given, made = settings(), history()
-        found = repeat(given, made, fit(given, made), Trial(16, POOR))
-        assert found.expected == pytest.approx(math.sin(2.0), abs=0.25)
-        assert 0 < found.sd < 0.3
+        expected, sd = repeated(given, made).expected
+        assert expected == pytest.approx(math.sin(2.0), abs=0.25)
+        assert 0 < sd < 0.3
 
 
 class TestFlattering:
@@ -256,7 +264,7 @@ class TestLimits:
 
 
 def test_a_step_that_repeats_is_at_the_very_point_and_says_so(monkeypatch):
-    monkeypatch.setattr("robustbo.loop.decide.next_point", lambda *_: torch.tensor([0.05], dtype=torch.float64))
+    monkeypatch.setattr("robustbo.loop.propose.next_point", lambda *_: torch.tensor([0.05], dtype=torch.float64))
     made = step(settings(), history(), 16)
     assert (made.params, made.repeats) == ({"x": 10 / 15}, 10)
     (event,) = made.events(16)

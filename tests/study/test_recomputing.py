@@ -23,7 +23,7 @@ SETTINGS = Settings(SPACE)
 class Seen:
     """What a decision had seen, in the place of a decision."""
 
-    def __init__(self, settings, history, trial):
+    def __init__(self, settings, history, trial, fits):
         self.history = history
 
     def events(self, trial):

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from robustbo import seeds
 from robustbo.errors import JournalError, SpecError
+from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import incumbent
 from robustbo.loop.outliers import outliers
 from robustbo.optimizer import Optimizer
@@ -146,10 +147,10 @@ def run(cell: Cell, progress: Callable[[int, float | None], None]) -> None:
             opt.tell(trial, told_value(cell, clean[-1], value))
         if excludes(cell, is_corrupted) and opt.history[number].state == "told":
             opt.exclude(trial)
-        made = recommend(cell, opt.history, number)
+        made = recommend(cell, opt.history, number, opt.fits)
         truth.append(truth_of(number, clean[-1], value, is_corrupted, made))
         progress(number + 1, None if made is None else clean[made])
-    truth.append(flagged_of(cell, flags(cell, opt.history)))
+    truth.append(flagged_of(cell, flags(cell, opt.history, opt.fits)))
 
 
 def is_done(cell: Cell) -> bool:
@@ -184,17 +185,17 @@ def excludes(cell: Cell, is_corrupted: bool) -> bool:
     return is_corrupted and cell.how.sees == "errors"
 
 
-def flags(cell: Cell, history: History) -> list[int]:
+def flags(cell: Cell, history: History, fits: FitCache) -> list[int]:
     """The trials whose values the surrogate takes for outliers after a history."""
-    return sorted(o.trial.number for o in outliers(cell.settings, history, is_weighed=False) if o.flagged)
+    return sorted(o.trial.number for o in outliers(cell.settings, history, fits, is_weighed=False) if o.flagged)
 
 
-def recommend(cell: Cell, history: History, number: int) -> int | None:
+def recommend(cell: Cell, history: History, number: int, fits: FitCache) -> int | None:
     """The trial whose point is recommended after a trial; None within the initial phase, or where nothing is told."""
     known = History(history.trials[: number + 1])
     if number + 1 < min(cell.spec.num_initial, cell.spec.trials) or not known.having("told"):
         return None
-    return incumbent(cell.settings, known).trial.number
+    return incumbent(cell.settings, known, fits).trial.number
 
 
 def _open(cell: Cell) -> tuple[Optimizer, Journal]:

@@ -1,0 +1,110 @@
+"""What a decision sees of a history: one frozen table of all trials, with their rows and the groups of replicates."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+from robustbo.errors import NumericsWarning, warn
+from robustbo.loop.place import Place
+from robustbo.searchspace.space import Space
+from robustbo.trials.history import Diagnosis, History, Trial
+from robustbo.trials.settings import Settings
+from robustbo.trials.trial import Point
+
+Row = tuple[float, ...]  # unit-cube coordinates
+
+
+class Observations(NamedTuple):
+    """What a surrogate is fitted to; hashable.
+
+    Attributes:
+        numbers: The trials, in order.
+        X: One row of unit-cube coordinates each.
+        values: The measured values, in the user's units.
+        sds: Their noise, or None where it is to be inferred.
+    """
+
+    numbers: tuple[int, ...]
+    X: tuple[Row, ...]
+    values: tuple[float, ...]
+    sds: tuple[float, ...] | None
+
+    def first(self, count: int) -> "Observations":
+        """The first so many."""
+        sds = None if self.sds is None else self.sds[:count]
+        return Observations(self.numbers[:count], self.X[:count], self.values[:count], sds)
+
+
+@dataclass(frozen=True)
+class Data:
+    """All trials of an optimization; what follows from them is found when it is first asked for.
+
+    Attributes:
+        space: The search space.
+        sign: 1 where larger values are better, else -1.
+        trials: Trial number i at place i: its value, its noise, its state, and what was expected when it was asked.
+        diagnoses: Those made on the way.
+    """
+
+    space: Space
+    sign: float
+    trials: tuple[Trial, ...]
+    diagnoses: tuple[Diagnosis, ...] = ()
+
+    @cached_property
+    def told(self) -> tuple[Trial, ...]:
+        """The trials whose values count."""
+        return tuple(trial for trial in self.trials if trial.state == "told")
+
+    @cached_property
+    def excluded(self) -> tuple[Trial, ...]:
+        """The trials whose values do not, by the user's word."""
+        return tuple(trial for trial in self.trials if trial.state == "excluded")
+
+    @cached_property
+    def pending(self) -> tuple[Trial, ...]:
+        """The trials that may still be told, whether somebody measures them or they wait."""
+        return tuple(trial for trial in self.trials if trial.is_open)
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """The unit-cube row of each trial."""
+        return tuple(tuple(self.space.to_unit(trial.params)) for trial in self.trials)
+
+    @cached_property
+    def places(self) -> dict[Point, Place]:
+        """The groups of replicates: all trials at each point, in order."""
+        found: dict[Point, list[Trial]] = {}
+        for trial in self.trials:
+            found.setdefault(trial.point, []).append(trial)
+        return {point: Place(tuple(trials)) for point, trials in found.items()}
+
+    def rows_of(self, numbers: Collection[int]) -> list[Row]:
+        """The rows of some trials."""
+        return [self.rows[number] for number in numbers]
+
+    def all_but(self, without: Collection[int] = ()) -> Observations:
+        """The told trials but some: not the failed, not the excluded, not the pending ones."""
+        told = [t for t in self.told if t.number not in without]
+        known = [t.sd for t in told if t.sd is not None]
+        if 0 < len(known) < len(told):
+            text = "sd is known for some of the values: noise is inferred for all; tell it always or never"
+            warn(text, NumericsWarning)
+        return Observations(
+            tuple(t.number for t in told),
+            tuple(self.rows[t.number] for t in told),
+            tuple(float(t.measured) for t in told),
+            tuple(known) if known and len(known) == len(told) else None,
+        )
+
+    def before_the_last(self) -> "Data":
+        """The same where the last told value is not known yet."""
+        last = self.told[-1].number
+        trials = (replace(t, state="pending") if t.number == last else t for t in self.trials)
+        return replace(self, trials=tuple(trials))
+
+
+def observations(settings: Settings, history: History) -> Data:
+    """The table of a history."""
+    return Data(settings.space, settings.sign, history.trials, history.diagnoses)

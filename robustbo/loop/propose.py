@@ -1,0 +1,32 @@
+"""The new point that a fitted surrogate proposes: where the acquisition function is greatest, and nobody measures."""
+
+from collections.abc import Callable
+
+from robustbo.loop.acquisition import best_of, next_point
+from robustbo.loop.distinct import free_points, is_taken
+from robustbo.loop.fit import Fitted
+from robustbo.loop.ladder import finite
+from robustbo.loop.observations import Data
+from robustbo.searchspace.encoding import decode
+from robustbo.searchspace.parameters import Value
+
+
+def propose(acquisition: str, data: Data, fitted: Fitted, seed: Callable[[str], int]) -> dict[str, Value]:
+    """What maximizes the acquisition function; the best of some others, where that is being measured.
+
+    Args:
+        acquisition: The function's name.
+        data: All trials; the values of those that are pending or quarantined are unknown to the model.
+        fitted: The surrogate.
+        seed: Of each purpose.
+    """
+    space = data.space
+    unknown = data.rows_of([*(trial.number for trial in data.pending), *fitted.quarantined])
+    drawn = seed("acquisition")
+    x = next_point(acquisition, fitted, unknown, drawn)
+    finite(*x.tolist())
+    point = space.from_unit(decode(space, x.unsqueeze(0))[0])
+    if not is_taken(data, point):
+        return point
+    others = free_points(space, {trial.point for trial in data.pending}, seed("others"))
+    return others[best_of(acquisition, fitted, unknown, drawn, [space.to_unit(other) for other in others])]
