@@ -58,11 +58,11 @@ class Optimizer(Recording):
         acquisition: "auto" (noisy expected improvement in closed form, else qLogNEI; Student-t LogEI for Student-t
             posteriors), "qLogNEI", "qLogEI" or "LogEI"; "sobol" asks for space-filling points for ever.
         num_initial: How many Sobol points come first; 2 (d + 1), at least 5, unless said.
-        remeasure: Which values may be measured again, where knowing is worth more than a new point promises:
+        remeasure: Which values may be re-evaluated, where knowing is worth more than a new point promises:
             "promising" (those that a robust surrogate flags, and the best of the initial ones where any value has
             failed grossly), "suspicious" (any) or "never"; see `robustbo.loop.replicate`.
         max_repeats: How many measurements more one point may get, failed ones included.
-        set_aside: Whether a robust surrogate leaves out, for now, a value that disappoints beyond belief.
+        set_aside: Whether a value that disappoints a robust surrogate beyond belief is quarantined: left out for now.
         committee_from: How many told values make "auto" a committee, which takes none of the `surrogate_options`.
         seed: Root of all randomness; drawn, logged and kept in the journal unless said.
         journal: A file, or the address of a database (``postgresql+psycopg://...#name``, ``sqlite:///lab.db#name``);
@@ -156,9 +156,9 @@ class Optimizer(Recording):
     def ask(self, n: int | None = None) -> Trial | list[Trial]:
         """The next point to measure, or a list of the next ``n``; no two open ones are the same.
 
-        What waits (`enqueue`, `requeue`) comes first. A trial with `Trial.repeats` is at the point of an earlier one
-        whose value is in doubt: measure it again. If you give a trial up, `fail` it: while a repeat is pending there
-        is no other. Once every point of a finite space has been asked for, trials have the reason "nothing new left",
+        What waits (`enqueue`, `requeue`) comes first. A trial with `Trial.repeats` re-evaluates the point of an
+        earlier one whose value is in doubt. If you give a trial up, `fail` it: while a replicate is pending there is
+        no other. Once every point of a finite space has been asked for, trials have the reason "nothing new left",
         and a warning says so.
 
         Where numbers fail, `Trial.fallback` says which simpler surrogate decided, and why.

@@ -136,7 +136,7 @@ def next_repeat(
     max_repeats: int = DEFAULT_MAX_REPEATS,
     seed: int = 0,
 ) -> dict[str, Any] | None:
-    """The parameters of a completed trial that is worth more when measured again than a new point; None if none is.
+    """The parameters of a completed trial whose re-evaluation is worth more than a new point; None if none is.
 
     Ax's generation nodes propose new arms and never one that the experiment has, so this is asked before
     `Client.get_next_trials`, and answered by `Client.attach_trial`. It decides as `Optimizer.ask` does, from the

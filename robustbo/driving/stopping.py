@@ -34,9 +34,9 @@ class LittleToGain:
     """Stop when several new points in a row promised little: a share of the noise, or an amount of your own.
 
     What counts is what the model that asked for a point expected of the objective there, against the incumbent that it
-    believed in; no single value, right or wrong, is trusted. Points that no model has asked for and values that are
-    measured again are passed over, and so is what is asked while the problem is fresh: the first 4 (d + 1) trials, or
-    10. Where values have hardly any noise, give an amount.
+    believed in; no single value, right or wrong, is trusted. Points that no model has asked for and replicates are
+    passed over, and so is what is asked while the problem is fresh: the first 4 (d + 1) trials, or 10. Where values
+    have hardly any noise, give an amount.
 
     Where several are evaluated at once, a model may have to be fitted for it.
 

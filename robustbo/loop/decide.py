@@ -14,7 +14,7 @@ from robustbo.loop.evidence import Expectation
 from robustbo.loop.fit import Fitted, is_robust
 from robustbo.loop.judge import judge
 from robustbo.loop.ladder import climb, finite
-from robustbo.loop.observations import Data, observations
+from robustbo.loop.observations import Data, Row, observations
 from robustbo.loop.propose import propose
 from robustbo.loop.replicate import is_wanted, replicate
 from robustbo.searchspace.parameters import Value
@@ -28,13 +28,13 @@ NOTHING_TOLD = "the best needs at least one told value, got none; tell one first
 
 @dataclass(frozen=True)
 class Suggestion:
-    """The next point, or one to measure again.
+    """The next point, or one to re-evaluate.
 
     Attributes:
         params: The point.
         origin: "sobol" or "model".
         expected: What a robust model expects to be told there, and the standard deviation of that, noise included.
-        repeats: The trial that it measures again, if it does.
+        repeats: The trial that it replicates, if it does.
         reason: "asked before" where the model wants another value at a point, "nothing new left" where every point of a
             finite space has been asked for.
         fallback: Which surrogate it comes from, and why, where that of the settings could not be used.
@@ -126,22 +126,22 @@ def _decided(data: Data, trial: int, reason: str | None, settings: Settings, fit
     """The decision by a fitted surrogate."""
     started = time.perf_counter()
     point = propose(settings.acquisition, data, fitted, partial(seeds.derive, settings.seed, trial))
-    if reason is None and is_at(data.trials, point):
-        reason = AGAIN
-    made = _repeated(settings, data, fitted, point) or Suggestion(
-        point, "model", _expected(settings, data, fitted, point), reason=reason
-    )
+    row = tuple(data.space.to_unit(point))
+    made = _replicate(settings, data, fitted, row)
+    if made is None:
+        reason = AGAIN if reason is None and is_at(data.trials, point) else reason
+        made = Suggestion(point, "model", _expected(settings, fitted, row), reason=reason)
     seconds = time.perf_counter() - started
     return replace(made, diagnosis=_new_diagnosis(data, fitted, trial), fit_s=fitted.seconds, acquisition_s=seconds)
 
 
-def _repeated(settings: Settings, data: Data, fitted: Fitted, point: dict[str, Value]) -> Suggestion | None:
-    """A trial to measure again in place of a new point, if knowing its value is worth more."""
+def _replicate(settings: Settings, data: Data, fitted: Fitted, new: Row) -> Suggestion | None:
+    """A replicate in place of a new point, if knowing that value is worth more."""
     is_any = settings.remeasure == "suspicious"
     is_on = is_any or (settings.remeasure == "promising" and is_robust(settings))
     if not is_on or not is_wanted(data):
         return None
-    belief, new = judge(data, fitted), tuple(data.space.to_unit(point))
+    belief = judge(data, fitted)
     found = replicate(data, fitted, belief, new, max_repeats=settings.max_repeats, is_any=is_any)
     if found is None:
         return None
@@ -149,11 +149,11 @@ def _repeated(settings: Settings, data: Data, fitted: Fitted, point: dict[str, V
     return Suggestion(first.params, "model", _finite(found.expected, found.sd), first.number, first.reason)
 
 
-def _expected(settings: Settings, data: Data, fitted: Fitted, point: dict[str, Value]) -> Expectation | None:
+def _expected(settings: Settings, fitted: Fitted, new: Row) -> Expectation | None:
     """What a robust surrogate expects to be told at a new point."""
     if not is_robust(settings):
         return None
-    (expected,) = fitted.expect([tuple(data.space.to_unit(point))])
+    (expected,) = fitted.expect([new])
     return _finite(*expected)
 
 

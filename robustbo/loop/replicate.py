@@ -1,4 +1,4 @@
-"""Whether to measure a value again: where knowing it is worth more than a new point promises, in the same units.
+"""Whether a value gets a replicate: where knowing it is worth more than a new point promises, in the same units.
 
 In optimization the best new point looks like an outlier, and an outlier like the best new point. One more measurement
 at that very point settles it, since sparse corruptions do not strike twice by chance. It costs what a new point costs,
@@ -7,7 +7,7 @@ improvement of the new point.
 
 At the beginning there is hardly any evidence: of the values that no model has asked for, the best stands alone whether
 it is right or wrong. But errors disappoint as often as they flatter, and what disappoints grossly shows. Where some do,
-the best is measured again before anything is built on it.
+the best gets a replicate before anything is built on it.
 """
 
 import math
@@ -26,14 +26,14 @@ from robustbo.surrogates.common.contract import capabilities
 
 Means = dict[Row, float]  # posterior means at the points measured (larger is better), by unit-cube row
 
-IN_A_ROW = 3  # repeats, before a new point has its turn
+IN_A_ROW = 3  # replicates, before a new point has its turn
 WORTH = 0.01  # of the values' scale: what knowing must bring at least
 FAR = 2.0  # standard deviations by which a value is better than what the others predict: they do not bear it out
 EVEN = 0.5  # probability of being wrong: a flattering value's, and up to which a flagged one may well be right
 
 
 def is_wanted(data: Data) -> bool:
-    """Whether one may come now: while a repeat is pending there is no other, and not too many come in a row."""
+    """Whether a replicate may come now: while one is pending there is no other, and not too many come in a row."""
     last = data.trials[-IN_A_ROW:]
     is_pending = any(t.repeats is not None for t in data.pending)
     return not is_pending and not (len(last) == IN_A_ROW and all(t.repeats is not None for t in last))
@@ -42,10 +42,10 @@ def is_wanted(data: Data) -> bool:
 def replicate(
     data: Data, fitted: Fitted, belief: Belief, new: Row, *, max_repeats: int, is_any: bool = False
 ) -> Outlier | None:
-    """The value that is to be measured again in place of a new point, if any.
+    """The value that gets a replicate in place of a new point, if any.
 
-    A value and its repeat that disagree, where the others do not tell which is wrong, come first. Next is the best of
-    all, if it may flatter: what a new point promises rests on it, and is no yardstick. Then any value that the
+    A value and its replicate that disagree, where the others do not tell which is wrong, come first. Next is the best
+    of all, if it may flatter: what a new point promises rests on it, and is no yardstick. Then any value that the
     surrogate flags, or any value at all, that was measured once, if knowing it is worth more than the new point
     promises. A flagged value that has been refuted at another point is a failure's signature, and not asked about
     twice; one that recurs at several points and is flagged at each says nothing of any, and is passed over.
@@ -80,7 +80,7 @@ def replicate(
 def _worthwhile(
     data: Data, fitted: Fitted, flattering: Sequence[Outlier], candidates: Sequence[Outlier], new: Row
 ) -> Outlier | None:
-    """What is worth measuring again: what may flatter, for its own sake, or the best candidate, against a new point."""
+    """What is worth a replicate: what may flatter, for its own sake, or the best candidate, against a new point."""
     means = {row: data.sign * mean for row, (mean, _) in fitted.at_points(is_averaged=False).items()}
     least = WORTH * fitted.scale
     if flattering and _worth(data, means, flattering, [EVEN])[0] > least:

@@ -57,7 +57,7 @@ class Recording(Study):
     def include(self, trial: TrialLike) -> Trial:
         """Take an exclusion back: the value has your word, and what was expected of it counts no more.
 
-        It may be measured again all the same.
+        It may be re-evaluated all the same.
         """
         return self._end("include", {}, trial)
 

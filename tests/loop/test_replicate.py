@@ -16,7 +16,7 @@ from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
 SPACE = Space(x=Float(0.0, 1.0))
-POOR = {"x": 0.0}  # a new point that promises nothing
+POOR = (0.0,)  # a new point that promises nothing
 
 
 def history(off=1.2, sign=1.0, at=10, expected_sd=None):
@@ -51,7 +51,7 @@ def much(monkeypatch):
 
 def repeated(given, made):
     data = observations(given, made)
-    return deciding._repeated(given, data, fit_to(given, data, FitCache()), POOR)
+    return deciding._replicate(given, data, fit_to(given, data, FitCache()), POOR)
 
 
 def decide(given, made):
