@@ -73,6 +73,25 @@ WITHIN = {
         "store": {"storage", "history", "schema", "settings", "trust", "codec"},
         "repair": {"storage", "trial", "events", "history", "schema", "codec"},
     },
+    "loop": {
+        "cache": set(),
+        "log_ei": set(),
+        "evidence": set(),
+        "place": {"evidence"},
+        "observations": {"place"},
+        "quarantine": {"observations"},
+        "distinct": {"observations"},
+        "fit": {"cache", "evidence", "observations", "quarantine"},
+        "acquisition": {"observations", "fit", "log_ei"},
+        "ladder": {"cache", "observations", "fit"},
+        "judge": {"evidence", "observations", "fit", "ladder"},
+        "propose": {"observations", "distinct", "fit", "ladder", "acquisition"},
+        "replicate": {"observations", "fit", "judge"},
+        "outliers": {"cache", "observations", "fit", "ladder", "judge"},
+        "decide": {
+            *("cache", "evidence", "observations", "distinct", "fit", "ladder", "judge", "propose", "replicate"),
+        },
+    },
     "replay": {
         "spec": set(),
         "cells": {"spec"},
@@ -167,6 +186,18 @@ def test_what_may_be_imported_makes_no_circle():
     for folder, within in WITHIN.items():
         graphlib.TopologicalSorter(within).prepare()  # raises where there is one
         assert set().union(*within.values()) <= set(within), folder
+
+
+@pytest.mark.parametrize(
+    ("seen", "by"),
+    [
+        (("trials", "history", "History"), ["decide", "fit", "observations", "outliers"]),
+        (("trials", "settings", "Settings"), ["decide", "fit", "ladder", "observations", "outliers"]),
+    ],
+)
+def test_a_decision_looks_at_histories_and_settings_at_its_border_alone(seen, by):
+    """All else in the loop looks at the table that is made of them, and at what is fitted to it."""
+    assert breaking(lambda f: room(f) == "loop" and seen in ours(f)) == [f"loop/{name}.py" for name in by]
 
 
 def test_imports_stand_at_the_top():
