@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         SpaceExhausted,
         SpecError,
     )
-    from robustbo.loop.decide import Incumbent
+    from robustbo.loop.incumbent import Incumbent
     from robustbo.loop.outliers import Outlier
     from robustbo.optimizer import Optimizer
     from robustbo.searchspace.space import Choice, Float, Int, Space
@@ -82,7 +82,7 @@ _HOME = dict.fromkeys(_ERRORS, "robustbo.errors") | {
     "Space": "robustbo.searchspace.space",
     "History": "robustbo.trials.history",
     "Trial": "robustbo.trials.history",
-    "Incumbent": "robustbo.loop.decide",
+    "Incumbent": "robustbo.loop.incumbent",
     "LittleToGain": "robustbo.driving.stopping",
     "Optimizer": "robustbo.optimizer",
     "Outlier": "robustbo.loop.outliers",

@@ -14,8 +14,8 @@ from robustbo.driving.evaluators.outcome import Function
 from robustbo.driving.loop import drive
 from robustbo.driving.plan import Callback, Several, checked
 from robustbo.errors import ExhaustedWarning, JournalError, JournalExists, warn
-from robustbo.loop.decide import Incumbent
 from robustbo.loop.distinct import NOTHING_NEW
+from robustbo.loop.incumbent import Incumbent
 from robustbo.searchspace.space import Space
 from robustbo.study.handing import as_of_now, given_out, line_of
 from robustbo.study.recording import Recording, own

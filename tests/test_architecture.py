@@ -87,9 +87,11 @@ WITHIN = {
         "judge": {"evidence", "observations", "fit", "ladder"},
         "propose": {"observations", "distinct", "fit", "ladder", "acquisition"},
         "replicate": {"observations", "fit", "judge"},
+        "incumbent": {"cache", "observations", "fit", "ladder", "judge"},
         "outliers": {"cache", "observations", "fit", "ladder", "judge"},
         "decide": {
-            *("cache", "evidence", "observations", "distinct", "fit", "ladder", "judge", "propose", "replicate"),
+            *("cache", "evidence", "observations", "distinct", "fit", "ladder", "judge", "incumbent", "propose"),
+            "replicate",
         },
     },
     "replay": {
@@ -191,8 +193,8 @@ def test_what_may_be_imported_makes_no_circle():
 @pytest.mark.parametrize(
     ("seen", "by"),
     [
-        (("trials", "history", "History"), ["decide", "fit", "observations", "outliers"]),
-        (("trials", "settings", "Settings"), ["decide", "fit", "ladder", "observations", "outliers"]),
+        (("trials", "history", "History"), ["decide", "fit", "incumbent", "observations", "outliers"]),
+        (("trials", "settings", "Settings"), ["decide", "fit", "incumbent", "ladder", "observations", "outliers"]),
     ],
 )
 def test_a_decision_looks_at_histories_and_settings_at_its_border_alone(seen, by):

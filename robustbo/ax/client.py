@@ -9,7 +9,8 @@ import pandas as pd
 
 from robustbo.ax.experiment import history_of, objective_of, runs_of, space_of
 from robustbo.loop.cache import FitCache
-from robustbo.loop.decide import incumbent, step
+from robustbo.loop.decide import step
+from robustbo.loop.incumbent import incumbent
 from robustbo.loop.outliers import outliers as reported
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.registry import SURROGATES

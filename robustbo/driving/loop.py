@@ -18,8 +18,8 @@ from robustbo.driving.plan import Plan
 from robustbo.driving.progress import Display
 from robustbo.errors import JournalError
 from robustbo.loop.cache import FitCache
-from robustbo.loop.decide import Incumbent
 from robustbo.loop.distinct import NOTHING_NEW
+from robustbo.loop.incumbent import Incumbent
 from robustbo.study.recording import Recording
 from robustbo.trials.history import Trial
 from robustbo.trials.store import Store

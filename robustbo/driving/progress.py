@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from robustbo.loop.cache import FitCache
-from robustbo.loop.decide import incumbent, raw_incumbent
 from robustbo.loop.fit import fit_to, is_robust
+from robustbo.loop.incumbent import incumbent, raw_incumbent
 from robustbo.loop.judge import judge
 from robustbo.loop.observations import observations
 from robustbo.trials.history import History

@@ -7,8 +7,8 @@ import torch
 
 from robustbo.errors import FitError
 from robustbo.loop.cache import FitCache
-from robustbo.loop.decide import incumbent
 from robustbo.loop.fit import fit
+from robustbo.loop.incumbent import incumbent
 from robustbo.numerics.improvement.value_of_information import expected_improvement
 from robustbo.study.study import Study
 from robustbo.trials.history import History, Trial

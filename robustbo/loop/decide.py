@@ -1,4 +1,4 @@
-"""The decision: which point comes next, and which one is the best so far, as pure functions of settings and history."""
+"""The decision which point comes next, as a pure function of settings and history."""
 
 import math
 import time
@@ -12,18 +12,19 @@ from robustbo.loop.cache import FitCache
 from robustbo.loop.distinct import AGAIN, NOTHING_NEW, first_point, is_at, is_exhausted
 from robustbo.loop.evidence import Expectation
 from robustbo.loop.fit import Fitted, is_robust
+from robustbo.loop.incumbent import Incumbent, incumbent, raw_incumbent
 from robustbo.loop.judge import judge
-from robustbo.loop.ladder import climb, finite
+from robustbo.loop.ladder import climb
 from robustbo.loop.observations import Data, Row, observations
 from robustbo.loop.propose import propose
 from robustbo.loop.replicate import is_wanted, replicate
 from robustbo.searchspace.parameters import Value
 from robustbo.surrogates.common.contract import capabilities
 from robustbo.surrogates.filtered import Verdict
-from robustbo.trials.history import REMEASURE, Diagnosis, History, Trial
+from robustbo.trials.history import REMEASURE, Diagnosis, History
 from robustbo.trials.settings import Settings
 
-NOTHING_TOLD = "the best needs at least one told value, got none; tell one first"
+__all__ = ["Incumbent", "Suggestion", "incumbent", "raw_incumbent", "step"]  # the best was found here once
 
 
 @dataclass(frozen=True)
@@ -70,26 +71,6 @@ class Suggestion:
         times = {"fit_s": round(self.fit_s, 4), "acquisition_s": round(self.acquisition_s, 4)}
         ask = {"event": "ask", "trial": trial, **self.decision, **times}
         return [ask] if self.diagnosis is None else [{"event": "diagnose", **asdict(self.diagnosis)}, ask]
-
-
-@dataclass(frozen=True)
-class Incumbent:
-    """The best point among those measured.
-
-    Attributes:
-        trial: The first trial that measured it.
-        mean: Posterior mean of the objective there (or the raw value, where that was asked for).
-        sd: Posterior standard deviation (or the value's own, NaN where unknown).
-    """
-
-    trial: Trial
-    mean: float
-    sd: float
-
-    @property
-    def params(self) -> dict[str, Value]:
-        """The point."""
-        return self.trial.params
 
 
 @pinned
@@ -171,46 +152,3 @@ def _new_diagnosis(data: Data, fitted: Fitted, trial: int) -> Diagnosis | None:
     made = Diagnosis(trial, verdict.observations, outliers, percentiles, verdict.is_void)
     said = [(d.observations, d.outliers, d.void) for d in (*data.diagnoses[-1:], made)]
     return None if len(said) == 2 and said[0] == said[1] else made
-
-
-@pinned
-def incumbent(settings: Settings, history: History, fits: FitCache | None = None) -> Incumbent:
-    """The measured point of best posterior mean.
-
-    A point whose every value a robust surrogate disbelieves has not been measured: what the others predict there is a
-    promise, and the value says otherwise. It is the incumbent only where no value is believed.
-
-    Where no surrogate can be fitted it is the best value measured.
-
-    Raises:
-        ValueError: If no value has been told.
-    """
-    data = observations(settings, history)
-    if not data.told:
-        raise ValueError(NOTHING_TOLD)
-    best, _ = climb(settings, data, partial(_best, data), FitCache() if fits is None else fits, is_judging=True)
-    return raw_incumbent(settings, history) if best is None else best
-
-
-def _best(data: Data, settings: Settings, fitted: Fitted) -> Incumbent:
-    """The incumbent by a fitted surrogate."""
-    points = fitted.at_points()
-    disbelieved = judge(data, fitted).flagged if is_robust(settings) else ()
-    numbers, rows = fitted.observations.numbers, fitted.observations.X
-    believed = {row for number, row in zip(numbers, rows, strict=True) if number not in disbelieved} or points
-    row = max((row for row in points if row in believed), key=lambda row: data.sign * points[row][0])
-    finite(*points[row])
-    return Incumbent(data.trials[numbers[rows.index(row)]], *points[row])
-
-
-def raw_incumbent(settings: Settings, history: History) -> Incumbent:
-    """The trial of best measured value, whatever the surrogate thinks of it.
-
-    Raises:
-        ValueError: If no value has been told.
-    """
-    told = [(t.value, t) for t in history.having("told") if t.value is not None]
-    if not told:
-        raise ValueError(NOTHING_TOLD)
-    value, trial = max(told, key=lambda pair: settings.sign * pair[0])
-    return Incumbent(trial, value, math.nan if trial.sd is None else trial.sd)

@@ -20,6 +20,7 @@ from robustbo.numerics.improvement.value_of_information import chance_of_error
 
 Expectation = tuple[float, float]  # what is expected, and its standard deviation, noise included
 
+BEYOND_BELIEF = 8.0  # nats of surprise at which a disappointing value is quarantined
 CREDIBLE = 3.0  # nats of surprise up to which a value is taken as expected
 CLEAR = 4.0  # nats that tell two disagreeing values apart
 NEAR = 3.0  # standard deviations up to which two believed values agree

@@ -3,10 +3,8 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
-from robustbo.loop.evidence import CREDIBLE, Expectation, agree, half_way, refuted, surprise
+from robustbo.loop.evidence import BEYOND_BELIEF, CREDIBLE, Expectation, agree, half_way, refuted, surprise
 from robustbo.trials.trial import Trial
-
-BEYOND_BELIEF = 8.0  # nats of surprise at which a disappointing value is quarantined
 
 
 class Place(NamedTuple):

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from robustbo.loop.cache import FitCache
-from robustbo.loop.decide import Incumbent, incumbent, raw_incumbent
+from robustbo.loop.incumbent import Incumbent, incumbent, raw_incumbent
 from robustbo.loop.outliers import outliers
 from robustbo.trials import worker
 from robustbo.trials.history import History, Trial

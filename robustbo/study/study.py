@@ -9,8 +9,8 @@ import pandas as pd
 from robustbo.determinism.surroundings import pinned
 from robustbo.errors import FitError
 from robustbo.loop.cache import FitCache
-from robustbo.loop.decide import Incumbent, incumbent, raw_incumbent
 from robustbo.loop.fit import Fitted
+from robustbo.loop.incumbent import Incumbent, incumbent, raw_incumbent
 from robustbo.loop.ladder import climb, finite
 from robustbo.loop.observations import observations
 from robustbo.loop.outliers import Outlier, outliers

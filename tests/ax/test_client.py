@@ -1,12 +1,14 @@
 """The helper for Ax; needs ax-platform."""
 
+import gc
 import math
 
 import pytest
 from ax.api.client import Client
 from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
 
-from robustbo.ax import generation_strategy, next_repeat
+from robustbo.ax import best, generation_strategy, next_repeat
+from robustbo.ax import client as module
 from robustbo.ax.experiment import history_of, runs_of, space_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # what Ax and its libraries say to their own developers
@@ -38,6 +40,20 @@ def test_a_flagged_value_that_would_be_the_best_is_measured_again_once(sign):
     assert next_repeat(made) is None  # pending
     made.complete_trial(index, {"f": sign * math.sin(2.0)})
     assert next_repeat(made) is None  # settled
+
+
+def test_what_was_fitted_to_a_client_is_kept_as_long_as_it_is_there():
+    made = measured()
+    first = next_repeat(made)
+    count = module.FITS[made].misses
+    assert count > 0
+    assert next_repeat(made) == first
+    assert best(made).parameters
+    assert module.FITS[made].misses == count
+    others = len(module.FITS)
+    del made
+    gc.collect()
+    assert len(module.FITS) == others - 1
 
 
 def test_a_failed_repeat_counts():

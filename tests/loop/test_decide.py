@@ -4,8 +4,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from robustbo.loop.decide import incumbent, step
+from robustbo.loop.decide import step
 from robustbo.loop.fit import fit
+from robustbo.loop.incumbent import incumbent
 from robustbo.loop.judge import Belief
 from robustbo.loop.observations import observations
 from robustbo.loop.outliers import outliers
@@ -102,6 +103,6 @@ def test_where_nothing_is_believed_any_point_may_be_the_incumbent(monkeypatch):
     line, made = wave(1.0, 1.0)
     told = Settings(line, direction="maximize")
     monkeypatch.setattr(
-        "robustbo.loop.decide.judge", lambda *_: Belief([replace(o, flagged=True) for o in outliers(told, made)])
+        "robustbo.loop.incumbent.judge", lambda *_: Belief([replace(o, flagged=True) for o in outliers(told, made)])
     )
     assert incumbent(told, made).trial.number == 6

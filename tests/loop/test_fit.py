@@ -4,8 +4,9 @@ from botorch.models import SingleTaskGP
 
 from robustbo.loop import fit as fitting
 from robustbo.loop.cache import COLD_EVERY, FitCache
-from robustbo.loop.decide import incumbent, step
+from robustbo.loop.decide import step
 from robustbo.loop.fit import fit
+from robustbo.loop.incumbent import incumbent
 from robustbo.loop.outliers import outliers
 from robustbo.numerics.gp.map_fit import climb
 from robustbo.numerics.pursuit import support_fit

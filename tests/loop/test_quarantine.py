@@ -1,8 +1,8 @@
 import pytest
 
-from robustbo.loop.evidence import surprise
+from robustbo.loop.evidence import BEYOND_BELIEF, surprise
 from robustbo.loop.observations import observations
-from robustbo.loop.place import BEYOND_BELIEF, Place
+from robustbo.loop.place import Place
 from robustbo.loop.quarantine import quarantine
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
