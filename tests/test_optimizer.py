@@ -413,8 +413,8 @@ class TestMeasuringAgain:
         assert max(counts) <= 3
         assert len({tuple(round(u, 1) for u in SPACE.to_unit(trial.params)) for trial in opt.history}) >= 12
 
-    def test_what_is_set_aside_does_not_draw_the_next_points(self):
-        """On clean Branin, seed 1, a model once set aside every value of a corner that it went on to ask for."""
+    def test_what_is_quarantined_does_not_draw_the_next_points(self):
+        """On clean Branin, seed 1, a model once quarantined every value of a corner that it went on to ask for."""
         opt = go_on(optimizer(surrogate="relevance-pursuit", remeasure="promising"), 30)
         assert len(fit.fit(opt.settings, opt.history).quarantined) <= 2
         assert branin(**opt.best().trial.params) < 0.6
