@@ -1,9 +1,9 @@
 """What a value says of itself and of others: surprise, agreement, refutation, and the probability that it is wrong.
 
-Each is defined here once. Two values agree where they are no farther apart than a tolerance, and there are three:
+Each is defined here once. Two values agree where they are within a tolerance, of which there are three:
 
     replicates in doubt      half as far as the farther is from what was expected when they were asked for
-    a flagged value          half as far as it is from what all the others expect now; at just that far it does not
+    a flagged value          half as far as it is from what all the others expect now, and not just that far
     two believed values      `NEAR` standard deviations of what the others expect
 
 (A fourth, of the noise, is the surrogates' own: `numerics.gp.replicates.agreeing`.) A value is refuted in two ways:
@@ -43,9 +43,9 @@ def is_credible(value: float, expected: float, sd: float) -> bool:
     return surprise(value, expected, sd) <= CREDIBLE
 
 
-def agree(a: float, b: float, within: float) -> bool:
-    """Whether two values are no farther apart than a tolerance."""
-    return abs(a - b) <= within
+def agree(a: float, b: float, within: float, *, is_closed: bool = True) -> bool:
+    """Whether two values are within a tolerance, which includes those just that far apart if it is closed."""
+    return abs(a - b) <= within if is_closed else abs(a - b) < within
 
 
 def half_way(expected: float, *values: float) -> float:
@@ -62,7 +62,8 @@ def refuted(values: Sequence[float], expected: Expectation | None) -> list[bool]
 
 def refutes(others: Iterable[float], value: float, expected: float) -> bool:
     """Whether none of the others at its point is nearer to a flagged value than half way to what is expected."""
-    return not any(abs(other - value) < half_way(expected, value) for other in others)
+    within = half_way(expected, value)
+    return not any(agree(other, value, within, is_closed=False) for other in others)
 
 
 def probability_wrong(evidence: float, value: float, asked: Expectation | None) -> float:

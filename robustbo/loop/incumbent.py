@@ -53,7 +53,7 @@ def incumbent(settings: Settings, history: History, fits: FitCache | None = None
     if not data.told:
         raise ValueError(NOTHING_TOLD)
     best, _ = climb(settings, data, partial(_best, data), FitCache() if fits is None else fits, is_judging=True)
-    return raw_incumbent(settings, history) if best is None else best
+    return _best_value(data) if best is None else best
 
 
 def _best(data: Data, settings: Settings, fitted: Fitted) -> Incumbent:
@@ -73,8 +73,11 @@ def raw_incumbent(settings: Settings, history: History) -> Incumbent:
     Raises:
         ValueError: If no value has been told.
     """
-    told = [(t.value, t) for t in history.having("told") if t.value is not None]
-    if not told:
+    return _best_value(observations(settings, history))
+
+
+def _best_value(data: Data) -> Incumbent:
+    if not data.told:
         raise ValueError(NOTHING_TOLD)
-    value, trial = max(told, key=lambda pair: settings.sign * pair[0])
-    return Incumbent(trial, value, math.nan if trial.sd is None else trial.sd)
+    trial = max(data.told, key=lambda trial: data.sign * trial.measured)
+    return Incumbent(trial, trial.measured, math.nan if trial.sd is None else trial.sd)
