@@ -1,4 +1,4 @@
-"""Shared by all tests: where the fixtures are, one thread, and the surrogates under contract."""
+"""Shared by all tests: where the fixtures are, one thread, and why a test may be skipped."""
 
 import json
 import signal
@@ -10,7 +10,6 @@ import torch
 from tests import skips
 
 torch.set_num_threads(1)
-torch.set_default_dtype(torch.float64)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background starts with none
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -29,8 +28,9 @@ def pytest_make_collect_report():
 @pytest.fixture(autouse=True)
 def nothing_is_left_behind():
     """Blame the test that leaves torch changed, not all that come after it."""
+    before = torch.get_default_dtype()
     yield
-    assert torch.get_default_dtype() == torch.float64
+    assert torch.get_default_dtype() == before
     assert torch.overrides._len_torch_function_stack() == 0
 
 

@@ -77,7 +77,6 @@ logging.disable(logging.CRITICAL)
 import torch
 import robustbo.ax
 from ax.api.client import Client
-torch.set_default_dtype(torch.float64)  # as in these tests
 torch.rand(7)
 print(json.dumps(Client.load_from_json_file(sys.argv[1]).get_next_trials(max_trials=2)))
 """

@@ -52,17 +52,16 @@ def compute_with_others():
 
 @pytest.fixture(params=["plain", "set"])
 def before(request):
-    threads = torch.get_num_threads()
+    threads, default = torch.get_num_threads(), torch.get_default_dtype()
     with ExitStack() as stack:
         if request.param == "set":
             for each in (torch.inference_mode(), np.errstate(all="raise"), threadpool_limits(2), Users()):
                 stack.enter_context(each)
             torch.set_num_threads(2)
-        else:
-            torch.set_default_dtype(torch.float32)
+            torch.set_default_dtype(torch.float64)
         yield surroundings()
     torch.set_num_threads(threads)
-    torch.set_default_dtype(torch.float64)
+    torch.set_default_dtype(default)
 
 
 @pytest.mark.parametrize("compute", [compute, compute_with_others])
@@ -107,6 +106,7 @@ def test_what_another_thread_sets_meanwhile_stays(monkeypatch):
         warnings.filterwarnings("ignore", message="mine")
 
     monkeypatch.setattr(warnings, "filters", warnings.filters.copy())
+    default = torch.get_default_dtype()
     torch.set_default_dtype(torch.float16)
     try:
         pinned(others)()
@@ -115,7 +115,7 @@ def test_what_another_thread_sets_meanwhile_stays(monkeypatch):
         pinned(partial(torch.set_default_dtype, torch.float64))()
         assert torch.get_default_dtype() == torch.float64
     finally:
-        torch.set_default_dtype(torch.float64)
+        torch.set_default_dtype(default)
     assert "mine" in str(warnings.filters[0])
 
 

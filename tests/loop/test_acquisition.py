@@ -14,7 +14,7 @@ from robustbo.surrogates.registry import SURROGATES
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
-X = torch.rand(8, 2, generator=torch.Generator().manual_seed(0))
+X = torch.rand(8, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_every_surrogate_has_every_function_and_its_slopes(surrogate, name):
     with quiet():
         model = fit(SURROGATES[surrogate](X, -(X - 0.3).square().sum(-1, keepdim=True)))
         function = build(name, model, X, None, seed=0)
-        points = torch.rand(3, 1, 2, generator=torch.Generator().manual_seed(1)).requires_grad_()
+        points = torch.rand(3, 1, 2, generator=torch.Generator().manual_seed(1), dtype=torch.float64).requires_grad_()
         for _ in range(2):  # nothing that the first evaluation leaves behind spoils the second
             (slopes,) = torch.autograd.grad(function(points).sum(), points)
             assert slopes.isfinite().all()
@@ -54,14 +54,14 @@ def test_an_unknown_name_is_refused(model):
 
 
 def test_the_incumbent_is_a_posterior_mean_not_the_best_value():
-    noisy = SingleTaskGP(X, torch.arange(8.0).unsqueeze(-1) % 2, torch.full((8, 1), 4.0)).eval()
+    noisy = SingleTaskGP(X, torch.arange(8.0).to(X).unsqueeze(-1) % 2, torch.full_like(X[:, :1], 4.0)).eval()
     best = build("LogEI", noisy, X, None, seed=0).best_f
     assert best == noisy.posterior(X).mean.max()
     assert best < 1.0
 
 
 def test_the_analytic_and_the_monte_carlo_function_agree(model):
-    points = torch.rand(20, 1, 2)
+    points = torch.rand(20, 1, 2, dtype=torch.float64)
     analytic, sampled = (build(name, model, X, None, seed=0)(points) for name in ("LogEI", "qLogEI"))
     good = analytic > -5
     assert (analytic - sampled)[good].abs().max() < 0.2
@@ -69,14 +69,15 @@ def test_the_analytic_and_the_monte_carlo_function_agree(model):
 
 @pytest.fixture(scope="module")
 def ours():
-    Y = -(X - 0.3).square().sum(-1, keepdim=True) + 0.1 * torch.randn(8, 1, generator=torch.Generator().manual_seed(1))
+    noise = torch.randn(8, 1, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    Y = -(X - 0.3).square().sum(-1, keepdim=True) + 0.1 * noise
     return fit(StandardGP(X, Y, torch.full_like(Y, 0.01), outcome_transform=None))
 
 
-@pytest.mark.parametrize("pending", [None, torch.tensor([[0.31, 0.29]])])
+@pytest.mark.parametrize("pending", [None, torch.tensor([[0.31, 0.29]], dtype=torch.float64)])
 def test_our_noisy_improvement_is_the_monte_carlo_one(ours, pending):
     """Where an improvement is likely: elsewhere the Monte Carlo one sees hardly any sample that improves."""
-    points = torch.rand(400, 1, 2, generator=torch.Generator().manual_seed(2))
+    points = torch.rand(400, 1, 2, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
     exact, sampled = (build(name, ours, X, pending, seed=0)(points) for name in ("auto", "qLogNEI"))
     likely = exact > exact.max() - 1
     assert likely.sum() > 5
@@ -88,7 +89,7 @@ def test_our_noisy_improvement_is_the_monte_carlo_one(ours, pending):
 def test_our_noisy_improvement_has_gradients_everywhere(ours):
     function = build("auto", ours, X, None, seed=0)
     assert type(function) is LogNEI
-    points = torch.cat([X[:2], torch.rand(3, 2)]).unsqueeze(1).requires_grad_()
+    points = torch.cat([X[:2], torch.rand(3, 2, dtype=torch.float64)]).unsqueeze(1).requires_grad_()
     function(points).sum().backward()
     assert points.grad.isfinite().all()
     assert points.grad[2:].abs().sum() > 0
@@ -151,7 +152,7 @@ class Cone(AcquisitionFunction):
 
 def test_a_narrow_maximum_near_the_best_point_is_found():
     """A share of 0.0003 of the cube: samples everywhere hardly ever fall there."""
-    inputs = torch.rand(30, 6, generator=torch.Generator().manual_seed(0))
+    inputs = torch.rand(30, 6, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     model = fit(StandardGP(inputs, -(inputs - 0.4).square().sum(-1, keepdim=True)))
     best = inputs[model.posterior(inputs).mean.argmax()]
     space = Space(**{f"x{i}": Float(0.0, 1.0) for i in range(6)})

@@ -108,5 +108,5 @@ def test_known_noise_goes_along():
     _, noise = found.model.outcome_transform.untransform(
         found.model.train_targets.unsqueeze(-1), found.model.likelihood.noise.unsqueeze(-1)
     )
-    expected = torch.tensor([(0.1 + 0.01 * i) / found.scale for i in range(13)]).square()
+    expected = torch.tensor([(0.1 + 0.01 * i) / found.scale for i in range(13)], dtype=torch.float64).square()
     torch.testing.assert_close(noise.squeeze(-1), expected)

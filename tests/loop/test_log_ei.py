@@ -18,9 +18,9 @@ from robustbo.surrogates.baselines.standard import StandardGP
 from robustbo.surrogates.common.contract import fit, quiet
 from robustbo.surrogates.student_t_process.model import StudentTProcess
 
-X = torch.rand(9, 2, generator=torch.Generator().manual_seed(0))
+X = torch.rand(9, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 Y = torch.sin(5 * X[:, :1]) - X[:, 1:].square()
-POINTS = torch.rand(40, 1, 2, generator=torch.Generator().manual_seed(2))
+POINTS = torch.rand(40, 1, 2, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ class Fixed(Model):
 
     def __init__(self, location, scale, df):
         super().__init__()
-        self._said = torch.as_tensor(location), torch.as_tensor(scale), torch.as_tensor(df)
+        self._said = [torch.as_tensor(given, dtype=torch.float64) for given in (location, scale, df)]
 
     def posterior(self, X, posterior_transform=None):
         location, scale, df = self._said
@@ -75,7 +75,7 @@ def test_a_posterior_may_have_one_df_a_point():
 
 
 def test_the_incumbent_is_a_posterior_mean_not_the_best_value():
-    Y = torch.arange(9.0).unsqueeze(-1) % 2
+    Y = torch.arange(9.0).to(X).unsqueeze(-1) % 2
     noisy = fit(StudentTProcess(X, Y, torch.full_like(Y, 4.0)))
     best = build("auto", noisy, X, None, seed=0).best_f
     assert best == noisy.posterior(X).mean.max()
@@ -92,9 +92,9 @@ def test_it_is_the_mean_improvement(location, scale, df):
 
 
 def test_several_incumbents_and_minimization():
-    best = torch.tensor([0.0, 0.4])
+    best = torch.tensor([0.0, 0.4], dtype=torch.float64)
     model = Fixed(-1.0, 0.5, 3.0)
-    alone = [StudentTLogExpectedImprovement(model, best_f=b.item())(POINTS[:1]).item() for b in best]
+    alone = [StudentTLogExpectedImprovement(model, best_f=b)(POINTS[:1]).item() for b in best]
     assert StudentTLogExpectedImprovement(model, best_f=best)(POINTS[:2]).tolist() == alone
     turned = StudentTLogExpectedImprovement(Fixed(1.0, 0.5, 3.0), best_f=-best, maximize=False)
     assert turned(POINTS[:2]).tolist() == alone

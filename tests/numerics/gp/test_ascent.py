@@ -6,7 +6,7 @@ import torch
 
 from robustbo.numerics.gp.ascent import Point, Secant, ascend, corrected
 
-WIDE = torch.full((2,), 100.0)
+WIDE = torch.full((2,), 100.0, dtype=torch.float64)
 
 
 def bowl(A, top, known=None):

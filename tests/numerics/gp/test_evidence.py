@@ -44,7 +44,7 @@ def test_an_indefinite_matrix_is_said():
     assert not evidence(torch.diag(torch.tensor([1.0, -1.0])), torch.ones(2)).converged
 
 
-@pytest.mark.parametrize("m", [None, torch.tensor([0.5, -1.0, 3.0])])
+@pytest.mark.parametrize("m", [None, torch.tensor([0.5, -1.0, 3.0], dtype=torch.float64)])
 def test_a_batch_is_a_loop_and_order_does_not_matter(m):
     Sg, y = problem(batch=(3,))
     batched, order = evidence(Sg, y, m), torch.tensor([4, 2, 0, 1, 3])

@@ -13,7 +13,7 @@ from robustbo.numerics.student_t.distribution import DEPTHS, cdf, improvement, l
 REFERENCE = json.loads((Path(__file__).parents[2] / "fixtures" / "student_t_ei_reference.json").read_text())
 TABLES = {table["df"]: table["rows"] for table in REFERENCE["student_t"]}
 FUNCTIONS = (log_pdf, log_cdf, cdf, log_improvement, improvement)
-SPREAD = torch.tensor([-40.0, -7.3, -4.1, -2.4, -1.7, -1.2, -0.3, 0.0, 0.4, 1.1, 1.8, 3.5, 12.0])
+SPREAD = torch.tensor([-40.0, -7.3, -4.1, -2.4, -1.7, -1.2, -0.3, 0.0, 0.4, 1.1, 1.8, 3.5, 12.0], dtype=torch.float64)
 
 
 def number(x):

@@ -21,8 +21,8 @@ def laplace(K, y, noise, m=0.0, **options):
 
 
 def covariance(n=12, seed=0):
-    X = torch.rand(n, 1, generator=torch.Generator().manual_seed(seed))
-    return torch.exp(-10 * squared_differences(X, X).squeeze(-3)) + 0.05 * torch.eye(n)
+    X = torch.rand(n, 1, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    return torch.exp(-10 * squared_differences(X, X).squeeze(-3)) + 0.05 * torch.eye(n).to(X)
 
 
 def values(n=12, outlier=4.0):
@@ -36,7 +36,7 @@ def full(found):
     return found.half_R + found.half_R.T
 
 
-NOISE = Noise(torch.tensor(0.04), torch.tensor(4.0))
+NOISE = Noise(torch.tensor(0.04, dtype=torch.float64), torch.tensor(4.0, dtype=torch.float64))
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)

@@ -5,7 +5,7 @@ import torch
 
 from robustbo.numerics.student_t import likelihood
 
-R = torch.tensor([-3.0, -0.2, 0.0, 0.1, 1.0, 50.0])
+R = torch.tensor([-3.0, -0.2, 0.0, 0.1, 1.0, 50.0], dtype=torch.float64)
 PARAMETERS = [(0.3, 4.0), (2.0, 1.0), (1e-3, 30.0), (0.5, 150.0), (0.5, 250.0)]
 FUNCTIONS = [likelihood.log_density, likelihood.gradient, likelihood.curvature]
 

@@ -43,7 +43,14 @@ def test_beyond_the_bound_a_prediction_counts_as_just_within(power, sign):
     assert transform.stretch(u).isfinite().all()
 
 
-@pytest.mark.parametrize("Y", [torch.full((4, 1), 2.0), torch.tensor([[5.0]]), torch.tensor([[0.0], [1.0], [1e300]])])
+@pytest.mark.parametrize(
+    "Y",
+    [
+        torch.full((4, 1), 2.0, dtype=torch.float64),
+        torch.tensor([[5.0]], dtype=torch.float64),
+        torch.tensor([[0.0], [1.0], [1e300]], dtype=torch.float64),
+    ],
+)
 def test_values_that_say_nothing_of_a_power_have_one(Y):
     U, _ = YeoJohnson(m=1)(Y)
     assert U.isfinite().all()

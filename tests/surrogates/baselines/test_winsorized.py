@@ -7,7 +7,7 @@ from robustbo.surrogates.baselines.standard import StandardGP
 from robustbo.surrogates.baselines.winsorized import Winsorize, WinsorizedGP
 from robustbo.surrogates.common.contract import diagnose, fit
 
-Y = torch.tensor([[-50.0], [0.0], [1.0], [2.0], [3.0], [4.5], [5.0], [70.0]])
+Y = torch.tensor([[-50.0], [0.0], [1.0], [2.0], [3.0], [4.5], [5.0], [70.0]], dtype=torch.float64)
 
 
 @pytest.mark.parametrize("sides", ["bad", "both"])

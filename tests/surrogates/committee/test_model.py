@@ -12,7 +12,7 @@ from robustbo.surrogates.student_t.model import StudentTGP
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 from tests.surrogates.test_contract import data, rmse
 
-GRID = torch.rand(50, 2, generator=torch.Generator().manual_seed(1))
+GRID = torch.rand(50, 2, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
 
 
 @pytest.fixture(scope="module")

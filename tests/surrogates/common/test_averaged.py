@@ -13,7 +13,7 @@ from robustbo.surrogates.common.averaged import alone
 from robustbo.surrogates.common.contract import diagnose, fit
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 
-Z = torch.rand(7, 1, generator=torch.Generator().manual_seed(2))
+Z = torch.rand(7, 1, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
 
 
 def doubtful(n=16):

@@ -4,14 +4,16 @@ from gpytorch.kernels import LinearKernel, MaternKernel, ScaleKernel
 
 from robustbo.surrogates.common import custom_kernel, priors
 
-X = torch.rand(6, 2, generator=torch.Generator().manual_seed(0))
+X = torch.rand(6, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 
 
 @pytest.mark.parametrize(
-    "module", [ScaleKernel(MaternKernel(1.5)), LinearKernel(), priors.kernel_module("rbf", 2, True)]
+    "kernel",
+    [lambda: ScaleKernel(MaternKernel(1.5)), LinearKernel, lambda: priors.kernel_module("rbf", 2, True)],
+    ids=["matern32", "linear", "rbf"],
 )
-def test_the_pullback_agrees_with_differences(module):
-    function = custom_kernel.covariance_function(module, X)
+def test_the_pullback_agrees_with_differences(kernel):
+    function = custom_kernel.covariance_function(kernel(), X)
     theta, G, step = function.starts[0] + 0.1, torch.randn(6, 6), 1e-6
 
     def total(theta):

@@ -5,7 +5,7 @@ from robustbo.surrogates.baselines.standard import StandardGP
 from robustbo.surrogates.common import priors as base_gp
 from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
 
-X = torch.rand(6, 3, generator=torch.Generator().manual_seed(0))
+X = torch.rand(6, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 
 
 @pytest.mark.parametrize("is_signal_free", [True, False])

@@ -10,7 +10,7 @@ from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 from robustbo.surrogates.weighted.model import ConjugateGP
 from tests.surrogates.test_contract import data, rmse
 
-GRID = torch.rand(50, 2, generator=torch.Generator().manual_seed(1))
+GRID = torch.rand(50, 2, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
 
 
 def same_posterior(one, other):

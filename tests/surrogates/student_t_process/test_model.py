@@ -14,7 +14,7 @@ from robustbo.surrogates.common.contract import capabilities, diagnose, fit
 from robustbo.surrogates.student_t_process.model import StudentTProcess
 from robustbo.surrogates.student_t_process.posterior import StudentTPosterior
 
-Z = torch.rand(20, 2, generator=torch.Generator().manual_seed(3))
+Z = torch.rand(20, 2, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
 
 
 def data(n=30, outliers=(), magnitude=2.0):

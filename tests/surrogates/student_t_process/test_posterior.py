@@ -7,8 +7,8 @@ from gpytorch.distributions import MultivariateNormal
 
 from robustbo.surrogates.student_t_process.posterior import StudentTPosterior
 
-MEAN = torch.tensor([1.0, -2.0, 0.5])
-COVARIANCE = torch.tensor([[2.0, 0.6, 0.1], [0.6, 1.0, 0.3], [0.1, 0.3, 0.5]])
+MEAN = torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
+COVARIANCE = torch.tensor([[2.0, 0.6, 0.1], [0.6, 1.0, 0.3], [0.1, 0.3, 0.5]], dtype=torch.float64)
 
 
 def posterior(df=4.0, batch=()):

@@ -8,7 +8,7 @@ from robustbo.surrogates.common.contract import quiet
 from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
-Y = torch.tensor([[0.0], [1.0], [2.0], [3.0], [1e12]])
+Y = torch.tensor([[0.0], [1.0], [2.0], [3.0], [1e12]], dtype=torch.float64)
 
 
 def trained(values=Y):
@@ -21,7 +21,16 @@ def test_it_is_the_inverse_hyperbolic_sine_of_robustly_standardized_values():
     assert torch.equal(trained()(Y)[0], RobustStandardize(m=1)(Y)[0].asinh())
 
 
-@pytest.mark.parametrize("values", [Y, torch.full((4, 1), 2.0), torch.tensor([[5.0]]), 1e-200 * Y[:4], 1e200 * Y[:4]])
+@pytest.mark.parametrize(
+    "values",
+    [
+        Y,
+        torch.full((4, 1), 2.0, dtype=torch.float64),
+        torch.tensor([[5.0]], dtype=torch.float64),
+        1e-200 * Y[:4],
+        1e200 * Y[:4],
+    ],
+)
 def test_the_way_back_is_the_same_values(values):
     transform = trained(values)
     back, _ = transform.untransform(transform(values)[0])
