@@ -1,6 +1,7 @@
-"""Shared by all tests: where the fixtures are, one thread, and why a test may be skipped."""
+"""Shared by all tests: where the fixtures are, one thread, what is a slow peer, and why a test may be skipped."""
 
 import json
+import re
 import signal
 from pathlib import Path
 
@@ -12,7 +13,25 @@ from tests import skips
 torch.set_num_threads(1)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background starts with none
 
+# What the surrogates are compared with, by the names of their tests: others' models, which are slow.
+PEERS = re.compile("botorch.?relevance.?pursuit|student.?t.?variational", re.IGNORECASE)
 FIXTURES = Path(__file__).parent / "fixtures"
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if PEERS.search(item.nodeid):
+            item.add_marker(pytest.mark.peer)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """How long the tests took, added up over processes, and the peers' apart."""
+    seconds = {True: 0.0, False: 0.0}
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                seconds["peer" in report.keywords] += report.duration
+    terminalreporter.write_line(f"{seconds[False]:.0f} s of tests, and {seconds[True]:.0f} s of slow peers")
 
 
 @pytest.hookimpl(wrapper=True)
