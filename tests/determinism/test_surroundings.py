@@ -10,7 +10,7 @@ import gpytorch
 import numpy as np
 import pytest
 import torch
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_limits
 from torch.overrides import TorchFunctionMode
 
 import robustbo as rb
@@ -18,6 +18,8 @@ from robustbo.determinism.isolation import drawing_nothing, isolated, seeded
 from robustbo.determinism.surroundings import pinned
 from robustbo.surrogates.common.contract import quiet
 from tests.moments import interrupted_at
+
+LIBRARIES = ThreadpoolController()  # looking for them takes longest: once; their threads are asked for each time
 
 
 class Users(TorchFunctionMode):
@@ -28,7 +30,7 @@ class Users(TorchFunctionMode):
 
 
 def surroundings():
-    threads = sorted((each["filepath"], each["num_threads"]) for each in threadpool_info())
+    threads = sorted((each["filepath"], each["num_threads"]) for each in LIBRARIES.info())
     modes = torch.overrides._get_current_function_mode_stack()
     switches = (torch.get_default_dtype(), torch.is_grad_enabled(), torch.is_inference_mode_enabled())
     generators = (torch.get_rng_state().tolist(), random.getstate(), np.random.get_state()[1].tolist())  # noqa: NPY002
