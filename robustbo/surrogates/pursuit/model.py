@@ -17,6 +17,7 @@ from torch import Tensor
 from robustbo.numerics.gp.log_posterior import Model, log_posterior, prior_covariance
 from robustbo.numerics.gp.map_fit import Fit, maximize_alone
 from robustbo.numerics.gp.replicates import recurring
+from robustbo.numerics.pursuit import search
 from robustbo.numerics.pursuit.averaging import probabilities
 from robustbo.numerics.pursuit.gibbs import log_cauchy, sample
 from robustbo.numerics.pursuit.support_fit import Level, screen
@@ -205,10 +206,15 @@ class RelevancePursuitGP(Averaged, MapGP):
         return found[0] if len(found) == 1 else max(found, key=score)
 
     def _pursue(self, model: Model) -> Level:
-        before, self._before = self._before, None
-        self.trace = self._options.levels_after(model, *before) if before else self._options.levels_of(model)
-        self.support_posterior = support_posterior(self.trace, self._options.price(model))
-        return self._options.best(model, self.trace)
+        plan, before, self._before = self._options.plan(model), self._before, None
+        if before is None:
+            self.trace = search.cold(model, plan)
+        else:
+            levels, chosen = before
+            known = self._options.known(len(model.y))
+            self.trace = search.warm(model, plan, levels, chosen if known is None else known)
+        self.support_posterior = support_posterior(self.trace, plan.price)
+        return search.best(model, plan, self.trace)
 
 
 def _scale(transform: OutcomeTransform | None) -> Tensor:

@@ -1,0 +1,104 @@
+"""A whole pursuit: walks through sizes of the support, to and fro, and the best of what they find, settled.
+
+Notation: as in `support_fit`.
+
+References:
+    Ament et al. (2024), Robust Gaussian processes via relevance pursuit; docs/equations.md section 6.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.pursuit import walk
+from robustbo.numerics.pursuit.averaging import REACH
+from robustbo.numerics.pursuit.penalty import Price
+from robustbo.numerics.pursuit.support_fit import Level, Refit, empty, extended, refit, suspicious
+
+START_FTOL, WALK_FTOL, FINAL_FTOL = 1e-4, 1e-5, 1e-9  # relative tolerances of the beginning, the way and the end
+NEIGHBOURS = 1  # levels on either side of a plausible one that a warm pursuit visits
+
+
+class Plan(NamedTuple):
+    """How to pursue.
+
+    Attributes:
+        sizes: Of the supports to visit, rising.
+        price: Of a support.
+        is_backward: Whether the first walk goes from the largest size to the smallest.
+        sweeps: Walks through the sizes, every second one in the other direction; more find higher maxima.
+        parameterization: Of the added variances, a name of `map_fit.PARAMETERIZATIONS`.
+    """
+
+    sizes: Sequence[int]
+    price: Price
+    is_backward: bool = True
+    sweeps: int = 3
+    parameterization: str = "log"
+
+    def refit(self, model: Model, ftol: float) -> Refit:
+        """The climb to the level of another support."""
+        return partial(refit, model, parameterization=self.parameterization, ftol=ftol)
+
+
+def cold(model: Model, plan: Plan) -> list[Level]:
+    """The levels of walks that know nothing, by rising size."""
+    climb, sizes = plan.refit(model, WALK_FTOL), plan.sizes
+    if plan.is_backward:
+        starts = suspicious(model, range(len(model.y)), ftol=START_FTOL, parameterization=plan.parameterization)
+        levels = walk.walk(starts, sizes[::-1], climb)[::-1]
+    else:
+        levels = walk.walk([empty(model, ftol=WALK_FTOL)], sizes, climb)
+    for sweep in range(plan.sweeps - 1):
+        upward = plan.is_backward == (sweep % 2 == 0)
+        order = slice(None) if upward else slice(None, None, -1)
+        if upward and sizes[0] == 0:
+            levels[0] = max(levels[0], empty(model, ftol=WALK_FTOL), key=lambda level: level.fit.F)
+        levels[order] = walk.sweep(levels[order], sizes[order], climb)
+    return levels
+
+
+def warm(model: Model, plan: Plan, before: Sequence[Level], chosen: int) -> list[Level]:
+    """The levels that an earlier pursuit of fewer observations makes worth a visit, swept both ways, by rising size.
+
+    Args:
+        model: What stays fixed.
+        plan: Of its sizes, those that are worth it are visited.
+        before: The levels of the earlier pursuit.
+        chosen: The size that it chose, or a known one.
+    """
+    sizes, climb = worth_a_visit(plan, before, chosen), plan.refit(model, WALK_FTOL)
+    levels = walk.resume([extended(model, level) for level in before], sizes, climb)
+    levels = walk.sweep(levels[::-1], sizes[::-1], climb)[::-1]
+    return walk.sweep(levels, sizes, climb)
+
+
+def worth_a_visit(plan: Plan, before: Sequence[Level], chosen: int) -> list[int]:
+    """The sizes that were plausible, since predictions are averaged over them, the chosen one, and those next to these.
+
+    Args:
+        plan: Of whose sizes they are.
+        before: The levels of an earlier pursuit.
+        chosen: The size that it chose, or a known one.
+    """
+    sizes = plan.sizes
+
+    def nearest(count: int) -> int:
+        return min(range(len(sizes)), key=lambda i: abs(sizes[i] - count))
+
+    scores = [walk.score(level, plan.price) for level in before]
+    plausible = [level for level, score in zip(before, scores, strict=True) if score > max(scores) - REACH]
+    middles = {nearest(count) for count in (chosen, *(len(level.support) for level in plausible))}
+    return [sizes[i] for i in range(len(sizes)) if any(abs(i - middle) <= NEIGHBOURS for middle in middles)]
+
+
+def best(model: Model, plan: Plan, levels: Sequence[Level]) -> Level:
+    """The level of the highest score, or one at which a recurring value is out, settled and climbed to the end."""
+    price, climb = plan.price, plan.refit(model, WALK_FTOL)
+    score = partial(walk.score, price=price)
+    level = max(levels, key=score)
+    options = {"parameterization": plan.parameterization, "ftol": WALK_FTOL}
+    tried = walk.of_recurring(model, price.alike, level, climb, **options)
+    settled = walk.settle(max([level, *tried], key=score), price, climb)
+    return plan.refit(model, FINAL_FTOL)(settled, settled.support)
