@@ -30,13 +30,16 @@ class Prediction(NamedTuple):
 
 
 class Experts(NamedTuple):
-    """What predictions need of the experts; see `batch.Factored`.
+    """What predictions need of the experts.
+
+    The variance at x is k** - k'J^-1 D(W) k with J = I + D(W) K, in this order: the inverse of K + D(W)^-1 itself would
+    lose all digits where the signal is large beside the noise.
 
     Attributes:
         a: ``M x n`` representer weights: the latent mean at x is m + k'a.
-        W: ``M x n``.
-        LU: ``M x n x n``.
-        pivots: ``M x n``: its variance is k** - k'J^-1 D(W) k.
+        W: ``M x n`` curvatures of the likelihood, with their signs; inverse variances where the noise is normal.
+        LU: ``M x n x n`` factors of J.
+        pivots: ``M x n`` likewise.
     """
 
     a: Tensor

@@ -1,6 +1,6 @@
 """The evidence of a committee: many small processes that share their hyperparameters, some of them at a time.
 
-Notation (``E`` experts of up to ``n`` observations, those with fewer padded), beside that of `student_t.batch`:
+Notation (``E`` experts of up to ``n`` observations, those with fewer padded), beside that of `heavy_tailed`:
     l     d   length-scales
     s2f       signal variance
     m         constant mean
@@ -15,14 +15,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from robustbo.numerics.committee import heavy_tailed
 from robustbo.numerics.committee.aggregation import Experts, Rule, Sums, latent
 from robustbo.numerics.committee.partition import MEMORY, Shards
 from robustbo.numerics.gp import evidence as gaussian
 from robustbo.numerics.gp import kernels_tiled
 from robustbo.numerics.gp.evidence import LOG_2PI
 from robustbo.numerics.gp.kernels import Kernel
-from robustbo.numerics.student_t import batch, likelihood, predictive
-from robustbo.numerics.student_t.batch_mode import WARM_STEPS, Modes, cold_modes, find_modes
+from robustbo.numerics.student_t import likelihood, predictive
 from robustbo.numerics.student_t.laplace import Noise
 
 BLOCK = 2**22  # numbers of covariances with points that are at work at once: 32 MiB
@@ -114,27 +114,13 @@ def _evidence(shards: Shards, shared: Shared, f: Tensor | None) -> Total:
         G, by_m, f_new = one.G, (one.al * shards.mask).sum(), torch.zeros_like(r)
         by_s2, by_nu = (G.diagonal(dim1=-2, dim2=-1) * s2 * shards.mask).sum(), zero
     else:
-        noise = shared.noise(shards)
-        many = batch.evidences(K, r, noise, shards.mask, modes_of(K, r, noise, shards.mask, f))
-        L, G, by_s2, by_nu, by_m, f_new = (
-            many.L.sum(),
-            many.K,
-            many.log_s2.sum(),
-            many.log_nu.sum(),
-            many.m.sum(),
-            many.f,
-        )
+        many = heavy_tailed.evidences(K, r, shared.noise(shards), shards.mask, f)
+        L, by_s2, by_nu, by_m = (sums.sum() for sums in (many.L, many.log_s2, many.log_nu, many.m))
+        G, f_new = many.K, many.f
     if not shards.is_full:
         G = G * shards.mask.unsqueeze(-1) * shards.mask.unsqueeze(-2)
     by_l, by_s2f = kernels_tiled.pullback(G, shards.X, shared.l, kernel)
     return Total(L, by_l.sum(0), by_s2f.sum(), by_s2, by_nu, by_m, f_new)  # eq. 9.4
-
-
-def modes_of(K: Tensor, r: Tensor, noise: Noise, mask: Tensor, f: Tensor | None) -> Modes:
-    """The experts' modes: from latent values near them, or from nothing."""
-    if f is None:
-        return cold_modes(K, r, noise, mask)
-    return find_modes(K, r, noise, mask, f, WARM_STEPS)
 
 
 def experts(shards: Shards, shared: Shared, f: Tensor | None = None, memory: float = MEMORY) -> Experts:
@@ -147,13 +133,13 @@ def _experts(shards: Shards, shared: Shared, f: Tensor | None) -> Experts:
     _, K = shared.prior(shards)
     r, mask = shared.residual(shards), shards.mask
     if shared.nu is None:
-        J = batch.factored(K, mask / shared.variances(shards))
-        a = torch.linalg.lu_solve(J.LU, J.pivots, (J.W * r).unsqueeze(-1)).squeeze(-1)
+        a, W = None, mask / shared.variances(shards)
     else:
-        noise = shared.noise(shards)
-        modes = modes_of(K, r, noise, mask, f)
-        a, J = modes.a, batch.factors(K, r, noise, mask, modes)
-    return Experts(a, J.W, J.LU, J.pivots)
+        a, W = heavy_tailed.weights(K, r, shared.noise(shards), mask, f)
+    LU, pivots, _ = torch.linalg.lu_factor_ex(_identity_plus(W.unsqueeze(-1) * K))
+    if a is None:
+        a = torch.linalg.lu_solve(LU, pivots, (W * r).unsqueeze(-1)).squeeze(-1)
+    return Experts(a, W, LU, pivots)
 
 
 def said(shards: Shards, found: Experts, shared: Shared, X: Tensor, rule: Rule) -> Sums:
@@ -202,10 +188,24 @@ def _judge(shards: Shards, shared: Shared, found: Experts) -> Judged:
     f = found.mean(K)
     V = s2.expand_as(r) if shared.nu is None else likelihood.em_variance(r - f, *shared.noise(shards))
     W = shards.mask / V
-    mean, v = predictive.cavity_of(f, batch.positive(K, W).v, W, found.a)
+    mean, v = predictive.cavity_of(f, _variances(K, W), W, found.a)
     e = r - mean
     if shared.nu is None:
         return Judged(e, v + s2, predictive.normal_log_tail(e, (v + s2).sqrt()), torch.ones_like(r))
     noise = shared.noise(shards)
     log_chance = predictive.log_cdf(-e.abs(), torch.zeros_like(e), v, noise)
     return Judged(e, v + predictive.variance(noise), log_chance, s2 / V)
+
+
+def _variances(K: Tensor, W: Tensor) -> Tensor:
+    """``E x n`` posterior variances of the latent values, by weights that are not negative."""
+    root = W.sqrt()
+    C, _ = torch.linalg.cholesky_ex(_identity_plus(root.unsqueeze(-1) * K * root.unsqueeze(-2)))
+    T = torch.linalg.solve_triangular(C, root.unsqueeze(-1) * K, upper=False)
+    return K.diagonal(dim1=-2, dim2=-1) - T.square().sum(-2)
+
+
+def _identity_plus(M: Tensor) -> Tensor:
+    """I + M, in the place of M."""
+    M.diagonal(dim1=-2, dim2=-1).add_(1.0)
+    return M
