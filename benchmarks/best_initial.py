@@ -16,7 +16,7 @@ import torch
 import robustbo as rb
 from robustbo import seeds
 from robustbo.numerics.baselines.box_plot import whiskers
-from robustbo.replay.spec import optimization as specs
+from robustbo.replay.spec import reading as specs
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.report.text import render
 

@@ -23,8 +23,9 @@ from robustbo.loop.fit import Fitted, fit_to
 from robustbo.loop.judge import judge
 from robustbo.loop.observations import observations
 from robustbo.replay.cells import optimization as cells
-from robustbo.replay.cells.optimization import Cell, recorded
-from robustbo.replay.spec.optimization import RunSpec, load
+from robustbo.replay.cells.optimization import OptimizationCell
+from robustbo.replay.spec.optimization import RunSpec
+from robustbo.replay.spec.reading import load
 from robustbo.report.text import records, render
 from robustbo.surrogates.common.averaged import Averaged
 from robustbo.trials.codec import fold
@@ -47,9 +48,9 @@ def said(place: Path, replication: int, work: Path) -> pd.DataFrame:
     given = load(place)
     assert isinstance(given, RunSpec)
     spec = given.model_copy(update={"trials": max(AFTER)})
-    made = Cell(spec, DEFAULT_SURROGATE, replication, work / place.stem)
+    made = OptimizationCell.of(spec, DEFAULT_SURROGATE, replication, work / place.stem)
     cells.run(made, lambda *_: None)
-    truth = {entry["trial"]: entry for entry in recorded(made).entries}
+    truth = {entry["trial"]: entry for entry in made.entries()}
     _, whole = fold(made.journal, read(made.journal))
     rows = []
     for n in AFTER:

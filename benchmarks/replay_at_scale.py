@@ -27,8 +27,7 @@ import pandas as pd
 import psutil
 from distributed import LocalCluster
 
-from robustbo.replay.cells.engine import cells_in
-from robustbo.replay.output.report import rows_of
+from robustbo.replay.kinds import recorded, rows_of
 from robustbo.report.text import render
 
 RUN = Path(__file__).parents[1] / "runs" / "figure-7-uniform.toml"
@@ -113,7 +112,7 @@ def times(replications: int, trials: int, repetitions: int) -> list[dict[str, An
 
 def record(out: Path) -> pd.DataFrame:
     """All rows but their seconds."""
-    return rows_of(cells_in(out)).drop(columns=SECONDS)
+    return rows_of(recorded(out)).drop(columns=SECONDS)
 
 
 def kills(replications: int, trials: int, count: int, *, on_cluster: bool, seed: int = 0) -> dict[str, Any]:

@@ -1,11 +1,11 @@
 """The README's main picture and tables, from the recorded runs of Figures 7 and 12 of the relevance pursuit paper.
 
 Hartmann6 in six settings. The picture has the baselines that the paper has, the default, and the oracle. Tables:
-every method, the true value at the recommended point after the last trial, and, in brackets, how far that is on the
-way from the plain GP to the oracle (in the second table, averaged over the trials that have a recommended point), by
-the replications that a method has in common with these two. The default's has the 90 % bootstrap interval of that over
-the replications, all methods of one resampled together. Beside it stands the share of `informed`, the plain GP that is
-told of every wrong value as it comes: what can be had without measuring again.
+every method, the true value at the recommended point after the last trial, and, in brackets, its normalized regret
+reduction, from the plain GP to the oracle (in the second table, averaged over the trials that have a recommended
+point), by the replications that a method has in common with these two. The default's has the 90 % bootstrap interval
+of that over the replications, all methods of one resampled together. Beside it stands that of `informed`, the plain GP
+that is told of every wrong value as it comes: what can be had without replicates.
 
     python benchmarks/six_settings.py --out runs/six-settings.png
     python benchmarks/six_settings.py --unseen
@@ -15,15 +15,17 @@ import argparse
 from itertools import product
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from scipy.stats import bootstrap
 
-from robustbo.replay.output.figure import draw_curves, finish
-from robustbo.replay.output.loaded import Loaded, load
-from robustbo.replay.score.optimization import CONFIDENCE, RESAMPLES, way
+from robustbo.replay.output.loaded import load
+from robustbo.replay.score.optimization import CONFIDENCE, RESAMPLES, regret_reduction
+from robustbo.replay.sections.optimization import curves
+from robustbo.replay.sections.section import Loaded
 from robustbo.replay.spec.optimization import RunSpec
+from robustbo.report import canvas
+from robustbo.report.chart import Axis
 from robustbo.trials.settings import DEFAULT_SURROGATE
 
 RUNS = Path(__file__).parents[1] / "runs"
@@ -41,23 +43,21 @@ def recorded(folder: Path, *, is_unseen: bool = False) -> dict[tuple[int, str], 
 
 
 def draw(runs: dict[tuple[int, str], Loaded], path: Path) -> None:
-    """Two rows of panels."""
-    columns = len(runs) // len(RATES)
-    figure, panels = plt.subplots(
-        2, columns, figsize=(4 * columns, 6.4), layout="constrained", sharex=True, sharey=True
-    )
-    for axes, ((number, kind), run) in zip(panels.flat, runs.items(), strict=True):
+    """Two rows of panels, all with the same axes."""
+    panels = []
+    for (number, kind), run in runs.items():
         assert isinstance(run.spec, RunSpec)
-        draw_curves(axes, run.spec, run.found.rows, [m for m in DRAWN if m in run.methods])
-        axes.set_title(f"{RATES[number]} {SETTINGS[kind]}", fontsize=10)
-        if (number, kind) != next(iter(runs)):
-            for line in axes.get_lines():
-                line.set_label("_")  # the legend needs each but once
-    for axes in panels[-1]:
-        axes.set_xlabel("trials")
-    for axes in panels[:, 0]:
-        axes.set_ylabel("true value at the\nrecommended point")
-    finish(figure, path)
+        chart = curves(run.spec, run.found._replace(methods=[m for m in DRAWN if m in run.found.methods]))
+        panels.append(chart._replace(title=f"{RATES[number]} {SETTINGS[kind]}"))
+    x, y = _around([chart.x for chart in panels]), _around([chart.y for chart in panels])
+    panels = [chart._replace(x=x, y=y) for chart in panels]
+    columns = len(runs) // len(RATES)
+    canvas.draw([panels[:columns], panels[columns:]], path)
+
+
+def _around(axes: list[Axis]) -> Axis:
+    """An axis that holds them all."""
+    return axes[0]._replace(low=min(axis.low for axis in axes), high=max(axis.high for axis in axes))
 
 
 def by_replication(rows: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -76,11 +76,11 @@ def table(runs: dict[tuple[int, str], Loaded], column: str) -> str:
     given = [by_replication(run.found.rows, column) for run in runs.values()]
     head = [f"{SETTINGS[kind]}, {RATES[number]}" for number, kind in runs]
     lines = ["| method | " + " | ".join(head) + " |", "| --- |" + " --- |" * len(head)]
-    for method in next(iter(runs.values())).methods:
+    for method in next(iter(runs.values())).found.methods:
         cells = []
         for values in given:
             if method in values:
-                share = way(common(values, method).mean(), method)
+                share = regret_reduction(common(values, method).mean(), method)
                 cells.append(f"{values[method].mean():.2f} ({100 * share:.0f} %)")
             else:
                 cells.append("")
@@ -88,12 +88,12 @@ def table(runs: dict[tuple[int, str], Loaded], column: str) -> str:
     return "\n".join(lines)
 
 
-def way_within(rows: pd.DataFrame, method: str) -> tuple[float, float]:
-    """The interval of how far a method goes on average."""
+def reduction_within(rows: pd.DataFrame, method: str) -> tuple[float, float]:
+    """The interval of a method's normalized regret reduction, of the average."""
     three = common(by_replication(rows, "average"), method)
 
     def found(*drawn: np.ndarray, axis: int) -> np.ndarray:
-        return way({name: values.mean(axis) for name, values in zip(three, drawn, strict=True)}, method)
+        return regret_reduction({name: values.mean(axis) for name, values in zip(three, drawn, strict=True)}, method)
 
     samples, how = three.to_numpy().T, {"confidence_level": CONFIDENCE, "n_resamples": RESAMPLES, "rng": 0}
     return bootstrap(samples, found, paired=True, method="percentile", **how).confidence_interval
@@ -108,11 +108,11 @@ def default(runs: dict[tuple[int, str], Loaded]) -> str:
         values = [by_replication(run.found.rows, column) for column in COLUMNS]
         final, average = (common(given, DEFAULT_SURROGATE).mean() for given in values)
         cells = [f"{final[name]:.2f}" for name in names]
-        cells += [f"{100 * way(means, DEFAULT_SURROGATE):.0f} %" for means in (final, average)]
-        low, high = way_within(run.found.rows, DEFAULT_SURROGATE)
+        cells += [f"{100 * regret_reduction(means, DEFAULT_SURROGATE):.0f} %" for means in (final, average)]
+        low, high = reduction_within(run.found.rows, DEFAULT_SURROGATE)
         cells[-1] += f" ({100 * low:.0f} to {100 * high:.0f})"
         known = common(values[-1], "informed").mean() if "informed" in values[-1] else None
-        cells.append("" if known is None else f"{100 * way(known, 'informed'):.0f} %")
+        cells.append("" if known is None else f"{100 * regret_reduction(known, 'informed'):.0f} %")
         lines.append(f"| {SETTINGS[kind]} | {RATES[number]} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

@@ -99,10 +99,13 @@ WITHIN = {
         "cells": {"spec"},
         "execute": {"spec", "cells"},
         "score": {"spec", "cells"},
-        "output": {"spec", "cells", "score"},
+        "check": {"spec", "cells"},
+        "sections": {"spec", "cells", "score"},
+        "kinds": {"spec", "cells", "score", "check", "sections"},  # all that differs between them, said once
+        "output": {"spec", "cells", "sections", "kinds"},
         "listing": {"spec"},
-        "plan": {"spec", "cells", "execute", "output"},
-        "verify": {"spec", "cells", "output"},
+        "plan": {"spec", "cells", "execute", "kinds"},
+        "verify": {"spec", "cells", "check", "output", "kinds"},
     },
 }
 # The command line imports late so that --help is instant, the package is lazy, matplotlib, Ax, Dask and SQLAlchemy are

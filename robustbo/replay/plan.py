@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from robustbo.errors import SpecError
-from robustbo.replay.cells.engine import AnyCell, cells, is_other_kind, trials_done
+from robustbo.replay.cells.cell import CELLS, Cell
 from robustbo.replay.execute.work import past_seconds
-from robustbo.replay.output.report import table_of
-from robustbo.replay.spec import optimization as specs
-from robustbo.replay.spec.optimization import AnySpec
+from robustbo.replay.kinds import KINDS, kind_of
+from robustbo.replay.spec import reading
+from robustbo.replay.spec.reading import AnySpec
 from robustbo.report.text import Rows, records
 
 UNKNOWN = "unknown"
@@ -20,7 +20,7 @@ class Plan(NamedTuple):
 
     spec: AnySpec
     folder: Path
-    cells: Sequence[AnyCell]
+    cells: Sequence[Cell]
     done: dict[tuple[str, int], int]
 
 
@@ -30,10 +30,12 @@ def plan(spec: AnySpec, folder: Path, resume: bool) -> Plan:
     Raises:
         SpecError: If the folder holds results of another spec, or any at all without ``resume``.
     """
-    if is_other_kind(spec, folder):
+    kind = kind_of(spec)
+    others = [other.cell.suffix for other in KINDS.values() if other is not kind]
+    if any(any((folder / CELLS).glob(f"*{suffix}")) for suffix in others):
         raise SpecError(f"{folder}: holds a run of another kind; choose another --out")
-    made = cells(spec, folder)
-    done = {(cell.method, cell.replication): min(trials_done(cell), spec.trials) for cell in made}
+    made = kind.cells(spec, folder)
+    done = {(cell.method, cell.replication): min(len(cell.entries()), spec.trials) for cell in made}
     if any(done.values()) and not resume:
         raise SpecError(f"{folder}: holds results; leave --no-resume away to continue them, or choose another --out")
     return Plan(spec, folder, made, done)
@@ -56,10 +58,10 @@ def plan_all(
     """
     plans = []
     for run in runs:
-        path = specs.find(run)
-        name = (path.resolve().parent.name or "run") if path.name == specs.SPEC_FILE else path.stem
+        path = reading.find(run)
+        name = (path.resolve().parent.name or "run") if path.name == reading.SPEC_FILE else path.stem
         folder = Path("results") / name if out is None else out / name if len(runs) > 1 else out
-        plans.append(plan(specs.only(specs.load(run, overrides), methods), folder, resume))
+        plans.append(plan(reading.only(reading.load(run, overrides), methods), folder, resume))
     return plans
 
 
@@ -104,11 +106,11 @@ def summaries(plans: Sequence[Plan], *, is_readable: bool) -> Rows:
     """The summary rows of all finished cells of the plans, run by run; shortened for people where ``is_readable``."""
     found: Rows = []
     for spec, folder, planned, _ in plans:
-        finished = [cell for cell in planned if trials_done(cell) >= spec.trials]
+        finished = [cell for cell in planned if len(cell.entries()) >= spec.trials]
         if not finished:
             continue
-        table = table_of(finished, spec)
-        for row in records(table.summary):
+        kind = kind_of(spec)
+        for row in records(kind.tables(kind.rows(finished), spec).summary):
             named = {"run": folder.name} if len(plans) > 1 else {}
-            found.append(named | (table.readable(row) if is_readable else row))
+            found.append(named | (kind.readable(row) if is_readable else row))
     return found

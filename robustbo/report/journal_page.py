@@ -8,11 +8,11 @@ import numpy as np
 
 from robustbo.loop.cache import FitCache
 from robustbo.loop.fit import Fitted, fit
-from robustbo.report import svg
+from robustbo.report import svg, timeline
+from robustbo.report.chart import GRAY, Axis, Chart, Line, axis, labels
 from robustbo.report.html import check_name, document, table
 from robustbo.report.palette import COLORS
 from robustbo.report.summary import how, how_far, overview, verdict_row, with_sd
-from robustbo.report.timeline import fates
 from robustbo.searchspace.encoding import encode
 from robustbo.searchspace.parameters import Choice, Parameter
 from robustbo.trials.history import History
@@ -20,8 +20,6 @@ from robustbo.trials.settings import Settings
 
 POINTS = 61  # of a slice
 TICKS = 5
-BLUE, ORANGE, GREEN = COLORS[:3]
-STYLES = {"believed": (BLUE, "none"), "called wrong": ("none", ORANGE), "cleared again": (GREEN, "none")}
 
 
 def write(name: str, settings: Settings, history: History, path: Path) -> None:
@@ -59,24 +57,12 @@ def page(name: str, settings: Settings, history: History) -> str:
 
 def _progress(settings: Settings, history: History, fits: FitCache) -> str:
     """The values by trial and what has become of them, and the best one so far of those that are believed."""
-    by_fate = fates(settings, history, fits)
-    believed = {t.number: t.measured for fate in ("believed", "cleared again") for t in by_fate[fate]}
-    numbers, values = np.array(sorted(believed)), np.array([believed[n] for n in sorted(believed)])
-    best = np.maximum.accumulate(values) if settings.sign > 0 else np.minimum.accumulate(values)
-    every = [np.array([t.measured for trials in by_fate.values() for t in trials])]
-    around = svg.frame([np.array([0.0, len(history)])], [values] if len(values) else every, "trial", "measured value")
-    reach = 0.3 * (around.y[1] - around.y[0])
-    within = around._replace(y=(around.y[0] - reach, around.y[1] + reach))
-    kinds = [
-        svg.Dots(fate, *STYLES[fate], np.array([t.number for t in of]), np.array([t.measured for t in of]))
-        for fate, of in by_fate.items()
-    ]
-    line = svg.Line("best", GREEN, "6 3", numbers, best)
-    shown = "; ".join(f"{kind.label}: {len(kind.x)}" for kind in kinds)
+    chart = timeline.values(settings, history, fits)
     return (
-        svg.dots(kinds, within, f"values by trial; {shown}", [line])
-        + f"<p>Blue: believed; orange ring: called wrong; green: cleared again ({escape(shown)}). Dashed: the best "
-        "believed value so far. Values beyond the frame are drawn at its edge.</p>"
+        svg.draw(chart)
+        + "<p>Blue: believed; orange cross: called wrong; green diamond: cleared again; ringed: replicates "
+        f"({escape(timeline.counts(list(chart.dots)))}). Dashed: the best believed value so far. "
+        "Values beyond the frame are drawn at its edge.</p>"
     )
 
 
@@ -104,7 +90,7 @@ def _suspects(found: dict[str, Any]) -> str:
         lines.append(
             [suspect["trial"], f"{suspect['value']:.6g}", expected, evidence, verdict, suspect["remeasured"], why]
         )
-    header = ["trial", "value", "expected", "evidence, nats", "", "measured again", "why"]
+    header = ["trial", "value", "expected", "evidence, nats", "", "replicated", "why"]
     note = (
         "Evidence: by how many nats the data are likelier if the value has an error of its own; 5 nats are 150 times."
     )
@@ -124,10 +110,11 @@ def _slices(settings: Settings, history: History, fits: FitCache, incumbent: dic
             rows = zip(parameter.values, mean, high - mean, strict=True)
             parts.append(table([name, "mean", "± 2 sd"], [[f"{v!r}", f"{m:.6g}", f"{s:.2g}"] for v, m, s in rows]))
             continue
-        within = svg.frame([np.array([0.0, 1.0])], ends, name, "predicted value")._replace(xnames=_names(parameter))
-        upright = svg.Line("here", "#777777", "2 4", np.array([here, here]), np.array(within.y))
-        curve = svg.Line("slice", BLUE, "", units, mean, low, high)
-        parts.append(svg.lines([curve, upright], within, f"{name}: prediction through the incumbent"))
+        y = axis("predicted value", *ends)
+        upright = Line("", GRAY, np.array([here, here]), np.array([y.low, y.high]), dash="2 4")
+        curve = Line("", COLORS[0], units, mean, low, high)
+        about = f"{name}: prediction through the incumbent"
+        parts.append(svg.draw(Chart(about, Axis(name, 0.0, 1.0, names=_names(parameter)), y, [curve, upright])))
     return "".join(parts)
 
 
@@ -145,4 +132,4 @@ def _names(parameter: Parameter) -> tuple[tuple[float, str], ...]:
     """Values of a parameter along its unit coordinate."""
     values = [*dict.fromkeys(parameter.from_unit(k / (TICKS - 1)) for k in range(TICKS))]
     numbers = [float(value) for value in values if value is not None]
-    return tuple(zip(map(parameter.to_unit, values), svg.labels(numbers), strict=True))
+    return tuple(zip(map(parameter.to_unit, values), labels(numbers), strict=True))

@@ -8,25 +8,20 @@ from robustbo.trials.settings import DEFAULT_SURROGATE
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 FIXED = {"oracle": "#000000", "sobol": "#999999", "standard": "#0072B2", DEFAULT_SURROGATE: "#D55E00"}
-LINES = {"-": "", ":": "2 4", "--": "8 4", "-.": "1 6"}  # matplotlib's, and their dashes in SVG
+SOLID, DOTTED, DASHED, SPARSE = "", "2 4", "8 4", "1 6"
 
 
 class Look(NamedTuple):
-    """A method's color, and its line as matplotlib calls it."""
+    """A method's color, and the dashes of its line: lengths of dashes and gaps, as SVG has them; "" if it is solid."""
 
     color: str
-    line: str
-
-    @property
-    def dash(self) -> str:
-        """The line's dashes in SVG; "" for a solid one."""
-        return LINES[self.line]
+    dash: str
 
 
 def looks(methods: Sequence[str]) -> dict[str, Look]:
     """How each of some methods is drawn; the same everywhere for those that every run has."""
     colors = [color for color in COLORS if color not in FIXED.values()]
-    free = (Look(color, line) for line, color in product(("-", ":", "--"), colors))
-    last = Look("#999999", "-.")  # where there are no more
-    fixed = {name: Look(color, "--" if name == "oracle" else "-") for name, color in FIXED.items()}
+    free = (Look(color, dash) for dash, color in product((SOLID, DOTTED, DASHED), colors))
+    last = Look("#999999", SPARSE)  # where there are no more
+    fixed = {name: Look(color, DASHED if name == "oracle" else SOLID) for name, color in FIXED.items()}
     return {method: fixed[method] if method in fixed else next(free, last) for method in methods}

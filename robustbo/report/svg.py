@@ -1,183 +1,102 @@
-"""Line charts and scatter plots as SVG text, which a page can hold, a printer print and a reader switch on and off."""
+"""Charts as SVG text, which a page can hold, a printer print and a reader switch on and off."""
 
 import math
 from collections.abc import Sequence
 from html import escape
-from typing import NamedTuple
 
 import numpy as np
 
-WIDTH, HEIGHT = 640, 300
-LEFT, RIGHT, TOP, BOTTOM = 72, 12, 12, 40
-FARTHEST = 1e300  # so that a range has a finite width
+from robustbo.report.chart import Chart, Dots, Line
+
+WIDTH = 640
+LEFT, NAMED, RIGHT, TOP, BOTTOM = 72, 170, 12, 12, 40  # NAMED is on the left of names
+SHAPES = {  # of half width 1
+    "X": "M-1-.5-.5-1 0-.5.5-1 1-.5.5 0 1 .5.5 1 0 .5-.5 1-1 .5-.5 0z",
+    "D": "M0-1 1 0 0 1-1 0z",
+    "s": "M-1-1H1V1H-1z",
+}
+Points = list[tuple[float, float]]
 
 
-class Line(NamedTuple):
-    """One curve.
-
-    Attributes:
-        key: Class of its marks, by which they are switched.
-        color: Of the curve.
-        dash: SVG's dash pattern; "" for a solid line.
-        x: ``n`` places.
-        y: ``n`` values; NaN leaves a gap.
-        low: ``n`` lower ends of a band, or None.
-        high: ``n`` upper ends.
-    """
-
-    key: str
-    color: str
-    dash: str
-    x: np.ndarray
-    y: np.ndarray
-    low: np.ndarray | None = None
-    high: np.ndarray | None = None
+def draw(chart: Chart) -> str:
+    """A chart as HTML: an SVG picture that scrolls where it is wider than the screen."""
+    on = _On(chart)
+    marks = [*on.axes(), *map(on.line, chart.lines), *map(on.dots, chart.dots), *on.notes()]
+    label = escape(chart.about or chart.title, quote=True)
+    head = f'<svg viewBox="0 0 {WIDTH} {chart.height:g}" role="img" aria-label="{label}">'
+    return f'<div class="scroll">{head}{"".join(marks)}</svg></div>'
 
 
-class Dots(NamedTuple):
-    """Marks of one kind: where, and how they are drawn."""
+class _On:
+    """The picture that a chart is drawn on."""
 
-    label: str
-    fill: str
-    stroke: str
-    x: np.ndarray
-    y: np.ndarray
+    def __init__(self, chart: Chart) -> None:
+        self._chart = chart
+        self._left, self._bottom = NAMED if chart.y.names else LEFT, chart.height - BOTTOM
 
+    def across(self, x: float) -> float:
+        return round(self._left + self._chart.x.share(x) * (WIDTH - self._left - RIGHT), 1)
 
-class Frame(NamedTuple):
-    """The ranges that a chart shows, its labels, and places along x with names, where round numbers will not do."""
+    def up(self, y: float) -> float:
+        return round(self._bottom - self._chart.y.share(y) * (self._bottom - TOP), 1)
 
-    x: tuple[float, float]
-    y: tuple[float, float]
-    xlabel: str
-    ylabel: str
-    xnames: tuple[tuple[float, str], ...] = ()
+    def places(self, x: np.ndarray, y: np.ndarray) -> Points:
+        return [(self.across(a), self.up(b)) for a, b in zip(x, y, strict=True) if math.isfinite(b)]
 
-    def place(self, x: float, y: float) -> tuple[float, float]:
-        """From values to points of the picture."""
-        (x0, x1), (y0, y1) = self.x, self.y
-        across = LEFT + (x - x0) / (x1 - x0) * (WIDTH - LEFT - RIGHT)
-        return round(across, 1), round(HEIGHT - BOTTOM - (y - y0) / (y1 - y0) * (HEIGHT - TOP - BOTTOM), 1)
+    def axes(self) -> list[str]:
+        """Labels, what is written along them, and thin lines where a number is: along the names, if there are any."""
+        chart, left, bottom = self._chart, self._left, self._bottom
+        marks = []
+        for value, name in chart.x.ticks():
+            x = self.across(value)
+            if chart.y.names:
+                marks.append(f'<line x1="{x}" x2="{x}" y1="{TOP}" y2="{bottom:g}" stroke="#e4e4e4"/>')
+            marks.append(_text(name, x, bottom + 16))
+        for value, name in chart.y.ticks():
+            y = self.up(value)
+            if not chart.y.names:
+                marks.append(f'<line x1="{left}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}" stroke="#e4e4e4"/>')
+            marks.append(_text(name, left - 6, y + 4, "end"))
+        middle = (bottom + TOP) / 2
+        marks.append(_text(chart.x.label, (WIDTH + left) / 2, chart.height - 6))
+        if chart.y.label:
+            marks.append(_text(chart.y.label, 14, middle, more=f' transform="rotate(-90 14 {middle:g})"'))
+        return marks
 
-
-def frame(x: Sequence[np.ndarray], y: Sequence[np.ndarray], xlabel: str, ylabel: str) -> Frame:
-    """A frame that holds all finite values; of no width where there are none or one."""
-    ranges = []
-    for arrays in (x, y):
-        values = np.concatenate([np.asarray(a, dtype=float).ravel() for a in arrays] or [np.zeros(1)])
-        values = values[np.isfinite(values)].clip(-FARTHEST, FARTHEST)
-        low, high = (values.min(), values.max()) if len(values) else (0.0, 1.0)
-        half = max(0.5, 1e-9 * abs(float(low)))
-        ranges.append((float(low), float(high)) if high > low else (float(low) - half, float(low) + half))
-    return Frame(ranges[0], ranges[1], xlabel, ylabel)
-
-
-def ticks(low: float, high: float, most: int = 6) -> list[float]:
-    """Round numbers within a range."""
-    step = 10.0 ** math.floor(math.log10((high - low) / most))
-    step = next(s for s in (step, 2 * step, 5 * step, 10 * step) if (high - low) / s <= most)
-    decimals = 2 - math.floor(math.log10(step))
-    return [round(k * step, decimals) for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
-
-
-def labels(values: Sequence[float]) -> list[str]:
-    """Numbers as text, with as few digits as tell them apart."""
-    for digits in range(3, 16):
-        texts = [f"{value:.{digits}g}" for value in values]
-        if len(set(texts)) == len(set(values)):
-            break
-    return texts
-
-
-def lines(given: Sequence[Line], within: Frame, label: str) -> str:
-    """Curves with their bands."""
-    return _chart(_curves(given, within), within, label)
-
-
-def _curves(given: Sequence[Line], within: Frame) -> list[str]:
-    marks = []
-    for line in given:
-        here = [within.place(x, y) for x, y in zip(line.x, line.y, strict=True) if math.isfinite(y)]
+    def line(self, line: Line) -> str:
+        """A curve over its band."""
         band = ""
         if line.low is not None and line.high is not None:
-            ends = [(x, a, b) for x, a, b in zip(line.x, line.low, line.high, strict=True) if math.isfinite(a + b)]
-            around = [within.place(x, a) for x, a, _ in ends] + [within.place(x, b) for x, _, b in ends[::-1]]
-            band = f'<polygon points="{_points(around)}" fill="{line.color}" fill-opacity="0.13"/>' if ends else ""
-        stroke = f'fill="none" stroke="{line.color}" stroke-width="2" stroke-dasharray="{line.dash}"'
-        marks.append(f'<g class="{line.key}">{band}<polyline points="{_points(here)}" {stroke}/></g>')
-    return marks
+            is_there = np.isfinite(line.low + line.high)
+            x, low, high = (np.asarray(values)[is_there] for values in (line.x, line.low, line.high))
+            around = _points(self.places(x, low) + self.places(x, high)[::-1])
+            band = f'<polygon points="{around}" fill="{line.color}" fill-opacity="0.13"/>' if len(x) else ""
+        stroke = f'stroke="{line.color}" stroke-width="{line.width:g}" stroke-dasharray="{line.dash}"'
+        curve = f'<polyline points="{_points(self.places(line.x, line.y))}" fill="none" {stroke}/>'
+        return f'<g class="{line.key}">{band}{curve}</g>'
+
+    def dots(self, dots: Dots) -> str:
+        """Marks of one kind; where they lie on each other that is seen."""
+        shape, size = SHAPES.get(dots.shape), dots.size
+        if shape is None:
+            marks = [f'<circle cx="{x}" cy="{y}" r="{size:g}"/>' for x, y in self.places(dots.x, dots.y)]
+        else:
+            scaled = f'scale({size:g})" vector-effect="non-scaling-stroke"'
+            marks = [
+                f'<path d="{shape}" transform="translate({x} {y}) {scaled}/>' for x, y in self.places(dots.x, dots.y)
+            ]
+        look = f'fill="{dots.fill}" stroke="{dots.stroke}" fill-opacity="0.7"'
+        return f'<g class="{dots.key}" {look}>{"".join(marks)}</g>'
+
+    def notes(self) -> list[str]:
+        """Words, over their places."""
+        notes = [(note.text, self.across(note.x) + 4, self.up(note.y) - 3) for note in self._chart.notes]
+        return [_text(*note, "start", ' fill="#777"') for note in notes]
 
 
-def dots(given: Sequence[Dots], within: Frame, label: str, curves: Sequence[Line] = ()) -> str:
-    """Marks, those of the last kind on top, over curves."""
-    marks = _curves(curves, within)
-    for kind in given:
-        for x, y in zip(kind.x, kind.y, strict=True):
-            across, up = within.place(x, min(max(y, within.y[0]), within.y[1]))
-            marks.append(f'<circle cx="{across}" cy="{up}" r="4" fill="{kind.fill}" stroke="{kind.stroke}"/>')
-    return _chart(marks, within, label)
-
-
-class Strip(NamedTuple):
-    """One row of dots: class and color of its marks, its name, and ``n`` values."""
-
-    key: str
-    color: str
-    name: str
-    values: np.ndarray
-
-
-def strips(given: Sequence[Strip], xlabel: str, label: str) -> str:
-    """A row of dots each, with a bar at their mean."""
-    within = frame([strip.values for strip in given], [np.array([0.0, 1.0])], xlabel, "")
-    left, row = 170, 22
-    height = row * len(given) + BOTTOM + TOP
-
-    def across(value: float) -> float:
-        return round(left + (value - within.x[0]) / (within.x[1] - within.x[0]) * (WIDTH - left - RIGHT), 1)
-
-    marks = []
-    for value, text in _named(*within.x):
-        x = across(value)
-        marks.append(f'<line x1="{x}" x2="{x}" y1="{TOP}" y2="{height - BOTTOM}" stroke="#e4e4e4"/>')
-        marks.append(f'<text x="{x}" y="{height - BOTTOM + 16}" text-anchor="middle">{text}</text>')
-    for i, strip in enumerate(given):
-        y = TOP + row * (i + 0.5)
-        name = f'<text x="{left - 8}" y="{y + 4}" text-anchor="end">{escape(strip.name)}</text>'
-        values = [across(value) for value in strip.values if math.isfinite(value)]
-        dots = "".join(f'<circle cx="{x}" cy="{y}" r="3.5" fill="{strip.color}" fill-opacity="0.5"/>' for x in values)
-        at = sum(values) / len(values) if values else left
-        bar = f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{y - 8}" y2="{y + 8}" stroke="{strip.color}" stroke-width="3"/>'
-        marks.append(f'<g class="{strip.key}">{name}{dots}{bar if values else ""}</g>')
-    marks.append(f'<text x="{(WIDTH + left) / 2}" y="{height - 6}" text-anchor="middle">{escape(xlabel)}</text>')
-    return _picture(marks, height, label)
+def _text(text: str, x: float, y: float, anchor: str = "middle", more: str = "") -> str:
+    return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}"{more}>{escape(text)}</text>'
 
 
 def _points(places: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{x:g},{y:g}" for x, y in places)
-
-
-def _chart(marks: Sequence[str], within: Frame, label: str) -> str:
-    axes = []
-    for value, name in within.xnames or _named(*within.x):
-        x, _ = within.place(value, within.y[0])
-        axes.append(f'<text x="{x}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{escape(name)}</text>')
-    for value, name in _named(*within.y):
-        _, y = within.place(within.x[0], value)
-        axes.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}" stroke="#e4e4e4"/>')
-        axes.append(f'<text x="{LEFT - 6}" y="{y + 4}" text-anchor="end">{name}</text>')
-    middle = (HEIGHT - BOTTOM + TOP) / 2
-    axes.append(f'<text x="{(WIDTH + LEFT) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{escape(within.xlabel)}</text>')
-    turned = f'transform="rotate(-90 14 {middle})"'
-    axes.append(f'<text x="14" y="{middle}" text-anchor="middle" {turned}>{escape(within.ylabel)}</text>')
-    return _picture([*axes, *marks], HEIGHT, label)
-
-
-def _named(low: float, high: float) -> list[tuple[float, str]]:
-    values = ticks(low, high)
-    return list(zip(values, labels(values), strict=True))
-
-
-def _picture(marks: Sequence[str], height: float, label: str) -> str:
-    head = f'<svg viewBox="0 0 {WIDTH} {height:g}" role="img" aria-label="{escape(label, quote=True)}">'
-    return f'<div class="scroll">{head}{"".join(marks)}</svg></div>'

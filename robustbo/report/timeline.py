@@ -1,6 +1,5 @@
-"""An optimization's timeline as a picture: each value, which were called wrong when, and which were cleared again."""
+"""An optimization's timeline: each value, which were called wrong when, and which were cleared again."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,14 +7,15 @@ import numpy as np
 from robustbo.errors import RobustBOError
 from robustbo.loop.cache import FitCache
 from robustbo.loop.outliers import outliers
-from robustbo.report.canvas import finish, plt
+from robustbo.report import canvas
+from robustbo.report.chart import FARTHEST, Axis, Chart, Dots, Line, axis
 from robustbo.report.palette import COLORS
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
 
-(BLUE, RED, GREEN), GRAY = COLORS[:3], "#bbbbbb"
-FARTHEST = 1e6  # median deviations from the median: a value beyond is drawn there
-FORMATS = (".png", ".pdf", ".svg")
+BLUE, ORANGE, GREEN = COLORS[:3]
+LOOKS = {"believed": (BLUE, "o"), "called wrong": (ORANGE, "X"), "cleared again": (GREEN, "D")}
+REACH = 1.0  # ranges of the believed values, that a wrong one may be away and still be within the frame
 NEEDED = "a picture needs matplotlib, which is not installed; install robustbo[report]"
 
 
@@ -30,6 +30,57 @@ def fates(settings: Settings, history: History, fits: FitCache | None = None) ->
     return found
 
 
+def values(settings: Settings, history: History, fits: FitCache | None = None) -> Chart:
+    """The values by trial and what has become of them, and the best so far of those that are believed.
+
+    The frame is around the values that are believed: a wrong one that is far from them is drawn at its edge.
+    """
+    by_fate = fates(settings, history, fits)
+    told = [trial for trials in by_fate.values() for trial in trials]
+    believed = sorted(by_fate["believed"] + by_fate["cleared again"], key=lambda trial: trial.number)
+    numbers, y = np.array([t.number for t in believed]), np.array([t.measured for t in believed])
+    best = np.maximum.accumulate(y) if settings.sign > 0 else np.minimum.accumulate(y)
+    repeats = [trial for trial in told if trial.repeats is not None]
+    dots = [_dots(trials, fate, LOOKS[fate][0], "none", LOOKS[fate][1]) for fate, trials in by_fate.items()]
+    dots += [_dots(repeats, "replicates", "none", "#555555", "o", 7.0)] if repeats else []
+    return Chart(
+        f"{settings.surrogate}, {settings.direction}, {len(history)} trials",
+        axis("trial", np.array([0.0, len(history)])),
+        axis("measured value", _near(np.array([t.measured for t in told]), y), margin=0.06),
+        [Line("best believed so far", GREEN, numbers, best, dash="6 3", width=1.5)],
+        dots,
+        about="values by trial; " + counts(dots),
+    )
+
+
+def _near(told: np.ndarray, believed: np.ndarray) -> np.ndarray:
+    """Those that would not crush the believed ones into a line; all if none is believed."""
+    if len(believed) == 0:
+        return told
+    reach = REACH * np.ptp(believed.clip(-FARTHEST, FARTHEST))
+    return told[(told >= believed.min() - reach) & (told <= believed.max() + reach)]
+
+
+def counts(dots: list[Dots]) -> str:
+    """How many marks there are of each kind, in words."""
+    return "; ".join(f"{kind.label}: {len(kind.x)}" for kind in dots)
+
+
+def diagnoses(history: History) -> Chart:
+    """What each diagnosis called wrong: a trial's place across, the diagnosis's from top to bottom."""
+    every = [d.trial for d in history.diagnoses]
+    lines = [Line("", "#bbbbbb", np.array([-0.5, n - 0.5]), np.array([n, n]), width=0.7) for n in every]
+    dots = []
+    for is_void, color, label in ((False, ORANGE, ""), (True, "#bbbbbb", "void: all are used")):
+        pairs = [(number, d.trial) for d in history.diagnoses if d.void == is_void for number in d.outliers]
+        if pairs:
+            x, y = np.array(pairs, dtype=float).T
+            dots.append(Dots(label, color, "none", x, y, shape="s", size=2.5))
+    up = axis("diagnosis before trial", np.array(every, dtype=float))
+    down = Axis(up.label, up.high, up.low)
+    return Chart("", axis("trial", np.array([0.0, len(history)])), down, lines, dots, height=180)
+
+
 def draw(settings: Settings, history: History, path: Path) -> None:
     """Draw a history: above, the values by trial; below, where there are diagnoses, what each called wrong.
 
@@ -41,61 +92,16 @@ def draw(settings: Settings, history: History, path: Path) -> None:
     Raises:
         RobustBOError: If matplotlib is not installed or does not know the format, or nothing has been told.
     """
-    if plt is None:
+    if canvas.plt is None:
         raise RobustBOError(NEEDED)
-    if path.suffix not in FORMATS:
-        raise RobustBOError(f"the picture's name must end in one of {', '.join(FORMATS)}, got {path.name!r}")
-    by_fate = fates(settings, history)
-    if not any(by_fate.values()):
+    if path.suffix not in canvas.FORMATS:
+        known = ", ".join(canvas.FORMATS)
+        raise RobustBOError(f"the picture's name must end in one of {known}, got {path.name!r}")
+    if not history.having("told"):
         raise RobustBOError("a timeline needs at least one told value, got none")
-    has_diagnoses = bool(history.diagnoses)
-    figure, panels = plt.subplots(
-        1 + has_diagnoses,
-        figsize=(8.4, 5.4 if has_diagnoses else 3.6),
-        layout="constrained",
-        sharex=True,
-        squeeze=False,
-        gridspec_kw={"height_ratios": [3, 2][: 1 + has_diagnoses]},
-    )
-    _draw_values(panels[0, 0], by_fate)
-    panels[0, 0].set_title(f"{settings.surrogate}, {settings.direction}, {len(history)} trials")
-    if has_diagnoses:
-        _draw_diagnoses(panels[1, 0], history)
-    panels[-1, 0].set_xlabel("trial")
-    for axes in panels[:, 0]:
-        axes.spines[["top", "right"]].set_visible(False)
-    finish(figure, path)
+    canvas.draw([[values(settings, history)], *([[diagnoses(history)]] if history.diagnoses else [])], path)
 
 
-def _draw_values(axes, by_fate: dict[str, list[Trial]]) -> None:  # type: ignore[no-untyped-def]
-    every = [t.measured for trials in by_fate.values() for t in trials]
-    center = float(np.median(every))
-    farthest = FARTHEST * (float(np.median([abs(value - center) for value in every])) or 1.0)
-    for (fate, trials), color, marker in zip(by_fate.items(), (BLUE, RED, GREEN), "oXD", strict=True):
-        shown = [min(max(t.measured, center - farthest), center + farthest) for t in trials]
-        axes.scatter([t.number for t in trials], shown, s=26, c=color, marker=marker, label=fate)
-    repeats = [t for trials in by_fate.values() for t in trials if t.repeats is not None]
-    if repeats:
-        places = ([t.number for t in repeats], [t.measured for t in repeats])
-        axes.scatter(*places, s=90, facecolors="none", edgecolors="#555555", label="measured again")
-    axes.set_ylabel("measured value")
-    values = [t.measured for t in by_fate["believed"] + by_fate["cleared again"]]
-    if by_fate["called wrong"] and len(values) > 1 and _is_far(values, by_fate["called wrong"]):
-        axes.set_yscale("symlog", linthresh=float(np.std(values)) or 1.0)
-
-
-def _is_far(values: Sequence[float], wrong: Sequence[Trial]) -> bool:
-    """Whether the wrong values would crush the others into a line."""
-    center, spread = float(np.median(values)), float(np.ptp(values)) or 1.0
-    return max(abs(t.measured - center) for t in wrong) > 5 * spread
-
-
-def _draw_diagnoses(axes, history: History) -> None:  # type: ignore[no-untyped-def]
-    for d in history.diagnoses:
-        axes.plot([-0.5, d.trial - 0.5], [d.trial, d.trial], color=GRAY, linewidth=0.6, zorder=0)
-    for is_void, color, label in ((False, RED, "called wrong"), (True, GRAY, "void: all are used")):
-        pairs = [(number, d.trial) for d in history.diagnoses if d.void == is_void for number in d.outliers]
-        if pairs:
-            axes.scatter(*zip(*pairs, strict=True), s=12, c=color, marker="s", label=label if is_void else None)
-    axes.set_ylabel("diagnosis before trial")
-    axes.invert_yaxis()
+def _dots(trials: list[Trial], label: str, fill: str, stroke: str, shape: str, size: float = 4.0) -> Dots:
+    x, y = np.array([float(t.number) for t in trials]), np.array([t.measured for t in trials])
+    return Dots(label, fill, stroke, x, y, shape, size)

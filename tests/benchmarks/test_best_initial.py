@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from robustbo.replay.spec.optimization import load as load_spec
+from robustbo.replay.spec.reading import load as load_spec
 
 RUNS = Path(__file__).parents[2] / "runs"
 

@@ -12,7 +12,8 @@ import pytest
 
 import robustbo as rb
 from robustbo.cli.app import main
-from robustbo.replay.spec.optimization import RunSpec, load
+from robustbo.replay.spec.optimization import RunSpec
+from robustbo.replay.spec.reading import load
 
 SPEC = """
 problem = "hartmann6"
@@ -109,7 +110,7 @@ def test_verify_says_the_same_twice_and_finds_a_difference(cli, tmp_path, monkey
         (6, "the same, bit for bit"),
         (None, "the same, bit for bit"),
     ]
-    monkeypatch.setattr("robustbo.replay.verify.recommend", lambda *_: 0)
+    monkeypatch.setattr("robustbo.replay.check.optimization.recommend", lambda *_: 0)
     code, out, _ = cli("verify", "results/small", "--format", "json")
     assert code == 1
     assert all("recommended: recorded" in row["verdict"] for row in json.loads(out)[:2])
@@ -342,7 +343,8 @@ def test_a_killed_replay_goes_on_from_there_to_the_same_bits(tmp_path):
 def test_the_recorded_specs_are_valid():
     from pathlib import Path
 
-    from robustbo.replay.spec.optimization import RegressionSpec, load
+    from robustbo.replay.spec.reading import load
+    from robustbo.replay.spec.regression import RegressionSpec
 
     runs = Path(__file__).parents[2] / "runs"
     specs = [load(path) for path in (*runs.glob("*/spec.toml"), *runs.glob("*.toml"))]

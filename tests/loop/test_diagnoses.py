@@ -150,6 +150,6 @@ class TestTimeline:
             draw(opt.settings, opt.history, tmp_path / "t.png")
 
     def test_without_matplotlib_it_says_what_to_install(self, path, tmp_path, monkeypatch):
-        monkeypatch.setattr("robustbo.report.timeline.plt", None)
+        monkeypatch.setattr("robustbo.report.canvas.plt", None)
         with pytest.raises(rb.RobustBOError, match=r"install robustbo\[report\]"):
             draw(*fold(path, read(path)), tmp_path / "t.png")

@@ -7,7 +7,8 @@ import pytest
 
 import robustbo as rb
 from robustbo.errors import ReplayMismatch
-from robustbo.replay.verify import UNREPEATABLE, verdicts, verify_journal
+from robustbo.replay.check.asks import UNREPEATABLE, verify_journal
+from robustbo.replay.verify import verdicts
 from robustbo.study.recomputing import REMEMBERED, decisions, recomputed
 from robustbo.trials.codec import opened
 from robustbo.trials.history import History

@@ -7,27 +7,28 @@ verified, and a recommendation is asked for after the last trial alone, since Ax
 import logging
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from robustbo.ax import best, client_for, complete, generation_strategy, outliers
-from robustbo.replay.cells.optimization import Cell, begin_truth, flagged_of, is_done, told_value, truth_of
+from robustbo.replay.cells.cell import Progress
+from robustbo.replay.cells.optimization import OptimizationCell, flagged_of, told_value, truth_of
 from robustbo.trials.codec import header
 from robustbo.trials.storage.journal import Journal
 
 METRIC = "value"
 
 
-def run(cell: Cell, progress: Callable[[int, float | None], None]) -> None:
+def run(cell: OptimizationCell, progress: Progress) -> None:
     """Run a cell from its first trial to its last."""
-    if is_done(cell):
+    if cell.is_done:
         return
-    for path in (cell.journal, cell.truth):
+    for path in (cell.journal, cell.record):
         path.unlink(missing_ok=True)
     problem, corruption, client = cell.spec.load_problem(), cell.spec.build_corruption(), client_of(cell)
     journal = Journal.create(cell.journal, header(cell.settings))
-    truth = begin_truth(cell)
+    truth = cell.opened()
     with _hushed():
         for number in range(cell.spec.trials):
             started = time.perf_counter()
@@ -46,7 +47,7 @@ def run(cell: Cell, progress: Callable[[int, float | None], None]) -> None:
         truth.append(flagged_of(cell, _flagged(cell, client)))
 
 
-def client_of(cell: Cell) -> Any:
+def client_of(cell: OptimizationCell) -> Any:
     """A client for a cell's problem, with the strategy of its method."""
     problem, method, seed = cell.spec.load_problem(), cell.how, cell.root % 2**31
     with _hushed():
@@ -61,7 +62,7 @@ def client_of(cell: Cell) -> Any:
     return client
 
 
-def _recommended(cell: Cell, client: Any) -> int:
+def _recommended(cell: OptimizationCell, client: Any) -> int:
     """The trial that Ax recommends, or that we do where the strategy is ours."""
     if cell.how.engine == "ax":
         return best(client).trial_index
@@ -69,7 +70,7 @@ def _recommended(cell: Cell, client: Any) -> int:
     return trial_index
 
 
-def _flagged(cell: Cell, client: Any) -> list[int]:
+def _flagged(cell: OptimizationCell, client: Any) -> list[int]:
     if cell.how.engine != "ax":
         return []
     report = outliers(client)

@@ -6,12 +6,12 @@ seconds that it took alone are another's.
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -21,8 +21,7 @@ from robustbo import seeds
 from robustbo.determinism.isolation import seeded
 from robustbo.errors import FitError, JournalError, RobustBOError, SpecError
 from robustbo.replay.cells import records
-from robustbo.replay.cells.digest import check, digest
-from robustbo.replay.cells.optimization import CELLS
+from robustbo.replay.cells.cell import Cell, Progress
 from robustbo.replay.spec.method import RECORDED, why_not
 from robustbo.replay.spec.regression import Fitted, RegressionSpec, Scenario
 from robustbo.surrogates.common.contract import diagnose, fit, outcome_class
@@ -30,48 +29,61 @@ from robustbo.surrogates.common.scoring import scores
 from robustbo.surrogates.registry import model_class
 from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
 from robustbo.tasks import regression
-from robustbo.trials.storage.journal import Journal
-
-SUFFIX = ".scores.jsonl"
+from robustbo.trials.storage.log import Event
 
 
 @dataclass(frozen=True)
-class RegressionCell:
-    """One replication of one method of a regression run, recorded in a folder.
+class RegressionCell(Cell):
+    """One replication of one method of a regression run.
 
     Attributes:
-        method: Its name.
-        how: How it is fitted.
-        replication: Which one.
-        seed: Of the run.
+        how: How the method is fitted.
         scenarios: What it is fitted to.
-        folder: Of the run.
-        problem: Under which the times of its fits are kept.
     """
 
-    method: str
+    kind, suffix, lines, engine = "regression", ".scores.jsonl", records.FITS, "fits"
     how: Fitted
-    replication: int
-    seed: int
     scenarios: tuple[Scenario, ...]
-    folder: Path
-    problem: str = ""
-
-    @property
-    def journal(self) -> Path:
-        """Its record."""
-        return self.folder / CELLS / f"{self.method}-{self.replication}{SUFFIX}"
-
-    @property
-    def root(self) -> int:
-        """The replication's seed: the same for all methods, so that they are fitted to the same data."""
-        return seeds.derive(self.seed, self.replication, "replication")
 
     @property
     def description(self) -> dict[str, Any]:
         """All that this cell depends on but its scenarios, each of which is recorded with its fit."""
         how = self.how.model_dump(mode="json")
         return {"kind": "regression", "seed": self.seed, "method": self.method, "replication": self.replication, **how}
+
+    @classmethod
+    def of(cls, spec: RegressionSpec, method: str, replication: int, folder: Path) -> Self:
+        """A cell of a spec."""
+        how, scenarios = spec.methods[method], tuple(spec.scenarios)
+        return cls(method, replication, folder, spec.seed, spec.problem, how, scenarios)
+
+    @classmethod
+    def recorded(cls, folder: Path, header: Mapping[str, Any], events: Sequence[Event]) -> Self:
+        """A cell as it was recorded, of the scenarios that are."""
+        how, scenarios = dict(header), tuple(map(_scenario, events))
+        _, seed, method, replication = (how.pop(key) for key in ("kind", "seed", "method", "replication"))
+        where = f"{folder}: {method}, replication {replication}"
+        if len({*map(_key, scenarios)}) < len(scenarios):
+            raise JournalError(f"{where}: each fit must be recorded once, some are twice")
+        try:
+            fitted = Fitted.model_validate(how, context={RECORDED: True})
+        except ValidationError as error:
+            raise SpecError(f"{where}: cannot be read: {why_not(error)}") from None
+        return cls(method, replication, folder, seed, "", fitted, scenarios)
+
+    def entries(self) -> list[dict[str, Any]]:
+        """The fits of its spec that are recorded, in the order of the spec."""
+        events = self.events()
+        there = {_key(_scenario(event)): dict(event) for event in events}
+        tasks = {scenario.name: (scenario.task, scenario.options) for scenario in self.scenarios}
+        for event in events:
+            recorded, now = (event["task"], event["options"]), tasks.get(event["name"])
+            if now not in (None, recorded):
+                shown = f"{event['name']}: recorded {recorded}, now {now}"
+                raise SpecError(
+                    f"{self.record}: recorded with another task; choose another --out or name for it: {shown}"
+                )
+        return [there[key] for key in map(_key, self.scenarios) if key in there]
 
 
 class Sample(NamedTuple):
@@ -87,45 +99,21 @@ class Sample(NamedTuple):
     fit_s: float
 
 
-def entries(cell: RegressionCell) -> list[dict[str, Any]]:
-    """The fits of its spec that are recorded, in the order of the spec.
-
-    Raises:
-        SpecError: If it was recorded with another spec; the message shows the difference.
-        JournalError: If the record is damaged.
-    """
-    if not cell.journal.exists():
-        return []
-    contents = records.FITS.read(cell.journal)
-    check(cell.journal, contents.header, cell.description)
-    there = {_key(_scenario(event)): event for event in contents.events}
-    tasks = {scenario.name: (scenario.task, scenario.options) for scenario in cell.scenarios}
-    for event in contents.events:
-        recorded, now = (event["task"], event["options"]), tasks.get(event["name"])
-        if now not in (None, recorded):
-            shown = f"{event['name']}: recorded {recorded}, now {now}"
-            raise SpecError(f"{cell.journal}: recorded with another task; choose another --out or name for it: {shown}")
-    return [there[key] for key in map(_key, cell.scenarios) if key in there]
-
-
-def run(cell: RegressionCell, progress: Callable[[int, float | None], None]) -> None:
+def run(cell: RegressionCell, progress: Progress) -> None:
     """Run a cell to its last fit, from wherever it stopped.
 
     Args:
         cell: Which one.
-        progress: Called after each fit with the number of fits done, and None.
+        progress: Called after each fit.
 
     Raises:
         SpecError: If what is recorded belongs to another spec.
         FitError: If a surrogate could not be fitted to some scenarios, or has no finite score; the others are recorded.
     """
-    done = [_key(_scenario(event)) for event in entries(cell)]
+    done = [_key(_scenario(event)) for event in cell.entries()]
     if len(done) == len(cell.scenarios):
         return
-    if cell.journal.exists():
-        record, _ = Journal.resume(cell.journal)
-    else:
-        record = Journal.create(cell.journal, {"hash": digest(cell.description), "cell": cell.description})
+    record = cell.opened()
     _warm_up(cell.how.surrogate)
     failures = []
     for scenario in cell.scenarios:
@@ -202,39 +190,9 @@ def _transform(how: Fitted) -> dict[str, Any]:
     return {} if how.transform == "default" or is_about_it else {"outcome_transform": None}
 
 
-def _scenario(event: dict[str, Any]) -> Scenario:
+def _scenario(event: Event) -> Scenario:
     return Scenario(*(event[field] for field in Scenario._fields))
 
 
 def _key(scenario: Scenario) -> str:
     return json.dumps(scenario, sort_keys=True)
-
-
-def cells(spec: RegressionSpec, folder: Path) -> list[RegressionCell]:
-    """All cells of a run, replication by replication."""
-    scenarios = tuple(spec.scenarios)
-    return [
-        RegressionCell(method, how, replication, spec.seed, scenarios, folder, spec.problem)
-        for replication in range(spec.replications)
-        for method, how in spec.methods.items()
-    ]
-
-
-def cells_in(folder: Path) -> list[RegressionCell]:
-    """All cells recorded in a folder, with the scenarios that are recorded of each."""
-    found = [_recorded_cell(folder, path) for path in (folder / CELLS).glob(f"*{SUFFIX}")]
-    return sorted(found, key=lambda cell: (cell.replication, cell.method))
-
-
-def _recorded_cell(folder: Path, path: Path) -> RegressionCell:
-    contents = records.FITS.read(path)
-    how, scenarios = dict(contents.header["cell"]), tuple(map(_scenario, contents.events))
-    _, seed, method, replication = (how.pop(key) for key in ("kind", "seed", "method", "replication"))
-    if len({*map(_key, scenarios)}) < len(scenarios):
-        raise JournalError(f"{path}: each fit must be recorded once, some are twice")
-    try:
-        return RegressionCell(
-            method, Fitted.model_validate(how, context={RECORDED: True}), replication, seed, scenarios, folder
-        )
-    except ValidationError as error:
-        raise SpecError(f"{path}: {method}, replication {replication}: cannot be read: {why_not(error)}") from None

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
 from robustbo.replay.execute.work import Progress
-from robustbo.replay.spec.optimization import AnySpec
+from robustbo.replay.spec.reading import AnySpec
 
 
 class Bars:

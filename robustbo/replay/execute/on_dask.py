@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from robustbo.errors import SpecError
-from robustbo.replay.cells.engine import AnyCell
+from robustbo.replay.cells.cell import Cell
 from robustbo.replay.execute.waiting import Waiting
 from robustbo.replay.execute.work import KILLED, Failure, Progress, work
 
@@ -28,7 +28,7 @@ ONE_AT_A_TIME = threading.Lock()
 
 
 def run_cells(
-    cells: Sequence[AnyCell], address: str, notify: Callable[[Progress], None], *, fail_fast: bool = False
+    cells: Sequence[Cell], address: str, notify: Callable[[Progress], None], *, fail_fast: bool = False
 ) -> list[Failure]:
     """As `pool.run_cells`, on the workers of a scheduler.
 
@@ -49,7 +49,7 @@ def run_cells(
         raise SpecError(f"--cluster: no Dask scheduler answers at {address}: {error}") from None
     failures: list[Failure] = []
     waiting = Waiting(replace(cell, folder=cell.folder.absolute()) for cell in cells)
-    running: dict[dask.Future, AnyCell] = {}
+    running: dict[dask.Future, Cell] = {}
     with client, client.as_current():
 
         def hear(event: Any) -> None:
@@ -81,14 +81,14 @@ def _ended(futures: "list[dask.Future]") -> "set[dask.Future]":
         return set()
 
 
-def _outcome(future: "dask.Future", cell: AnyCell) -> Failure | None:
+def _outcome(future: "dask.Future", cell: Cell) -> Failure | None:
     try:
         return future.result()
     except dask.scheduler.KilledWorker:
         return Failure(cell.method, cell.replication, KILLED)
 
 
-def _work(cell: AnyCell) -> Failure | None:
+def _work(cell: Cell) -> Failure | None:
     worker = dask.get_worker()
     with ONE_AT_A_TIME:
         torch.set_num_threads(1)

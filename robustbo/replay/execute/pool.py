@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from robustbo.replay.cells.engine import AnyCell
+from robustbo.replay.cells.cell import Cell
 from robustbo.replay.execute import workers
 from robustbo.replay.execute.waiting import Waiting
 from robustbo.replay.execute.work import DEATHS, KILLED, Failure, Progress, work
@@ -21,7 +21,7 @@ POLL_S = 0.2
 
 
 def run_cells(
-    cells: Sequence[AnyCell], jobs: int, notify: Callable[[Progress], None], *, fail_fast: bool = False
+    cells: Sequence[Cell], jobs: int, notify: Callable[[Progress], None], *, fail_fast: bool = False
 ) -> list[Failure]:
     """Run cells, ``jobs`` at a time; those that fail do not stop the others.
 
@@ -63,7 +63,7 @@ class _Run:
     """What is left to do, and what failed."""
 
     def __init__(
-        self, cells: Sequence[AnyCell], notify: Callable[[Progress], None], messages: Any, fail_fast: bool
+        self, cells: Sequence[Cell], notify: Callable[[Progress], None], messages: Any, fail_fast: bool
     ) -> None:
         self.waiting, self.failures = Waiting(cells), list[Failure]()
         self._notify, self._messages, self._fail_fast = notify, messages, fail_fast
@@ -76,7 +76,7 @@ class _Run:
 
     def supervise(self, pool: ProcessPoolExecutor, jobs: int) -> None:
         """Run cells until there are none, one stops the rest, or a process of the pool dies: its cells wait again."""
-        running: dict[Any, AnyCell] = {}
+        running: dict[Any, Cell] = {}
         is_alive = True
         while running or (self.waiting and is_alive):
             while is_alive and self.waiting and len(running) < jobs:
@@ -104,7 +104,7 @@ class _Run:
                 return
         self._drain()
 
-    def _dead(self, cell: AnyCell) -> None:
+    def _dead(self, cell: Cell) -> None:
         """Its process was killed, or another of the pool; let it wait again, unless it is often there when one dies."""
         self._deaths[cell.method, cell.replication] += 1
         if self._deaths[cell.method, cell.replication] < DEATHS:
@@ -146,5 +146,5 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _work(cell: AnyCell) -> Failure | None:
+def _work(cell: Cell) -> Failure | None:
     return work(cell, _messages.put)

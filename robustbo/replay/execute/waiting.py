@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Iterable
 
-from robustbo.replay.cells.engine import AnyCell
+from robustbo.replay.cells.cell import Cell
 from robustbo.replay.execute.work import Progress
 
 
@@ -14,7 +14,7 @@ class Waiting:
     A method of which no time is known goes before all others. So the last cell that runs, alone, is a short one.
     """
 
-    def __init__(self, cells: Iterable[AnyCell]) -> None:
+    def __init__(self, cells: Iterable[Cell]) -> None:
         self._cells = list(cells)
         self._taken: dict[tuple[str, int], float] = {}
         self._begun = set[tuple[str, int]]()
@@ -27,12 +27,12 @@ class Waiting:
         """A cell has made a trial."""
         self._begun.add((progress.method, progress.replication))
 
-    def done(self, cell: AnyCell) -> None:
+    def done(self, cell: Cell) -> None:
         """Keep how long a cell took since it was taken, unless nothing was heard of it: it was done before."""
         if (key := (cell.method, cell.replication)) in self._begun:
             self._took.setdefault(cell.method, []).append(time.perf_counter() - self._taken[key])
 
-    def take(self) -> AnyCell:
+    def take(self) -> Cell:
         """The next one, which waits no longer."""
         means = {method: sum(took) / len(took) for method, took in self._took.items()}
         found = max(self._cells, key=lambda cell: means.get(cell.method, math.inf))
@@ -40,6 +40,6 @@ class Waiting:
         self._taken[found.method, found.replication] = time.perf_counter()
         return found
 
-    def again(self, cell: AnyCell) -> None:
+    def again(self, cell: Cell) -> None:
         """One that was cut short waits again."""
         self._cells.append(cell)

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from filelock import FileLock
 
-from robustbo.replay.cells.engine import AnyCell, run
+from robustbo.replay.cells.cell import Cell
+from robustbo.replay.cells.engine import run
 
 DEATHS = 3  # of processes with a cell in them, that make it a failure
 KILLED = f"{DEATHS} processes that ran it were killed; the same command goes on from here"
@@ -33,7 +34,7 @@ class Failure(NamedTuple):
     reason: str
 
 
-def work(cell: AnyCell, notify: Callable[[Progress], None]) -> Failure | None:
+def work(cell: Cell, notify: Callable[[Progress], None]) -> Failure | None:
     """Run a cell to its end, waiting for whoever has it to let go of it, and keep the time it took.
 
     Args:
@@ -59,7 +60,7 @@ def work(cell: AnyCell, notify: Callable[[Progress], None]) -> Failure | None:
     return None
 
 
-def _keep(cell: AnyCell, trials: int, seconds: float) -> None:
+def _keep(cell: Cell, trials: int, seconds: float) -> None:
     path = cell.folder / TIMINGS
     with FileLock(path.with_suffix(".lock")):
         is_new = not path.exists()

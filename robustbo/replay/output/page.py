@@ -4,16 +4,12 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-import pandas as pd
-
-from robustbo.replay.output import optimization_section, regression_section
-from robustbo.replay.output.figure import plt
-from robustbo.replay.output.loaded import Loaded, load
+from robustbo.replay.kinds import kind_of
+from robustbo.replay.output.loaded import load
 from robustbo.replay.output.report import draw
-from robustbo.replay.score.optimization import way
-from robustbo.replay.spec.optimization import RunSpec
+from robustbo.replay.sections.section import Loaded
+from robustbo.report.canvas import plt
 from robustbo.report.html import check_name, document, table
-from robustbo.trials.settings import DEFAULT_SURROGATE
 
 
 def write(runs: Sequence[Path], path: Path) -> list[Path]:
@@ -41,33 +37,17 @@ def write(runs: Sequence[Path], path: Path) -> list[Path]:
 
 def page(runs: Sequence[Loaded]) -> str:
     """The page."""
-    title = runs[0].spec.title or runs[0].name if len(runs) == 1 else f"{len(runs)} runs"
-    return document(title, _overview(runs) + "".join(map(_section, runs)))
-
-
-def _section(run: Loaded) -> str:
-    if isinstance(run.spec, RunSpec):
-        return optimization_section.section(run, run.spec)
-    return regression_section.section(run, run.spec)
+    title = runs[0].title if len(runs) == 1 else f"{len(runs)} runs"
+    return document(title, _overview(runs) + "".join(kind_of(run.spec).show(run, run.spec) for run in runs))
 
 
 def _overview(runs: Sequence[Loaded]) -> str:
     """Where the default stands between the plain GP and the oracle: of the final values, and of their average."""
-    found = []
-    for run in runs:
-        if not isinstance(run.spec, RunSpec):
-            continue
-        means = run.found.summary.set_index("method")
-        if not {"standard", "oracle", DEFAULT_SURROGATE} <= set(means.index):
-            continue
-        sign = 1 if run.spec.load_problem().direction == "maximize" else -1
-        found.append([run.spec.title or run.name, *(_share(means[column], sign) for column in ("final", "average"))])
+    found = [line for run in runs if (line := kind_of(run.spec).headline(run, run.spec)) is not None]
     if not found:
         return ""
-    text = "<p>How much of the way from the plain GP to the oracle, which sees no wrong value, the default goes.</p>"
+    text = (
+        "<p>Normalized regret reduction of the default: 0 % is the plain GP, 100 % the oracle, which sees no wrong "
+        "value.</p>"
+    )
     return text + table(["run", "at the end", "on average"], found)
-
-
-def _share(means: pd.Series, sign: int) -> str:
-    is_better = sign * (means["oracle"] - means["standard"]) > 0
-    return f"{100 * way(means, DEFAULT_SURROGATE):.0f} %" if is_better else "the oracle is no better"

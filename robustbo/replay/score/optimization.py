@@ -10,7 +10,8 @@ import pandas as pd
 from scipy.stats import DegenerateDataWarning, bootstrap
 
 from robustbo.errors import JournalError
-from robustbo.replay.cells.optimization import Cell, recorded, told_value
+from robustbo.replay.cells.optimization import OptimizationCell, told_value
+from robustbo.replay.score.detection import detection
 from robustbo.trials.codec import fold
 from robustbo.trials.storage.reading import read
 
@@ -18,10 +19,10 @@ CONFIDENCE = 0.9
 RESAMPLES = 9999
 
 
-def rows(cells: Sequence[Cell]) -> pd.DataFrame:
-    """One row per method, replication and trial.
+def rows(cells: Sequence[OptimizationCell]) -> pd.DataFrame:
+    """One row per method, replication and trial, up to the trials that the cell's spec has.
 
-    Columns: method, replication, trial, origin, repeats (the trial measured again, if it is one), clean (true value),
+    Columns: method, replication, trial, origin, repeats (the trial that it replicates, if any), clean (true value),
     value (as told), corrupted (whether that was), flagged (after the last trial; NA if errors are known), recommended
     (a trial), inference (true value at the recommended point), oracle (best true value measured so far), fit_s and
     acquisition_s (of the ask).
@@ -30,8 +31,9 @@ def rows(cells: Sequence[Cell]) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
-def _cell_rows(cell: Cell) -> pd.DataFrame:
-    entries, flagged = recorded(cell)
+def _cell_rows(cell: OptimizationCell) -> pd.DataFrame:
+    every = cell.entries()
+    entries, flagged = every[: cell.spec.trials], cell.flagged() if len(every) <= cell.spec.trials else None
     contents = read(cell.journal)
     fold(cell.journal, contents)  # which checks each event
     asks = [event for event in contents.events if event["event"] == "ask"][: len(entries)]
@@ -93,21 +95,13 @@ def curve(table: pd.DataFrame, method: str) -> Curve:
     return Curve(trials, curves.mean().to_numpy(), *interval(curves.to_numpy()))
 
 
-def up_to(table: pd.DataFrame, trials: int) -> pd.DataFrame:
-    """The rows of the first trials alone; what was flagged after them is unknown where there are later ones."""
-    cut = table[table["trial"] < trials].copy()
-    longer = set(table.loc[table["trial"] >= trials, "method"])
-    cut.loc[cut["method"].isin(longer), "flagged"] = pd.NA
-    return cut
-
-
 def summary(table: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     """One row a method, in the order given.
 
     Columns: replications, final (mean true value of the incumbent at the last trial) with the ends of its interval
-    (low, high), average (the same, averaged over all trials that have one), repeats (mean number of trials that
-    measured again), flagged, precision and recall (of the values flagged after the last trial, all replications
-    together; NaN where there is nothing to divide by), slowest_fit_s and slowest_acquisition_s.
+    (low, high), average (the same, averaged over all trials that have one), repeats (mean number of replicates),
+    flagged, precision and recall (of the values flagged after the last trial, all replications together; NaN where
+    there is nothing to divide by), slowest_fit_s and slowest_acquisition_s.
     """
     return pd.DataFrame([_summarize(method, table[table["method"] == method]) for method in methods])
 
@@ -116,7 +110,10 @@ def _summarize(method: str, table: pd.DataFrame) -> dict[str, object]:
     last = table[table["trial"] == table["trial"].max()].sort_values("replication")
     low, high = interval(last["inference"].to_numpy())
     flagged = None if table["flagged"].isna().any() else table["flagged"].astype(bool)
-    hits = 0 if flagged is None else int((flagged & table["corrupted"]).sum())
+    hits, flags, wrong = 0, 0, 0
+    if flagged is not None:
+        hits, flags = int((flagged & table["corrupted"]).sum()), int(flagged.sum())
+        wrong = int(table["corrupted"].sum())
     return {
         "method": method,
         "replications": len(last),
@@ -125,21 +122,17 @@ def _summarize(method: str, table: pd.DataFrame) -> dict[str, object]:
         "high": float(high),
         "average": table["inference"].mean(),
         "repeats": table["repeats"].notna().sum() / len(last),
-        "flagged": pd.NA if flagged is None else int(flagged.sum()),
-        "precision": math.nan if flagged is None else ratio(hits, int(flagged.sum())),
-        "recall": math.nan if flagged is None else ratio(hits, int(table["corrupted"].sum())),
+        "flagged": pd.NA if flagged is None else flags,
+        **detection(hits, flags, wrong),
         "slowest_fit_s": table["fit_s"].max(),
         "slowest_acquisition_s": table["acquisition_s"].max(),
     }
 
 
-def ratio(part: int, whole: int) -> float:
-    """A part of a whole; NaN of nothing."""
-    return part / whole if whole else math.nan
+def regret_reduction(means: Any, method: str) -> Any:
+    """The normalized regret reduction of a method, 0 for the plain GP and 1 for the oracle.
 
-
-def way(means: Any, method: str) -> Any:
-    """How far a method goes from the plain GP to the oracle: (it - plain) / (oracle - plain).
+    That is (it - plain) / (oracle - plain).
 
     Args:
         means: By method: numbers, or columns of a table.

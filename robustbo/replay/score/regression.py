@@ -6,13 +6,12 @@ from typing import Any
 
 import pandas as pd
 
-from robustbo.replay.cells.regression import RegressionCell, entries
-from robustbo.replay.score.optimization import ratio
+from robustbo.replay.cells.regression import RegressionCell
+from robustbo.replay.score.detection import detection
 from robustbo.replay.spec.regression import RegressionSpec
 
 SCORES = ("rmse", "mae", "nlpd")
 WHERE = ("task", "corruption", "rate")
-DENSITY = "log density of a test target"  # the axis of pictures and charts
 
 
 def rows(cells: Sequence[RegressionCell]) -> pd.DataFrame:
@@ -24,7 +23,7 @@ def rows(cells: Sequence[RegressionCell]) -> pd.DataFrame:
     """
     found = []
     for cell in cells:
-        for entry in entries(cell):
+        for entry in cell.entries():
             fields = {"method": cell.method, "replication": cell.replication, "task": entry["name"]}
             left = ("corruption", "rate", "n", *SCORES, "wrong", "flagged", "hits", "fit_s")
             found.append(fields | {name: entry[name] for name in left})
@@ -53,11 +52,7 @@ def _summarize(mine: pd.DataFrame) -> dict[str, Any]:
     for score in SCORES:
         found |= {score: mine[score].mean(), f"{score}_error": mine[score].sem()}
     hits, flagged, wrong = (int(mine[name].sum()) for name in ("hits", "flagged", "wrong"))
-    return found | {
-        "precision": ratio(hits, flagged),
-        "recall": ratio(hits, wrong),
-        "fit_s": mine["fit_s"].median(),
-    }
+    return found | detection(hits, flagged, wrong) | {"fit_s": mine["fit_s"].median()}
 
 
 def read_published(spec: RegressionSpec) -> pd.DataFrame | None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import tomli_w
 
-from robustbo.replay.spec.optimization import SPEC_FILE, AnySpec
+from robustbo.replay.spec.reading import SPEC_FILE, AnySpec
 
 FIRST = "# What was run here last; `robustbo replay` writes this file.\n"
 

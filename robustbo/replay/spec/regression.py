@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
@@ -81,6 +81,7 @@ class RegressionSpec(Strict):
             mean, error.
     """
 
+    how: ClassVar[type[Chosen]] = Fitted
     kind: Literal["regression"]
     title: str = ""
     tasks: dict[str, TaskSpec] = Field(min_length=1)

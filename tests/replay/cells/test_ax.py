@@ -4,8 +4,9 @@ import pytest
 
 from robustbo.ax import client_for
 from robustbo.errors import SpecError
+from robustbo.replay.cells.cell import cells
 from robustbo.replay.cells.engine import run as run_cell
-from robustbo.replay.cells.optimization import cells, recorded
+from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.replay.verify import verify
 from robustbo.searchspace.parameters import Choice, Float, Int
@@ -30,7 +31,7 @@ def spec():
 
 @pytest.fixture
 def ran(spec, tmp_path):
-    found = cells(spec, tmp_path)
+    found = cells(OptimizationCell, spec, tmp_path)
     for cell in found:
         run_cell(cell, lambda number, value: None)
     return {cell.method: cell for cell in found}
@@ -38,7 +39,7 @@ def ran(spec, tmp_path):
 
 def test_both_meet_the_same_corruption_at_the_same_trial(ran):
     for cell in ran.values():
-        entries, _ = recorded(cell)
+        entries = cell.entries()
         assert [entry["trial"] for entry in entries if entry["corrupted"]] == [4]
         assert entries[4]["value"] == -1e3
         assert len(entries) == 9
@@ -46,16 +47,17 @@ def test_both_meet_the_same_corruption_at_the_same_trial(ran):
 
 
 def test_ours_finds_the_liar_and_does_not_recommend_it(ran):
-    entries, flagged = recorded(ran["ax-relevance-pursuit"])
+    ours = ran["ax-relevance-pursuit"]
+    entries, flagged = ours.entries(), ours.flagged()
     assert flagged == [4]
     assert entries[-1]["recommended"] != 4
-    assert recorded(ran["ax-default"]).flagged == []
+    assert ran["ax-default"].flagged() == []
 
 
 def test_what_can_be_verified_is(ran):
     for cell in ran.values():
         assert verify(cell) == 0  # asks
-    path = ran["ax-default"].truth
+    path = ran["ax-default"].record
     path.write_text(path.read_text().replace('"corrupted": true', '"corrupted": false'))
     with pytest.raises(Exception, match=r"damaged|corrupted"):
         verify(ran["ax-default"])
@@ -63,13 +65,13 @@ def test_what_can_be_verified_is(ran):
 
 def test_one_that_was_stopped_begins_anew_and_one_that_is_done_does_not(ran):
     cell = ran["ax-relevance-pursuit"]
-    before = cell.truth.read_bytes()
+    before = cell.record.read_bytes()
     run_cell(cell, lambda number, value: pytest.fail("it was done"))
-    cell.truth.write_bytes(b"\n".join(before.splitlines()[:4]) + b"\n")
+    cell.record.write_bytes(b"\n".join(before.splitlines()[:4]) + b"\n")
     done = []
     run_cell(cell, lambda number, value: done.append(number))
     assert done == list(range(1, 10))
-    assert recorded(cell).flagged == [4]
+    assert cell.flagged() == [4]
 
 
 def test_a_space_becomes_a_client():
@@ -90,4 +92,4 @@ def test_a_space_becomes_a_client():
 def test_without_ax_it_says_what_to_install(spec, tmp_path, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(SpecError, match=r"method 'ax-default' needs ax-platform; pip install 'robustbo\[ax\]'"):
-        run_cell(cells(spec, tmp_path)[0], lambda number, value: None)
+        run_cell(cells(OptimizationCell, spec, tmp_path)[0], lambda number, value: None)

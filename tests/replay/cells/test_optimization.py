@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from robustbo.errors import ReplayMismatch, SpecError
-from robustbo.replay.cells.engine import cells_in
-from robustbo.replay.cells.optimization import Cell, recorded, run
+from robustbo.replay.cells.optimization import OptimizationCell, run
+from robustbo.replay.kinds import recorded
 from robustbo.replay.score.optimization import rows, summary
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.replay.verify import verify
@@ -27,14 +27,14 @@ GIVEN = {
 
 
 def cell(folder, method="standard", **changes):
-    return Cell(RunSpec.model_validate(GIVEN | changes), method, 0, folder)
+    return OptimizationCell.of(RunSpec.model_validate(GIVEN | changes), method, 0, folder)
 
 
 def copied(made, folder, method):
     """The same record elsewhere."""
     other = cell(folder, method)
     other.journal.parent.mkdir()
-    for place in ("journal", "truth"):
+    for place in ("journal", "record"):
         getattr(other, place).write_bytes(getattr(made, place).read_bytes())
     return other
 
@@ -73,7 +73,7 @@ def informed(tmp_path_factory):
 
 
 def test_truth_is_beside_the_run_and_not_in_it(whole):
-    entries, flagged = recorded(whole)
+    entries, flagged = whole.entries(), whole.flagged()
     told = [event["value"] for event in values(whole.journal) if event["event"] == "tell"]
     assert told == [entry["value"] for entry in entries]
     assert any(entry["corrupted"] for entry in entries)
@@ -84,13 +84,13 @@ def test_truth_is_beside_the_run_and_not_in_it(whole):
 
 
 def test_recommendations_begin_with_the_last_initial_point(whole):
-    assert [entry["recommended"] is not None for entry in recorded(whole).entries] == [False] * 6 + [True] * 3
+    assert [entry["recommended"] is not None for entry in whole.entries()] == [False] * 6 + [True] * 3
 
 
 def test_all_methods_meet_the_same_corruption_and_the_oracle_is_told_the_truth(whole, tmp_path):
     oracle = cell(tmp_path, "oracle")
     run(oracle, quietly)
-    theirs, ours = recorded(oracle).entries, recorded(whole).entries
+    theirs, ours = oracle.entries(), whole.entries()
     assert [e["corrupted"] for e in theirs] == [e["corrupted"] for e in ours]
     told = [event["value"] for event in values(oracle.journal) if event["event"] == "tell"]
     assert told == [entry["clean"] for entry in theirs]
@@ -101,10 +101,10 @@ class TestInformed:
     """The plain GP that is told, as each comes, which values are wrong."""
 
     def test_exactly_the_wrong_values_are_excluded(self, informed, whole):
-        entries, flagged = recorded(informed)
+        entries, flagged = informed.entries(), informed.flagged()
         wrong = [entry["trial"] for entry in entries if entry["corrupted"]]
         excluded = [event["trial"] for event in values(informed.journal) if event["event"] == "exclude"]
-        assert excluded == wrong == [e["trial"] for e in recorded(whole).entries if e["corrupted"]] != []
+        assert excluded == wrong == [e["trial"] for e in whole.entries() if e["corrupted"]] != []
         assert flagged == []
         assert all(entry["recommended"] not in wrong for entry in entries)
 
@@ -119,7 +119,7 @@ class TestInformed:
 
     @pytest.mark.parametrize("fault", ["missing", "too many", "too late"])
     def test_an_exclusion_that_is_not_as_it_should_be_is_found(self, informed, tmp_path, fault):
-        other, wrong = copied(informed, tmp_path, "informed"), [e["corrupted"] for e in recorded(informed).entries]
+        other, wrong = copied(informed, tmp_path, "informed"), [e["corrupted"] for e in informed.entries()]
         right, bad = wrong.index(False), wrong.index(True)
         kept = [
             e for e in read(other.journal).events if fault == "too many" or e["event"] != "exclude" or e["trial"] != bad
@@ -136,17 +136,17 @@ class TestInformed:
         lines = again.journal.read_bytes().splitlines(keepends=True)[:kept]
         again.journal.write_bytes(b"".join(lines))
         ended = sum(b'"tell"' in line for line in lines)  # of which the truth has all, or all but the last
-        truth = again.truth.read_bytes().splitlines(keepends=True)
-        again.truth.write_bytes(b"".join(truth[: max(1, ended)]))
+        truth = again.record.read_bytes().splitlines(keepends=True)
+        again.record.write_bytes(b"".join(truth[: max(1, ended)]))
         run(again, quietly)
         assert values(again.journal) == values(informed.journal)
-        assert values(again.truth) == values(informed.truth)
+        assert values(again.record) == values(informed.record)
 
     def test_nothing_is_recommended_while_everything_is_wrong(self, tmp_path):
         always = {"kind": "constant", "probability": 1.0, "value": 100.0, "trials": list(range(8))}
         made = cell(tmp_path, "informed", corruption=always)
         run(made, quietly)
-        entries, flagged = recorded(made)
+        entries, flagged = made.entries(), made.flagged()
         assert [entry["recommended"] for entry in entries] == [None] * 8 + [8]
         assert flagged == []
 
@@ -182,15 +182,15 @@ def test_whatever_a_kill_leaves_out_is_computed_again_to_the_same_bits(whole, tm
     """Cut both journals at all the places where the last trial's writes can end."""
     again = cell(tmp_path)
     again.journal.parent.mkdir()
-    events, truths = (path.read_bytes().splitlines(keepends=True) for path in (whole.journal, whole.truth))
+    events, truths = (path.read_bytes().splitlines(keepends=True) for path in (whole.journal, whole.record))
     order = [(events, 1), (events, 1), (truths, 1)] * 3  # ask, tell, truth; the flags come last
     for lines, _ in [(truths, 1), *reversed(order)][:lost]:
         lines.pop()
     again.journal.write_bytes(b"".join(events))
-    again.truth.write_bytes(b"".join(truths))
+    again.record.write_bytes(b"".join(truths))
     run(again, quietly)
     assert values(again.journal) == values(whole.journal)
-    assert values(again.truth) == values(whole.truth)
+    assert values(again.record) == values(whole.record)
 
 
 def test_more_trials_later_are_the_same_as_at_once(whole, tmp_path):
@@ -198,13 +198,13 @@ def test_more_trials_later_are_the_same_as_at_once(whole, tmp_path):
     run(again, quietly)
     run(cell(tmp_path), quietly)
     assert values(again.journal) == values(whole.journal)
-    assert recorded(cell(tmp_path)) == recorded(whole)
+    assert cell(tmp_path).entries() == whole.entries()
 
 
 def test_a_finished_cell_is_left_as_it_is(whole):
-    before = whole.journal.read_bytes(), whole.truth.read_bytes()
+    before = whole.journal.read_bytes(), whole.record.read_bytes()
     run(whole, quietly)
-    assert (whole.journal.read_bytes(), whole.truth.read_bytes()) == before
+    assert (whole.journal.read_bytes(), whole.record.read_bytes()) == before
 
 
 def test_another_spec_does_not_continue_a_cell(whole):
@@ -215,7 +215,7 @@ def test_another_spec_does_not_continue_a_cell(whole):
 
 class TestVerify:
     def test_a_record_is_the_same_twice(self, whole):
-        (found,) = cells_in(whole.folder)
+        (found,) = recorded(whole.folder)
         assert found.spec.trials == 9
         assert verify(found) == verify(found) == 9
 
@@ -242,10 +242,10 @@ class TestVerify:
     @pytest.mark.parametrize(
         ("function", "what"),
         [
-            ("verify.step", "trial 0: ask"),
+            ("check.optimization.step", "trial 0: ask"),
             ("spec.optimization.RunSpec.measure", "trial 0: measured value"),
-            ("verify.recommend", "recommended"),
-            ("verify.flags", "flags"),
+            ("check.optimization.recommend", "recommended"),
+            ("check.optimization.flags", "flags"),
         ],
     )
     def test_any_difference_is_found_and_shown(self, whole, monkeypatch, function, what):
@@ -262,4 +262,4 @@ class TestVerify:
 
     def test_a_folder_without_a_record_is_named(self, tmp_path):
         with pytest.raises(SpecError, match="expected a recorded run"):
-            cells_in(tmp_path)
+            recorded(tmp_path)

@@ -7,15 +7,16 @@ import torch
 
 from problems.regression import task
 from robustbo.errors import FitError, ReplayMismatch, SpecError
-from robustbo.replay.cells import engine
-from robustbo.replay.cells.regression import cells, entries, run
+from robustbo.replay import kinds
+from robustbo.replay.cells.cell import cells
+from robustbo.replay.cells.regression import RegressionCell, run
 from robustbo.replay.execute import pool
 from robustbo.replay.output import report
 from robustbo.replay.output.loaded import load as load_recorded
 from robustbo.replay.output.page import page, write
 from robustbo.replay.plan import plan
 from robustbo.replay.score import regression
-from robustbo.replay.spec.optimization import load
+from robustbo.replay.spec.reading import load
 from robustbo.replay.spec.regression import RegressionSpec
 from robustbo.replay.verify import verify, verify_folder
 from robustbo.surrogates import StandardGP
@@ -53,14 +54,14 @@ def recorded(tmp_path_factory):
     folder = tmp_path_factory.mktemp("recorded")
     (folder / "spec.toml").write_text(SPEC)
     spec = load(folder)
-    assert pool.run_cells(engine.cells(spec, folder), 1, lambda progress: None) == []
+    assert pool.run_cells(cells(RegressionCell, spec, folder), 1, lambda progress: None) == []
     report.write(folder, spec)
     return folder
 
 
 def only(folder, method):
     spec = load(folder)
-    return next(cell for cell in cells(spec, folder) if cell.method == method)
+    return next(cell for cell in cells(RegressionCell, spec, folder) if cell.method == method)
 
 
 class TestSpec:
@@ -111,7 +112,7 @@ class TestSpec:
 class TestScores:
     def test_are_those_of_a_fit_to_the_task_in_the_targets_units(self, recorded):
         cell = only(recorded, "standard")
-        entry = entries(cell)[4]
+        entry = cell.entries()[4]
         given = task("friedman5", n=24, noise_sd=0.0, corruption="uniform", rate=0.1, seed=cell.root)
         X, y = torch.from_numpy(given.X), torch.from_numpy(given.y)
         model = fit(StandardGP(X, y.unsqueeze(-1), outcome_transform=None))
@@ -126,11 +127,11 @@ class TestScores:
         assert entry["nlpd"] == pytest.approx(0.5 * (np.log(2 * np.pi * v) + e**2 / v).mean(), rel=1e-9)
 
     def test_an_oracle_is_fitted_to_the_clean_rows_alone(self, recorded):
-        found = entries(only(recorded, "oracle"))
+        found = only(recorded, "oracle").entries()
         assert [(entry["n"], entry["wrong"]) for entry in found[3:]] == [(24, 0), (22, 0), (20, 0)]
 
     def test_flags_are_counted(self, recorded):
-        found = entries(only(recorded, "relevance-pursuit"))
+        found = only(recorded, "relevance-pursuit").entries()
         assert all(entry["hits"] <= min(entry["wrong"], entry["flagged"]) for entry in found)
         assert sum(entry["hits"] for entry in found) > 0
 
@@ -145,9 +146,9 @@ class TestRecord:
 
         with pytest.raises(KeyboardInterrupt):
             run(cell, stop)
-        assert len(entries(cell)) == 3
+        assert len(cell.entries()) == 3
         run(cell, lambda done, value: None)
-        there = [entries(only(folder, cell.method)) for folder in (path, recorded)]
+        there = [only(folder, cell.method).entries() for folder in (path, recorded)]
         for found in there:
             for entry in found:
                 entry.pop("fit_s")
@@ -156,16 +157,16 @@ class TestRecord:
     def test_another_task_adds_to_what_is_recorded(self, path):
         cell = only(path, "standard")
         run(cell, lambda done, value: None)
-        more = cells(load(path, ["tasks.friedman10={n = 12}"]), path)[0]
+        more = cells(RegressionCell, load(path, ["tasks.friedman10={n = 12}"]), path)[0]
         done = []
         run(more, lambda count, value: done.append(count))
         assert done == [7, 8, 9]
-        assert entries(more)[:6] == entries(cell)
+        assert more.entries()[:6] == cell.entries()
 
     def test_another_task_of_the_same_name_is_refused(self, path):
         run(only(path, "standard"), lambda done, value: None)
         with pytest.raises(SpecError, match=r"recorded with another task.*'n': 24.*now .*'n': 30"):
-            entries(cells(load(path, ["tasks.small.n=30"]), path)[0])
+            cells(RegressionCell, load(path, ["tasks.small.n=30"]), path)[0].entries()
 
     def test_a_run_of_the_other_kind_is_refused(self, path, recorded):
         (path / "optimization.toml").write_text('problem = "branin"\nmethods = ["sobol"]\ntrials = 3\nreplications = 1')
@@ -173,10 +174,10 @@ class TestRecord:
             plan(load(path / "optimization.toml"), recorded, resume=True)
 
     def test_what_cannot_be_fitted_is_named_and_the_others_go_on(self, path):
-        cell = next(c for c in cells(load(path, ["rates=[0.1, 1.0]"]), path) if c.method == "oracle")
+        cell = next(c for c in cells(RegressionCell, load(path, ["rates=[0.1, 1.0]"]), path) if c.method == "oracle")
         with pytest.raises(FitError, match=r"neal, uniform, 1: at least 2 rows .* got 0; small, uniform, 1: at least"):
             run(cell, lambda done, value: None)
-        assert [(entry["name"], entry["rate"]) for entry in entries(cell)] == [
+        assert [(entry["name"], entry["rate"]) for entry in cell.entries()] == [
             ("neal", 0.0),
             ("neal", 0.1),
             ("small", 0.0),
@@ -186,10 +187,10 @@ class TestRecord:
     def test_another_seed_is_refused(self, path):
         run(only(path, "standard"), lambda done, value: None)
         with pytest.raises(SpecError, match="seed: recorded 0, now 1"):
-            entries(cells(load(path, ["seed=1"]), path)[0])
+            cells(RegressionCell, load(path, ["seed=1"]), path)[0].entries()
 
     def test_is_verified_bit_for_bit(self, recorded):
-        found = engine.cells_in(recorded)
+        found = kinds.recorded(recorded)
         assert len(found) == 6
         assert verify(found[0]) == 6
         verify_folder(recorded, found)
@@ -203,12 +204,12 @@ class TestRecord:
         changed = contents.events[0] | {"rmse": contents.events[0]["rmse"] + 1e-12}
         Journal.create(cell.journal, header).append(changed)
         with pytest.raises(ReplayMismatch, match=r"standard, replication 0, neal none 0\.0, rmse: recorded"):
-            verify(engine.cells_in(path)[0])
+            verify(kinds.recorded(path)[0])
 
     def test_two_processes_leave_the_same_rows(self, path, recorded):
         spec = load(path)
-        assert pool.run_cells(engine.cells(spec, path), 2, lambda progress: None) == []
-        rows = [report.rows_of(engine.cells_in(folder)).drop(columns="fit_s") for folder in (path, recorded)]
+        assert pool.run_cells(cells(RegressionCell, spec, path), 2, lambda progress: None) == []
+        rows = [kinds.rows_of(kinds.recorded(folder)).drop(columns="fit_s") for folder in (path, recorded)]
         pd.testing.assert_frame_equal(*rows)
 
 

@@ -13,10 +13,12 @@ import distributed
 import psutil
 import pytest
 
-from robustbo.replay.cells.optimization import cells, is_done
+from robustbo.replay.cells.cell import cells
+from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.execute import on_dask, pool
 from robustbo.replay.score.optimization import rows
-from robustbo.replay.spec.optimization import RunSpec, load
+from robustbo.replay.spec.optimization import RunSpec
+from robustbo.replay.spec.reading import load
 
 TOML = """problem = "hartmann6"
 methods = ["sobol", "standard"]
@@ -40,7 +42,7 @@ def spec(tmp_path_factory) -> RunSpec:
 
 @pytest.fixture(scope="module")
 def undisturbed(spec, tmp_path_factory):
-    made = cells(spec, tmp_path_factory.mktemp("undisturbed"))
+    made = cells(OptimizationCell, spec, tmp_path_factory.mktemp("undisturbed"))
     assert pool.run_cells(made, 2, lambda _: None) == []
     return record(made)
 
@@ -80,7 +82,7 @@ def test_processes_of_the_pool(spec, tmp_path, undisturbed):
         children = [child.pid for child in multiprocessing.active_children() if "ForkServer" in type(child).__name__]
         return children[0] if children else None
 
-    made = cells(spec, tmp_path)
+    made = cells(OptimizationCell, spec, tmp_path)
     if while_killing(lambda: pool.run_cells(made, 2, lambda _: None), victim, 2):  # it may have been in one cell
         assert pool.run_cells(made, 2, lambda _: None) == []
     assert record(made) == undisturbed
@@ -91,7 +93,7 @@ def test_the_process_that_they_are_forked_from(spec, tmp_path, undisturbed):
         children = psutil.Process().children()
         return next((child.pid for child in children if "forkserver" in " ".join(child.cmdline())), None)
 
-    made = cells(spec, tmp_path)
+    made = cells(OptimizationCell, spec, tmp_path)
     if while_killing(lambda: pool.run_cells(made, 2, lambda _: None), victim, 2):
         assert pool.run_cells(made, 2, lambda _: None) == []
     assert record(made) == undisturbed
@@ -105,11 +107,11 @@ def test_workers_of_a_cluster(spec, tmp_path, undisturbed, workers):
         with Client(workers, set_as_default=False) as client:
             return next(iter(client.run(os.getpid).values()), None)
 
-    made, heard = cells(spec, tmp_path), []
+    made, heard = cells(OptimizationCell, spec, tmp_path), []
     if while_killing(lambda: on_dask.run_cells(made, workers, heard.append), victim, 2):
         assert on_dask.run_cells(made, workers, heard.append) == []
     assert record(made) == undisturbed
-    assert all(is_done(cell) for cell in made)
+    assert all(cell.is_done for cell in made)
     assert heard
 
 
@@ -125,7 +127,7 @@ def test_the_client_of_a_cluster(spec, tmp_path, undisturbed, workers):
         first.wait()
     last = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert last.returncode == 0, last.stderr
-    assert record(cells(spec, tmp_path / "out")) == undisturbed
+    assert record(cells(OptimizationCell, spec, tmp_path / "out")) == undisturbed
 
 
 def test_the_client_of_the_pool_takes_its_processes_with_it(spec, tmp_path, undisturbed):
@@ -133,7 +135,7 @@ def test_the_client_of_the_pool_takes_its_processes_with_it(spec, tmp_path, undi
     command = [sys.executable, "-m", "robustbo.cli", "replay", "spec.toml", "--jobs", "2", "--out", "out"]
     first = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
-    while not list(tmp_path.glob("out/cells/*.truth.jsonl")) and time.monotonic() < deadline:
+    while not list(tmp_path.glob("out/cells/*.record.jsonl")) and time.monotonic() < deadline:
         time.sleep(0.05)
     children = psutil.Process(first.pid).children(recursive=True)
     assert len(children) >= 3  # the one that they are forked from, and two
@@ -142,4 +144,4 @@ def test_the_client_of_the_pool_takes_its_processes_with_it(spec, tmp_path, undi
     _, alive = psutil.wait_procs(children, timeout=30)
     assert not alive
     subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=True)
-    assert record(cells(spec, tmp_path / "out")) == undisturbed
+    assert record(cells(OptimizationCell, spec, tmp_path / "out")) == undisturbed

@@ -1,6 +1,7 @@
 import pytest
 
-from robustbo.replay.cells.optimization import cells, recorded
+from robustbo.replay.cells.cell import cells
+from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.execute.pool import run_cells
 from robustbo.replay.execute.work import Failure, Progress
 from robustbo.replay.spec.optimization import RunSpec
@@ -13,32 +14,32 @@ SPEC = RunSpec.model_validate(
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_every_trial_of_every_cell_is_run_and_told_of(tmp_path, jobs):
     heard = []
-    made = cells(SPEC, tmp_path)
+    made = cells(OptimizationCell, SPEC, tmp_path)
     assert run_cells(made, jobs, heard.append) == []
     assert {(p.method, p.replication, p.trials) for p in heard} == {
         (m, r, t) for m in SPEC.methods for r in range(2) for t in range(1, 5)
     }
     assert all(isinstance(p, Progress) for p in heard)
-    assert all(len(recorded(cell).entries) == 4 for cell in made)
+    assert all(len(cell.entries()) == 4 for cell in made)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_failing_cell_does_not_stop_the_others(tmp_path, jobs):
-    made = cells(SPEC, tmp_path)
-    made[0].truth.parent.mkdir()
-    made[0].truth.write_text("garbage\n")
+    made = cells(OptimizationCell, SPEC, tmp_path)
+    made[0].record.parent.mkdir()
+    made[0].record.write_text("garbage\n")
     (failure,) = run_cells(made, jobs, lambda _: None)
     assert failure[:2] == ("sobol", 0)
     assert "is no journal of robustbo" in failure.reason
     assert isinstance(failure, Failure)
-    assert all(len(recorded(cell).entries) == 4 for cell in made[1:])
+    assert all(len(cell.entries()) == 4 for cell in made[1:])
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_the_first_failure_stops_the_others_where_it_may(tmp_path, jobs):
-    made = cells(SPEC.model_copy(update={"trials": 2000, "replications": 1}), tmp_path)
-    made[0].truth.parent.mkdir()
-    made[0].truth.write_text("garbage\n")
+    made = cells(OptimizationCell, SPEC.model_copy(update={"trials": 2000, "replications": 1}), tmp_path)
+    made[0].record.parent.mkdir()
+    made[0].record.write_text("garbage\n")
     (failure,) = run_cells(made, jobs, lambda _: None, fail_fast=True)
     assert failure.method == "sobol"
-    assert len(recorded(made[1]).entries) < 2000
+    assert len(made[1].entries()) < 2000

@@ -1,6 +1,7 @@
 import pytest
 
-from robustbo.replay.cells.optimization import cells
+from robustbo.replay.cells.cell import cells
+from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.execute import waiting as module
 from robustbo.replay.execute.waiting import Waiting
 from robustbo.replay.execute.work import Progress
@@ -30,7 +31,7 @@ def clock(monkeypatch):
 @pytest.fixture
 def made(tmp_path):
     """Replication by replication: sobol, standard, sobol, standard."""
-    return cells(SPEC, tmp_path)
+    return cells(OptimizationCell, SPEC, tmp_path)
 
 
 def run(waiting, clock, seconds):

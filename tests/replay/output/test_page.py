@@ -9,7 +9,7 @@ import pytest
 from robustbo.errors import SpecError
 from robustbo.replay.output import page
 from robustbo.replay.output.page import load
-from robustbo.report import svg
+from robustbo.report import chart
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 SPEC = """title = "<b>Branin</b> & others"
@@ -63,7 +63,7 @@ def test_who_knows_the_errors_is_not_the_best_in_the_spec_or_out_of_it(run, know
 
 def test_the_numbers_are_there_and_the_best_is_bold(run):
     text = page.page([load(run)])
-    assert "50 %" in text  # of the way from plain to oracle
+    assert "50 %" in text  # the normalized regret reduction
     assert re.search(r"relevance-pursuit</td><td><b>2.05</b>", text)
     assert "<td>0.50</td><td>1.00</td>" in text  # precision and recall of its flags
     assert "constant corruption of 30 % (value 100.0)" in text
@@ -100,21 +100,21 @@ def test_what_is_not_recorded_is_said(tmp_path):
     ],
 )
 def test_labels_tell_their_values_apart(values, texts):
-    assert svg.labels(values) == texts
+    assert chart.labels(values) == texts
 
 
 @pytest.mark.parametrize(
     ("low", "high"), [(0.0, 1e-14), (0.0, 1.0), (20.0, 100.0), (-3.2, 3.3), (0.001, 0.0013), (1e5, 1e6)]
 )
 def test_ticks_are_round_and_within(low, high):
-    found = svg.ticks(low, high)
+    found = chart.ticks(low, high)
     assert 2 <= len(found) <= 7
     assert low <= found[0]
     assert found[-1] <= high
 
 
 def test_a_frame_of_one_value_or_none_has_a_width():
-    assert svg.frame([np.array([3.0])], [np.array([np.nan])], "", "").x == (2.5, 3.5)
+    assert chart.axis("", np.array([3.0]), np.array([np.nan]))[1:3] == (2.5, 3.5)
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from robustbo.replay.cells.optimization import cells, run
+from robustbo.replay.cells.cell import cells
+from robustbo.replay.cells.optimization import OptimizationCell, run
 from robustbo.replay.score.optimization import interval, readable, rows, summary
 from robustbo.replay.spec.optimization import RunSpec
 
@@ -68,7 +69,7 @@ def test_rows_of_a_real_run(tmp_path):
         "seed": 3,
     }
     spec = RunSpec.model_validate(given | {"corruption": {"kind": "constant", "probability": 0.5}})
-    made = cells(spec, tmp_path)
+    made = cells(OptimizationCell, spec, tmp_path)
     for cell in made:
         run(cell, lambda *_: None)
     found = rows(made)

@@ -4,9 +4,9 @@ import pytest
 
 from robustbo.errors import SpecError
 from robustbo.replay.cells.digest import differences, digest
-from robustbo.replay.cells.optimization import Cell
+from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.plan import plan_all
-from robustbo.replay.spec.optimization import find, load
+from robustbo.replay.spec.reading import find, load
 
 SPEC = """
 problem = "hartmann6"
@@ -78,7 +78,7 @@ def test_an_entry_can_be_overridden(spec_file, override, get, value):
             r"small.toml .*: corruption.probability: Input should be less than or equal to 1, got 2",
         ),
         ("corruption.colour=1", r"small.toml .*: corruption: uniform has the options .*, got 'colour'"),
-        ("colour=1", r"small.toml .*: colour: no such key, expected one of title, problem,.*got 1"),
+        ("colour=1", r"small.toml .*: colour: no such key, expected one of kind, title, problem,.*got 1"),
         ('methods=["gp"]', r"small.toml .*: methods.gp.surrogate: surrogate must be one of"),
         ("methods=[]", r"small.toml .*: methods: .*at least 1"),
         ("methods.standard.options.depth=3", r"small.toml .*: methods.standard.options: .*has the options"),
@@ -192,6 +192,8 @@ def test_what_is_unsaid_changes_no_cell(tmp_path):
 def test_how_often_a_point_is_measured_again_is_a_method_s_choice(spec_file, tmp_path):
     spec = load(spec_file, ["methods.standard.max_repeats=1"])
     assert spec.cell("standard")["max_repeats"] == 1
-    assert [Cell(spec, method, 0, tmp_path).settings.max_repeats for method in ("standard", "oracle")] == [1, 2]
+    assert [
+        OptimizationCell.of(spec, method, 0, tmp_path).settings.max_repeats for method in ("standard", "oracle")
+    ] == [1, 2]
     with pytest.raises(SpecError, match=r"max_repeats.*greater than or equal to 1"):
         load(spec_file, ["methods.standard.max_repeats=0"])

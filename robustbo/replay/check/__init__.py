@@ -1,0 +1,1 @@
+"""What is recorded, compared bit for bit with what is computed once more."""

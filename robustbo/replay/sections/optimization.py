@@ -1,0 +1,186 @@
+"""An optimization run: curves with switches, tables, detection, a replication's values, timing.
+
+The curves are those of Figure 7 of the relevance pursuit paper.
+"""
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from robustbo.replay.score.optimization import Curve, curve, regret_reduction
+from robustbo.replay.sections.section import Loaded, Tables, ranked, section, timing
+from robustbo.replay.spec.method import sees
+from robustbo.replay.spec.optimization import RunSpec
+from robustbo.report import svg
+from robustbo.report.chart import GRAY, Axis, Chart, Dots, Line, Note, axis
+from robustbo.report.html import share, table
+from robustbo.report.timeline import counts
+from robustbo.trials.settings import DEFAULT_SURROGATE
+
+VALUE = "true value at the recommended point"
+
+
+def charts(spec: RunSpec, found: Tables) -> list[list[Chart]]:
+    """The curves alone."""
+    return [[curves(spec, found)]]
+
+
+def curves(spec: RunSpec, found: Tables) -> Chart:
+    """True value at the recommended point by trial: mean over replications, with its 90 % bootstrap band."""
+    name = spec.title or spec.problem
+    drawn = {method: curve(found.rows, method) for method in found.methods}
+    marks = [_mark(found, method, mine) for method, mine in drawn.items()]
+    best = spec.load_problem().best
+    across = axis("trials", *(mine.trials for mine in drawn.values()))
+    ends = (end for mine in drawn.values() for end in mine[1:])
+    up = axis(VALUE, *ends, None if best is None else np.array([best[1]]))
+    lines, notes = [line for line, _ in marks], []
+    if best is not None:
+        lines.insert(0, Line("", GRAY, np.array([across.low, across.high]), np.full(2, best[1]), dash="1 3", width=1.0))
+        notes.append(Note(best[0], across.low, best[1]))
+    dots = [dots for _, dots in marks if dots is not None]
+    return Chart(name, across, up, lines, dots, notes, about=f"{name}: {VALUE} by trial")
+
+
+def _mark(found: Tables, method: str, mine: Curve) -> tuple[Line, Dots | None]:
+    """A method's curve; where there is one recommendation alone, as of Ax, a dot and its interval."""
+    (color, dash), key = found.looks[method], found.keys[method]
+    if len(mine.trials) != 1:
+        return Line(method, color, *mine, dash, key), None
+    interval = Line("", color, np.repeat(mine.trials, 2), np.array([*mine.low, *mine.high]), key=key, width=3.0)
+    return interval, Dots(method, color, "none", mine.trials, mine.mean, key=key)
+
+
+def show(run: Loaded, spec: RunSpec) -> str:
+    """One run: curves with switches, results, detection, a replication's timeline, timing, and how it is repeated."""
+    corruption = "no corruption"
+    if spec.corruption is not None:
+        extra = ", ".join(f"{key} {value}" for key, value in (spec.corruption.model_extra or {}).items())
+        corruption = f"{spec.corruption.kind} corruption of {100 * spec.corruption.probability:g} %"
+        corruption += f" ({extra})" if extra else ""
+    about = f"{spec.problem}, {corruption}; {spec.trials} trials, {spec.num_initial} of them initial"
+    parts = [
+        svg.draw(curves(spec, run.found)),
+        "<p>The mean true value at the recommended point, with its 90 % bootstrap interval.</p>",
+        _results(run.found, spec),
+        _detection(run),
+        _one_replication(run.found),
+        _timing(run.found),
+    ]
+    return section(run, about, parts)
+
+
+def headline(run: Loaded, spec: RunSpec) -> Sequence[str] | None:
+    """The default's normalized regret reduction, of the final values and of their average; None without its peers."""
+    means = run.found.summary.set_index("method")
+    if not {"standard", "oracle", DEFAULT_SURROGATE} <= set(means.index):
+        return None
+    sign = 1 if spec.load_problem().direction == "maximize" else -1
+
+    def reduction(column: str) -> str:
+        is_better = sign * (means[column]["oracle"] - means[column]["standard"]) > 0
+        reduced = 100 * regret_reduction(means[column], DEFAULT_SURROGATE)
+        return f"{reduced:.0f} %" if is_better else "the oracle is no better"
+
+    return [run.title, reduction("final"), reduction("average")]
+
+
+def _results(run: Tables, spec: RunSpec) -> str:
+    found = run.summary
+    maximizes = spec.load_problem().direction == "maximize"
+    knowing = {name for name in run.methods if sees(spec.methods, name) != "measured"}
+    ours = found[~found["method"].isin(knowing)]
+    best = ours.loc[(ours["final"] if maximizes else -ours["final"]).idxmax()] if len(ours) else None
+    lines = []
+    for row in found.itertuples():
+        is_best = best is not None and row.method == best["method"]
+        reaches = best is not None and (row.high >= best["low"] if maximizes else row.low <= best["high"])
+        final = ranked(f"{row.final:.4g}", is_best=is_best, is_near=reaches and row.method not in knowing)
+        cells = (f"{row.low:.4g} to {row.high:.4g}", f"{row.average:.4g}", f"{row.repeats:.1f}")
+        lines.append([escape(row.method), final, *cells, share(row.precision), share(row.recall)])
+    header = ["method", "at the end", "90 %", "average", "replicates", "precision", "recall"]
+    about = "<p>Bold: the best of those that do not know the errors; ≈: within its interval.</p>"
+    return table(header, lines, is_safe=True) + about
+
+
+def _detection(run: Loaded) -> str:
+    """Precision and recall of the values measured up to each trial, by what is flagged at the end."""
+    found = run.found
+    precision: list[Line] = []
+    recall: list[Line] = []
+    for method in found.methods:
+        mine = found.of(method)
+        flagged = _flags(mine)
+        if not flagged.any() or not mine["corrupted"].any():
+            continue
+        by = pd.DataFrame(
+            {"trial": mine["trial"], "f": flagged, "c": mine["corrupted"], "h": flagged & mine["corrupted"]}
+        )
+        sums = by.groupby("trial").sum().cumsum()
+        x, (color, dash) = sums.index.to_numpy() + 1, found.looks[method]
+        for drawn, whole in ((precision, "f"), (recall, "c")):
+            with np.errstate(invalid="ignore", divide="ignore"):
+                part = (sums["h"] / sums[whole]).to_numpy(dtype=float)
+            drawn.append(Line(method, color, x, part, dash=dash, key=found.keys[method]))
+    if not precision:
+        return ""
+    parts = ["<h3>What was called wrong</h3><p>Of the values up to each trial, by what is flagged at the end.</p>"]
+    for name, drawn in (("precision", precision), ("recall", recall)):
+        about = f"{run.name}: {name} of the flags by trial"
+        across = axis("trials", *(line.x for line in drawn))
+        parts.append(svg.draw(Chart(name, across, axis(name, np.array([0.0, 1.0])), drawn, about=about)))
+    return "".join(parts)
+
+
+def _flags(rows: pd.DataFrame) -> pd.Series:
+    """Which values were flagged, what is not known counting as not."""
+    return rows["flagged"].astype("boolean").fillna(False).astype(bool)
+
+
+def _one_replication(found: Tables) -> str:
+    """The values of the first replication with flags of the default, or of the first method that flags any."""
+    flags = found.rows[_flags(found.rows)]
+    order = [m for m in (DEFAULT_SURROGATE, *found.methods) if m in set(flags["method"])]
+    if not order:
+        return ""
+    replication = flags.loc[flags["method"] == order[0], "replication"].min()
+    mine = found.of(order[0])
+    mine = mine[mine["replication"] == replication]
+    name = f"{order[0]}, replication {replication}"
+    chart, key = _values(mine, name), "Blue: right and believed; ring: wrong, not called so"
+    key += "; black: right, called wrong; orange: wrong, called so"
+    return (
+        f"<h3>One replication</h3>{svg.draw(chart)}<p>{escape(name)}. {key} ({escape(counts([*chart.dots]))}). "
+        "Values beyond the frame are drawn at its edge.</p>"
+    )
+
+
+def _values(mine: pd.DataFrame, name: str) -> Chart:
+    """The values of a replication by trial, and what was called wrong, rightly or not."""
+    x, y = mine["trial"].to_numpy() + 1, mine["value"].to_numpy()
+    wrong, flagged = mine["corrupted"].to_numpy(bool), _flags(mine).to_numpy()
+    low, high = np.quantile(y[~wrong] if (~wrong).any() else y, [0.0, 1.0])
+    reach = 0.5 * max(high - low, 1e-9)
+    kinds: list[tuple[str, str, str, Any]] = [
+        ("believed and right", "#56B4E9", "none", ~wrong & ~flagged),
+        ("wrong, not called so", "none", "#D55E00", wrong & ~flagged),
+        ("right, called wrong", "#000000", "none", ~wrong & flagged),
+        ("wrong, called so", "#D55E00", "none", wrong & flagged),
+    ]
+    dots = [Dots(label, fill, stroke, x[these], y[these]) for label, fill, stroke, these in kinds]
+    across = Axis("trials", 0.0, float(x.max() + 1))
+    up = Axis("measured value", float(low - reach), float(high + reach))
+    return Chart(name, across, up, dots=dots, about=f"{name}: values by trial; {counts(dots)}")
+
+
+def _timing(found: Tables) -> str:
+    asked = [(method, mine[mine["origin"] != "sobol"]) for method in found.methods for mine in [found.of(method)]]
+    seconds = [
+        (method, (mine["fit_s"].median(), mine["acquisition_s"].median(), mine["fit_s"].max()))
+        for method, mine in asked
+        if len(mine)
+    ]
+    return timing("What an ask took", ["fit, median", "acquisition, median", "slowest fit"], seconds)

@@ -1,0 +1,117 @@
+"""A regression run: the density of the test targets, scores beside a paper's, and what a fit took.
+
+As Figures 5, 10 and 11 of the relevance pursuit paper: where there are several rates, the log density of the test
+targets by rate; otherwise its distribution over the replications, a chart a task and corruption.
+"""
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from robustbo.replay.score.regression import WHERE, beside, with_error
+from robustbo.replay.sections.section import Loaded, Tables, ranked, section, timing
+from robustbo.replay.spec.regression import NONE, RegressionSpec
+from robustbo.report import svg
+from robustbo.report.chart import Axis, Chart, Line, Strip, axis, strips
+from robustbo.report.html import share, table
+
+DENSITY = "log density of a test target"
+
+
+def charts(spec: RegressionSpec, found: Tables) -> list[list[Chart]]:
+    """A row a task, a chart a corruption; below them the seconds of a fit."""
+    panels = [_panel(found, *where) for where in _panels(found)]
+    across = found.rows["corruption"].nunique()
+    rows = [panels[i : i + across] for i in range(0, len(panels), across)]
+    return [*rows, [_seconds(found)]]
+
+
+def show(run: Loaded, spec: RegressionSpec) -> str:
+    """One run: a chart and a table a task and corruption, timing, and how it is repeated."""
+    kinds = ", ".join(kind for kind in spec.corruptions if kind != NONE) or NONE
+    about = f"{', '.join(spec.tasks)}; {kinds} corruption of "
+    about += ", ".join(f"{100 * rate:g} %" for rate in spec.rates) + " of the training targets"
+    theirs = ", and a paper\u2019s mean in brackets" if spec.published is not None else ""
+    parts = [
+        "<p>Scores of test targets that nobody corrupted: means and standard errors over the replications",
+        f"{theirs}. Bold: the best but for the oracle; ≈: within two standard errors of it. "
+        "Dots beyond the frame are drawn at its edge.</p>",
+    ]
+    for task, corruption in _panels(run.found):
+        parts.append(f"<h3>{escape(f'{task}, {corruption}')}</h3>")
+        parts.append(svg.draw(_panel(run.found, task, corruption)))
+        parts.append(_scores(_at(run.found.summary, task, corruption)))
+    by_method = [(method, run.found.of(method)["fit_s"]) for method in run.found.methods]
+    seconds = [(method, (s.median(), s.mean(), s.max())) for method, s in by_method]
+    parts.append(timing("What a fit took", ["median", "mean", "slowest"], seconds))
+    parts.append(svg.draw(_seconds(run.found)))
+    return section(run, about, parts)
+
+
+def _panels(found: Tables) -> list[tuple[str, str]]:
+    """Each task and corruption, in order."""
+    return [*found.rows[["task", "corruption"]].drop_duplicates().itertuples(index=False, name=None)]
+
+
+def _at(table: pd.DataFrame, task: str, corruption: str) -> pd.DataFrame:
+    return table[(table["task"] == task) & (table["corruption"] == corruption)]
+
+
+def _panel(found: Tables, task: str, corruption: str) -> Chart:
+    """The log density of the test targets, by rate where there are several."""
+    rows, name = _at(found.rows, task, corruption), f"{task}, {corruption}"
+    if rows["rate"].nunique() > 1:
+        return _by_rate(found, _at(found.summary, task, corruption), name)
+    high, low = -rows["nlpd"].min(), -np.quantile(rows["nlpd"], 0.9)
+    reach = max(high - low, 1e-3)
+    given = _strips(found, rows["method"], -rows["nlpd"])
+    about = f"{name}: {DENSITY}, a dot a replication"
+    return strips(name, given, Axis(DENSITY, low - 0.3 * reach, high + 0.1 * reach), about)
+
+
+def _by_rate(found: Tables, means: pd.DataFrame, name: str) -> Chart:
+    lines = []
+    for method in found.methods:
+        mine = means[means["method"] == method]
+        x, y, error = mine["rate"].to_numpy(), -mine["nlpd"].to_numpy(), mine["nlpd_error"].to_numpy()
+        color, dash = found.looks[method]
+        lines.append(Line(method, color, x, y, y - error, y + error, dash, found.keys[method]))
+    across = axis("share of corrupted values", *(line.x for line in lines))
+    up = axis(DENSITY, *(ends for line in lines for ends in (line.y, line.low, line.high)))
+    return Chart(name, across, up, lines, about=f"{name}: {DENSITY} by the share of corrupted values")
+
+
+def _seconds(found: Tables) -> Chart:
+    given = _strips(found, found.rows["method"], found.rows["fit_s"])
+    across = axis("seconds of a fit", found.rows["fit_s"].to_numpy(), is_log=True)
+    return strips("", given, across, "seconds of a fit, a dot a fit")
+
+
+def _strips(found: Tables, methods: pd.Series, values: pd.Series) -> list[Strip]:
+    there = [method for method in found.methods if (methods == method).any()]
+    return [Strip(m, found.looks[m].color, found.keys[m], values[methods == m].to_numpy()) for m in there]
+
+
+def _scores(found: pd.DataFrame) -> str:
+    lines: list[Sequence[Any]] = []
+    for _, part in found.groupby(list(WHERE), sort=False):
+        ours = part[part["method"] != "oracle"]
+        for _, row in part.iterrows():
+            shown = [_score(row, ours, score) for score in ("rmse", "mae", "nlpd")]
+            rest = (share(row["precision"]), share(row["recall"]), f"{row['fit_s']:.2g} s")
+            lines.append([f"{100 * row['rate']:g} %", escape(row["method"]), *shown, *rest])
+    header = ["corrupted", "method", "RMSE", "MAE", "NLPD", "precision", "recall", "a fit, median"]
+    return table(header, lines, is_safe=True)
+
+
+def _score(row: pd.Series, ours: pd.DataFrame, score: str) -> str:
+    text = with_error(row, score)
+    if row["method"] != "oracle" and len(ours):
+        best = ours.loc[ours[score].idxmin()]
+        error = (row[f"{score}_error"] ** 2 + best[f"{score}_error"] ** 2) ** 0.5
+        is_near = row[score] - best[score] <= 2 * error
+        text = ranked(text, is_best=row["method"] == best["method"], is_near=is_near)
+    return beside(text, row, score)

@@ -1,0 +1,187 @@
+"""What a chart shows: curves, dots and notes within two axes; `svg` draws it for pages, `canvas` for pictures."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+FARTHEST = 1e300  # so that a range has a finite width
+MARGIN = 0.03  # of a range, beyond what is drawn
+HEIGHT, ROW = 300.0, 22.0
+GRAY = "#777777"
+
+
+class Line(NamedTuple):
+    """One curve.
+
+    Attributes:
+        label: In the legend; "" for none.
+        color: Of the curve.
+        x: ``n`` places.
+        y: ``n`` values; NaN leaves a gap.
+        low: ``n`` lower ends of a band, or None.
+        high: ``n`` upper ends.
+        dash: Lengths of dashes and gaps, as SVG has them; "" for a solid line.
+        key: Class of its marks, by which a page switches them.
+        width: Of the stroke.
+    """
+
+    label: str
+    color: str
+    x: np.ndarray
+    y: np.ndarray
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+    dash: str = ""
+    key: str = ""
+    width: float = 2.0
+
+
+class Dots(NamedTuple):
+    """Marks of one kind: where, and how they are drawn; of those beyond the frame the place at its edge.
+
+    Attributes:
+        label: In the legend; "" for none.
+        fill: Their color, or "none".
+        stroke: The color of their outline, or "none".
+        x: ``n`` places.
+        y: ``n`` values.
+        shape: "o", "X", "D" or "s": a circle, a cross, a diamond or a square.
+        size: Half their width.
+        key: As a line's.
+    """
+
+    label: str
+    fill: str
+    stroke: str
+    x: np.ndarray
+    y: np.ndarray
+    shape: str = "o"
+    size: float = 4.0
+    key: str = ""
+
+
+class Note(NamedTuple):
+    """A few words at a place."""
+
+    text: str
+    x: float
+    y: float
+
+
+class Axis(NamedTuple):
+    """What an axis shows: its label, its range, whether by powers of ten, and names along it instead of numbers.
+
+    A range whose low end is above its high one is drawn from top to bottom.
+    """
+
+    label: str
+    low: float
+    high: float
+    is_log: bool = False
+    names: tuple[tuple[float, str], ...] = ()
+
+    def share(self, value: float) -> float:
+        """Where a value is drawn: 0 at the low end, 1 at the high one; a value beyond is drawn at the edge."""
+        if self.is_log:
+            low, high, value = math.log(self.low), math.log(self.high), math.log(max(value, 1e-300))
+        else:
+            low, high = self.low, self.high
+        return min(max((value - low) / (high - low), 0.0), 1.0)
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Places along it and what is written there."""
+        if self.names:
+            return list(self.names)
+        low, high = sorted((self.low, self.high))
+        values = decades(low, high) if self.is_log else ticks(low, high)
+        return list(zip(values, labels(values), strict=True))
+
+
+class Chart(NamedTuple):
+    """A chart.
+
+    Attributes:
+        title: Above it in a picture.
+        x: The axis across.
+        y: The axis upwards.
+        lines: Behind.
+        dots: Those of the last kind on top.
+        notes: Words in it.
+        height: Of a page's chart, which is 640 wide; a picture's are in proportion.
+        about: What it shows, for those who cannot see it; the title unless said.
+    """
+
+    title: str
+    x: Axis
+    y: Axis
+    lines: Sequence[Line] = ()
+    dots: Sequence[Dots] = ()
+    notes: Sequence[Note] = ()
+    height: float = HEIGHT
+    about: str = ""
+
+
+class Strip(NamedTuple):
+    """One row of dots: its name, the color and the key of its marks, and ``n`` values."""
+
+    name: str
+    color: str
+    key: str
+    values: np.ndarray
+
+
+def strips(title: str, given: Sequence[Strip], axis: Axis, about: str = "") -> Chart:
+    """A row of dots each, the first on top, with a bar at their mean."""
+    lines, dots = [], []
+    for row, (_, color, key, values) in enumerate(given):
+        there = values[np.isfinite(values)]
+        dots.append(Dots("", color, "none", there, np.full(len(there), float(row)), size=3.5, key=key))
+        if len(there):
+            mean = np.full(2, there.mean())
+            lines.append(Line("", color, mean, np.array([row - 0.36, row + 0.36]), key=key, width=3.0))
+    names = tuple((float(row), strip.name) for row, strip in enumerate(given))
+    height = ROW * len(given) + 52
+    return Chart(title, axis, Axis("", len(given) - 0.5, -0.5, names=names), lines, dots, height=height, about=about)
+
+
+def axis(label: str, *values: np.ndarray | None, margin: float = MARGIN, is_log: bool = False) -> Axis:
+    """An axis that holds all finite values, and a margin; of some width where there are none or one."""
+    arrays = [np.asarray(a, dtype=float).ravel() for a in values if a is not None]
+    found = np.concatenate([*arrays, np.zeros(0)])
+    found = found[np.isfinite(found)].clip(-FARTHEST, FARTHEST)
+    if is_log:
+        found = np.log(found[found > 0])
+    low, high = (float(found.min()), float(found.max())) if len(found) else (0.0, 1.0)
+    more = margin * (high - low) if high > low else max(0.5, 1e-9 * abs(low))
+    low, high = low - more, high + more
+    return Axis(label, math.exp(low), math.exp(high), True) if is_log else Axis(label, low, high)
+
+
+def ticks(low: float, high: float, most: int = 6) -> list[float]:
+    """Round numbers within a range."""
+    step = 10.0 ** math.floor(math.log10((high - low) / most))
+    step = next(s for s in (step, 2 * step, 5 * step, 10 * step) if (high - low) / s <= most)
+    decimals = 2 - math.floor(math.log10(step))
+    return [round(k * step, decimals) for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+
+
+def decades(low: float, high: float) -> list[float]:
+    """Powers of ten within a range; where there are fewer than two, twice and five times them as well."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for factors in ((1,), (1, 2, 5)):
+        found = [f * 10.0**k for k in powers for f in factors if low <= f * 10.0**k <= high]
+        if len(found) > 1:
+            break
+    return found
+
+
+def labels(values: Sequence[float]) -> list[str]:
+    """Numbers as text, with as few digits as tell them apart."""
+    texts: list[str] = []
+    for digits in range(3, 16):
+        texts = [f"{value:.{digits}g}" for value in values]
+        if len(set(texts)) == len(set(values)):
+            break
+    return texts
