@@ -56,7 +56,7 @@ class _On:
             y = self.up(value)
             if not chart.y.names:
                 marks.append(f'<line x1="{left}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}" stroke="#e4e4e4"/>')
-            marks.append(_text(name, left - 6, y + 4, "end"))
+            marks.append(_text(name, left - 9, y + 4, "end"))
         middle = (bottom + TOP) / 2
         marks.append(_text(chart.x.label, (WIDTH + left) / 2, chart.height - 6))
         if chart.y.label:

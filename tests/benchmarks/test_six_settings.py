@@ -16,19 +16,19 @@ def rows(averages):
     )
 
 
-def test_an_interval_of_the_way_resamples_all_methods_together(load):
+def test_an_interval_of_the_reduction_resamples_all_methods_together(load):
     six = load("six_settings")
     same = rows({"standard": [0.0, 5.0, 9.0], "ours": [1.5, 6.5, 10.5], "oracle": [2.0, 7.0, 11.0]})
-    assert six.way_within(same, "ours") == pytest.approx((0.75, 0.75))  # in each replication, whichever are drawn
+    assert six.reduction_within(same, "ours") == pytest.approx((0.75, 0.75))  # in each replication, whichever are drawn
     other = rows({"standard": [0.0] * 8, "ours": [0.0, 1.0] * 4, "oracle": [1.0] * 8})
-    low, high = six.way_within(other, "ours")
+    low, high = six.reduction_within(other, "ours")
     assert 0.125 <= low < 0.5 < high <= 0.875
 
 
 def test_a_share_is_that_of_the_replications_in_common(load):
     six = load("six_settings")
     values = six.by_replication(rows({"standard": [0.0, 9.0], "ours": [0.5], "oracle": [1.0, 9.5]}), "average")
-    assert six.way(six.common(values, "ours").mean(), "ours") == pytest.approx(0.5)
+    assert six.regret_reduction(six.common(values, "ours").mean(), "ours") == pytest.approx(0.5)
     assert list(six.common(values, "standard").columns) == ["standard", "oracle"]
 
 

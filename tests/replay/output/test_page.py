@@ -9,7 +9,6 @@ import pytest
 from robustbo.errors import SpecError
 from robustbo.replay.output import page
 from robustbo.replay.output.page import load
-from robustbo.report import chart
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 SPEC = """title = "<b>Branin</b> & others"
@@ -89,32 +88,6 @@ def test_what_is_not_recorded_is_said(tmp_path):
     (tmp_path / "spec.toml").write_text(SPEC)
     with pytest.raises(SpecError, match="expected a recorded run"):
         load(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("values", "texts"),
-    [
-        ([0.0, 0.5, 1.0], ["0", "0.5", "1"]),
-        ([1e6, 1e6 + 2, 1e6 + 4], ["1000000", "1000002", "1000004"]),
-        ([1e-14, 2e-14], ["1e-14", "2e-14"]),
-    ],
-)
-def test_labels_tell_their_values_apart(values, texts):
-    assert chart.labels(values) == texts
-
-
-@pytest.mark.parametrize(
-    ("low", "high"), [(0.0, 1e-14), (0.0, 1.0), (20.0, 100.0), (-3.2, 3.3), (0.001, 0.0013), (1e5, 1e6)]
-)
-def test_ticks_are_round_and_within(low, high):
-    found = chart.ticks(low, high)
-    assert 2 <= len(found) <= 7
-    assert low <= found[0]
-    assert found[-1] <= high
-
-
-def test_a_frame_of_one_value_or_none_has_a_width():
-    assert chart.axis("", np.array([3.0]), np.array([np.nan]))[1:3] == (2.5, 3.5)
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
