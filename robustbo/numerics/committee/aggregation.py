@@ -55,6 +55,10 @@ class Experts(NamedTuple):
         """``... M x q`` latent means (less m), from ``... M x q x n`` prior covariances with their observations."""
         return (k @ self.a.unsqueeze(-1)).squeeze(-1)
 
+    def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
+        """See `gp.posterior.Posterior`; each by itself, from ``... M x q x n`` covariances."""
+        return self.mean(k), k @ self.explained(k)
+
     def explained(self, k: Tensor) -> Tensor:
         """``... M x n x q`` J^-1 D(W) k."""
         Wk = (k * self.W.unsqueeze(-2)).mT

@@ -1,4 +1,4 @@
-"""Fitted Gaussian processes in numbers, for explicit formulas.
+"""What data tell of latent values, and fitted Gaussian processes in numbers, for explicit formulas.
 
 Notation (shapes after any leading batch dimensions: of the processes, or of one process's points):
     X, Z   q x d, m x d   points
@@ -6,12 +6,29 @@ Notation (shapes after any leading batch dimensions: of the processes, or of one
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
+
+
+class Posterior(Protocol):
+    """What data tell of latent values, however it is kept: dense, factored, or of low rank.
+
+    A component of a mixture is a weight and one of these.
+    """
+
+    def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
+        """By how much the data move the mean, and by how much they reduce the covariance.
+
+        Args:
+            k: ``... x q x n`` prior covariances of latent values with those at the inputs of the data.
+
+        Returns:
+            ``... x q`` and ``... x q x q``.
+        """
 
 
 class Latent(NamedTuple):
@@ -46,8 +63,12 @@ class Latent(NamedTuple):
 
     def posterior(self, X: Tensor) -> tuple[Tensor, Tensor]:
         """Of one process: mean (``... x q``) and covariance (``... x q x q``) of latent values at ``... x q x d``."""
-        k = self.covariance(X, self.X)
-        return self.m + k @ self.al, self.covariance(X, X) - k @ self.P @ k.mT
+        on_mean, explained = self.explain(self.covariance(X, self.X))
+        return self.m + on_mean, self.covariance(X, X) - explained
+
+    def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
+        """See `Posterior`; of one process."""
+        return k @ self.al, k @ self.P @ k.mT
 
 
 def stacked(latents: Sequence[Latent]) -> Latent:

@@ -59,6 +59,11 @@ class Belief(NamedTuple):
         on = D.mT @ self.z
         return Belief(self.z, D @ on, self.z - AD @ on, D, AD, False)
 
+    def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
+        """See `gp.posterior.Posterior`."""
+        root = k @ self.D
+        return k @ self.v, root @ root.mT  # eq. 8.4
+
     def explained(self, k: Tensor) -> Tensor:
         """``... x m`` parts |D'k_x|^2 of the prior variance that are gone, for ``... x m x n`` covariances k."""
         return (k @ self.D).square().sum(-1)  # eq. 8.4

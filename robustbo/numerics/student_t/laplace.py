@@ -138,6 +138,10 @@ class Laplace:
         """``n x n``: the variance of a prediction is k** - k*' R k*, its mean m + k*' a."""
         return torch.from_numpy(self.half_R + self.half_R.T)
 
+    def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
+        """See `gp.posterior.Posterior`."""
+        return k @ self.a, k @ self.R @ k.mT  # eq. 2.2.2
+
     @cached_property
     def v(self) -> Tensor:
         """``n`` posterior variances of the latent values, the diagonal of Sig."""

@@ -87,6 +87,10 @@ class Conjugate(NamedTuple):
     v: Tensor
     converged: bool
 
+    def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
+        """See `gp.posterior.Posterior`."""
+        return k @ self.v, k @ self.P @ k.mT  # eq. 7.3
+
 
 def condition(K: Tensor, r: Tensor, s2: Tensor, weighting: Weighting) -> Conjugate:
     """The posterior of a robust conjugate process. O(n^3).

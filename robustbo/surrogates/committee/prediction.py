@@ -49,7 +49,8 @@ def predict(
     v0 = prior.diagonal(dim1=-2, dim2=-1)
     together, total, sums = PRIOR * correlation(prior), prior.new_full((1, 1), PRIOR), list[Sums]()
     for k, part in _blocks(kernel, X, shards, experts):
-        mu, C = part.mean(k), prior.unsqueeze(-3) - k @ part.explained(k)
+        mu, explained = part.explain(k)
+        C = prior.unsqueeze(-3) - explained
         if len(shards.y) == 1:
             return mu.squeeze(-2), to_linear_operator(C.squeeze(-3))
         v = C.diagonal(dim1=-2, dim2=-1).maximum(LEAST * v0.unsqueeze(-2))

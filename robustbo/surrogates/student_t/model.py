@@ -141,7 +141,7 @@ class StudentTGP(ExplicitPosterior, MapGP):
     def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
         """Moves of mean and covariance by the data; see `ExplicitPosterior`."""
         assert self.laplace is not None
-        return k @ self.laplace.a, k @ self.laplace.R @ k.mT
+        return self.laplace.explain(k)
 
     @property
     def has_posterior(self) -> bool:

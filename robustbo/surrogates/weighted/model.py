@@ -146,7 +146,7 @@ class ConjugateGP(Weighed, MapGP):
     def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
         """Moves of mean and covariance by the data; see `ExplicitPosterior`."""
         assert self.given is not None
-        return k @ self.given.v, k @ self.given.P @ k.mT
+        return self.given.explain(k)
 
     def latent(self) -> Latent:
         """The fitted process in numbers, for explicit formulas; the kernel must be a named one."""
