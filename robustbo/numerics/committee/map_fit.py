@@ -83,7 +83,7 @@ class CommitteeModel(NamedTuple):
         """The gradient of F in x."""
         by = {"l": total.log_l, "s2f": total.log_s2f, "s2": total.log_s2, "nu": total.log_nu}
         parts = [by[block.name].reshape(-1) for block in self.blocks]
-        prior = parameters.prior_slopes(self.blocks, x[:-1])
+        prior = parameters.prior_slopes(self.blocks, x.tolist()[:-1])
         return torch.cat([*parts, total.m.reshape(1)]) + x.new_tensor([*prior, 0.0])
 
 
@@ -93,7 +93,7 @@ def evaluate(model: CommitteeModel, x: Tensor, f: Any = None) -> tuple[float, To
         total = committee.evidence(model.shards, model.shared(x), f, model.memory)
     else:
         total = model.evidence(model.shared(x), f)
-    F = total.L.item() + parameters.log_prior(model.blocks, x[:-1])
+    F = total.L.item() + parameters.log_prior(model.blocks, x.tolist()[:-1])
     return (F if math.isfinite(F) else -math.inf), total
 
 

@@ -13,6 +13,7 @@ References:
 """
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -74,6 +75,7 @@ class Model(NamedTuple):
         return self.covariance.bounds + parameters.bounds(self.blocks)
 
 
+@lru_cache
 def noise_block(s2_prior: LogNormal) -> Block:
     """The noise variance that is searched."""
     return Block("s2", (s2_prior.log_mode,), LOG_S2, s2_prior)
@@ -96,7 +98,7 @@ def log_posterior(model: Model, theta: Tensor, rho: Tensor, m: Tensor | None = N
     """
     p = len(model.covariance.bounds)
     covariance = model.covariance.at(theta[:p])
-    s2, log_prior = noise(model, theta), covariance.log_prior + parameters.log_prior(model.blocks, theta[p:])
+    s2, log_prior = noise(model, theta), covariance.log_prior + parameters.log_prior(model.blocks, theta.tolist()[p:])
     Sg = lapack.on_diagonal(covariance.K.numpy().copy(), s2.numpy() + rho.numpy())
     found = evidence(torch.from_numpy(Sg), model.y, m)
     F = found.L.item() + log_prior

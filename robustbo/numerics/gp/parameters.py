@@ -90,15 +90,14 @@ def starts(blocks: Sequence[Block], heads: Sequence[Tensor]) -> list[Tensor]:
     return [torch.cat([head := heads[min(i, len(heads) - 1)], head.new_tensor(tail)]) for i, tail in enumerate(tails)]
 
 
-def log_prior(blocks: Iterable[Block], x: Tensor) -> float:
+def log_prior(blocks: Iterable[Block], x: Sequence[float]) -> float:
     """The sum of the log prior densities at x."""
-    each = zip(priors(blocks), x.tolist(), strict=True)
-    return sum(prior.log_density(at) for prior, at in each if prior is not None)
+    return sum(prior.log_density(at) for prior, at in zip(priors(blocks), x, strict=True) if prior is not None)
 
 
-def prior_slopes(blocks: Iterable[Block], x: Tensor) -> list[float]:
+def prior_slopes(blocks: Iterable[Block], x: Sequence[float]) -> list[float]:
     """Their derivatives; zero where there is no prior."""
-    return [0.0 if prior is None else prior.slope(at) for prior, at in zip(priors(blocks), x.tolist(), strict=True)]
+    return [0.0 if prior is None else prior.slope(at) for prior, at in zip(priors(blocks), x, strict=True)]
 
 
 def prior_precisions(blocks: Iterable[Block]) -> list[float]:

@@ -111,7 +111,7 @@ def evaluate(
     else:
         mode = find_mode(K, y, noise, [latent - m], em_steps=em_steps, close=close)
     found = approximate(K, base.y, m, noise, mode.a, is_clamped=True, at=mode.at, signed=mode.signed)
-    F = found.L.item() + covariance.log_prior + parameters.log_prior(model.likelihood_blocks, x[p:-1])
+    F = found.L.item() + covariance.log_prior + parameters.log_prior(model.likelihood_blocks, x.tolist()[p:-1])
     is_mode = mode.converged and found.signed.is_maximum
     return Value(F if is_mode and math.isfinite(F) else -math.inf, x, covariance, found)
 
@@ -121,7 +121,9 @@ def slopes(model: HeavyModel, value: Value) -> Tensor:
     by = gradient(value.laplace, is_nu_free=model.dof is None)
     of_likelihood = [by.log_s2.sum().item()] if model.base.s2_known is None else []
     of_likelihood += [by.log_nu.item()] if model.dof is None else []
-    of_priors = parameters.prior_slopes(model.likelihood_blocks, value.x[len(model.base.covariance.bounds) : -1])
+    of_priors = parameters.prior_slopes(
+        model.likelihood_blocks, value.x.tolist()[len(model.base.covariance.bounds) : -1]
+    )
     others = [slope + of_prior for slope, of_prior in zip(of_likelihood, of_priors, strict=True)]
     return torch.cat([value.covariance.pullback(by.K), value.x.new_tensor([*others, by.m.sum().item()])])
 

@@ -76,11 +76,11 @@ class Value(NamedTuple):
 
 def evaluate(model: ProcessModel, x: Tensor, m: Tensor | None = None) -> Value:
     """The log posterior density at x, the constant mean the best one unless given; -inf where it cannot be had."""
-    base = model.base
-    gaussian = log_posterior.log_posterior(base, x[: len(base.bounds)], torch.zeros_like(base.y), m)
+    base, p = model.base, len(x) - len(model.blocks)
+    gaussian = log_posterior.log_posterior(base, x[:p], torch.zeros_like(base.y), m)
     given = gaussian.evidence
     found = marginal(given, base.y, shah(model.nu(x)))
-    F = gaussian.F - given.L.item() + found.L.item() + parameters.log_prior(model.blocks, x[len(base.bounds) :])
+    F = gaussian.F - given.L.item() + found.L.item() + parameters.log_prior(model.blocks, x.tolist()[p:])
     weighted = given._replace(al=found.weight.sqrt() * given.al)
     is_fine = math.isfinite(F) and math.isfinite(found.weight.item())
     return Value(F if is_fine else -math.inf, x, gaussian._replace(evidence=weighted), given, found)

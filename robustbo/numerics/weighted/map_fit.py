@@ -111,7 +111,7 @@ def _point(model: Model, weights: Weights, weighting: Weighting, theta: Tensor) 
     given = rcgp.condition(covariance.K, model.y - prior_mean(model.y), s2, weighting)
     share = weighting.share if weights.is_weighted else torch.ones_like(s2)
     found = rcgp.objective(covariance.K, given, share)
-    F = found.L.item() + (covariance.log_prior + parameters.log_prior(model.blocks, theta[p:]))
+    F = found.L.item() + (covariance.log_prior + parameters.log_prior(model.blocks, theta.tolist()[p:]))
 
     def derivatives() -> tuple[Tensor, Tensor]:
         slopes = covariance.pullback(found.G)

@@ -27,9 +27,9 @@ def test_heads_stand_first_and_the_last_serves_all_further_starts():
 def test_slopes_and_precisions_are_those_of_the_log_prior():
     x, step = torch.tensor([0.3, -0.2, 1.0, 5.0]), 1e-4
     blocks = [*BLOCKS, MEAN]
-    slopes, precisions = parameters.prior_slopes(blocks, x), parameters.prior_precisions(blocks)
+    slopes, precisions = parameters.prior_slopes(blocks, x.tolist()), parameters.prior_precisions(blocks)
     for unit, slope, precision in zip(torch.eye(4), slopes, precisions, strict=True):
-        up, here, down = (parameters.log_prior(blocks, x + k * step * unit) for k in (1, 0, -1))
+        up, here, down = (parameters.log_prior(blocks, (x + k * step * unit).tolist()) for k in (1, 0, -1))
         assert slope == pytest.approx((up - down) / (2 * step), abs=1e-6)
         assert precision == pytest.approx(-(up - 2 * here + down) / step**2, abs=1e-4)
 
@@ -42,4 +42,4 @@ def test_coordinates_by_name():
 def test_a_mean_stays_among_the_observations():
     mean = parameters.constant_mean(torch.tensor([3.0, -1.0, 2.0]))
     assert (mean.starts, mean.bounds, mean.prior) == ((2.0,), (-1.0, 3.0), None)
-    assert math.isfinite(parameters.log_prior([mean], torch.zeros(1)))
+    assert math.isfinite(parameters.log_prior([mean], [0.0]))
