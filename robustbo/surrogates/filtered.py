@@ -2,16 +2,12 @@
 
 from collections.abc import Mapping
 from copy import deepcopy
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
 import torch
 from botorch.models.gpytorch import GPyTorchModel
 from botorch.models.transforms.input import InputTransform
-from botorch.models.transforms.outcome import OutcomeTransform
-from botorch.utils.types import DEFAULT
-from gpytorch.likelihoods import Likelihood
-from gpytorch.means import Mean
-from gpytorch.module import Module
 from torch import Tensor
 
 from robustbo.numerics.gp.log_posterior import Model
@@ -22,6 +18,7 @@ from robustbo.surrogates.common import contract
 from robustbo.surrogates.common.averaged import alone
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.map_gp import MapGP
+from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.student_t.model import StudentTGP
 from robustbo.surrogates.transforms.inlier_rescale import standardize_on
@@ -74,6 +71,39 @@ def last_diagnosis(count: int, start: int, every: int, between: Between) -> int 
     return last if last >= max(start, 1) and (between == "keep" or last == count) else None
 
 
+@dataclass(frozen=True, kw_only=True)
+class FilteredOptions(GPOptions):
+    """The options of `FilteredGP`; see there."""
+
+    detector: str = "student-t"
+    detector_options: Mapping[str, Any] | None = None
+    tail: float = TAIL
+    leave_one_out: bool | None = None
+    start: int = START
+    every: int = EVERY
+    between: Between = "keep"
+
+    def check(self) -> None:
+        """Raise a ValueError or TypeError for an option that cannot be."""
+        super().check()
+        one_of("detector", self.detector, sorted(DETECTORS))
+        try:
+            _ = self.capabilities
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"detector_options must be such as {self.detector!r} takes: {error}") from error
+        if not 0 < self.tail < 0.5:
+            raise ValueError(f"tail must be in (0, 0.5), got {self.tail!r}")
+        one_of("between", self.between, get_args(Between))
+        whole("start", self.start, 0)
+        whole("every", self.every, 1)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Robust where the detector is."""
+        is_robust = contract.capabilities_for(DETECTORS[self.detector], self.detector_options or {}).is_robust
+        return Capabilities(is_robust=is_robust, is_heeded=is_robust, judges_alone=True, continues=True)
+
+
 class FilteredGP(MapGP):
     """The plain GP of what a robust detector does not call an outlier.
 
@@ -113,77 +143,13 @@ class FilteredGP(MapGP):
         (4, 11)
     """
 
-    def __init__(
-        self,
-        train_X: Tensor,
-        train_Y: Tensor,
-        train_Yvar: Tensor | None = None,
-        likelihood: Likelihood | None = None,
-        covar_module: Module | None = None,
-        mean_module: Mean | None = None,
-        outcome_transform: OutcomeTransform | Any = DEFAULT,
-        input_transform: InputTransform | None = None,
-        *,
-        detector: str = "student-t",
-        detector_options: Mapping[str, Any] | None = None,
-        tail: float = TAIL,
-        leave_one_out: bool | None = None,
-        start: int = START,
-        every: int = EVERY,
-        between: Between = "keep",
-        kernel: str = "matern52",
-        is_signal_free: bool = True,
-    ) -> None:
-        self.check_values(detector, detector_options, tail, start, every, between)
-        self._detector, self._detector_options = detector, dict(detector_options or {})
-        self.capabilities = self.capabilities_for(detector, detector_options)
-        self._tail = tail
-        self._leave_one_out = train_Yvar is not None if leave_one_out is None else leave_one_out
-        self._last = last_diagnosis(len(train_X), start, every, between)
-        self._told = (train_X, train_Y, train_Yvar, deepcopy(input_transform))
-        self.verdict: Verdict | None = None
-        super().__init__(
-            train_X,
-            train_Y,
-            train_Yvar,
-            likelihood,
-            covar_module,
-            mean_module,
-            outcome_transform,
-            input_transform,
-            kernel=kernel,
-            is_signal_free=is_signal_free,
-        )
+    options_class = FilteredOptions
+    verdict: Verdict | None = None
 
-    @classmethod
-    def capabilities_for(
-        cls, detector: str = "student-t", detector_options: Mapping[str, Any] | None = None, **_: Any
-    ) -> Capabilities:
-        """Robust where the detector is."""
-        is_robust = contract.capabilities_for(DETECTORS[detector], detector_options or {}).is_robust
-        return Capabilities(is_robust=is_robust, is_heeded=is_robust, judges_alone=True, continues=True)
-
-    @classmethod
-    def check_values(
-        cls,
-        detector: str = "student-t",
-        detector_options: Mapping[str, Any] | None = None,
-        tail: float = TAIL,
-        start: int = START,
-        every: int = EVERY,
-        between: str = "keep",
-        **_: Any,
-    ) -> None:
-        """Raise a ValueError or TypeError for an option that cannot be."""
-        one_of("detector", detector, sorted(DETECTORS))
-        known = contract.own_options(DETECTORS[detector])
-        if unknown := sorted(set(detector_options or {}) - known):
-            raise TypeError(f"detector {detector!r} has the options {sorted(known)}, got {unknown[0]!r}")
-        if not 0 < tail < 0.5:
-            raise ValueError(f"tail must be in (0, 0.5), got {tail!r}")
-        one_of("between", between, get_args(Between))
-        whole("start", start, 0)
-        whole("every", every, 1)
+    def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
+        """Keep what the detector is to be told."""
+        self._told = X, Y, Yvar, deepcopy(input_transform)
+        self._last = last_diagnosis(len(X), self.options.start, self.options.every, self.options.between)
 
     def continue_from(self, before: MapGP) -> None:
         """Keep the verdict of a model fitted to all but the last observation, where no diagnosis is due since."""
@@ -216,19 +182,20 @@ class FilteredGP(MapGP):
     def _diagnose(self, count: int) -> Verdict:
         """The verdict on the first ``count`` observations."""
         X, Y, Yvar, input_transform = self._told
-        model = DETECTORS[self._detector](
+        model = DETECTORS[self.options.detector](
             X[:count],
             Y[:count],
             None if Yvar is None else Yvar[:count],
             input_transform=deepcopy(input_transform),
-            **self._detector_options,
+            **(self.options.detector_options or {}),
         )
+        is_left_out = Yvar is not None if self.options.leave_one_out is None else self.options.leave_one_out
         with torch.enable_grad():  # which BoTorch's fits need
             contract.fit(model)
         with alone(model):  # where its fits disagree, they would excuse just what is doubtful
-            e, log_chance = contract.tails(model, leave_one_out=self._leave_one_out)
+            e, log_chance = contract.tails(model, leave_one_out=is_left_out)
         chance = log_chance.exp()
-        is_outlier = chance < self._tail  # eq. 3.2
+        is_outlier = chance < self.options.tail  # eq. 3.2
         if isinstance(model, MapGP):
             is_outlier &= ~model.cleared()
         outliers = is_outlier.nonzero().squeeze(-1)

@@ -1,7 +1,6 @@
 """Surrogates by name, for people and for journals."""
 
 import importlib
-import inspect
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -16,13 +15,12 @@ from robustbo.surrogates.baselines.student_t_variational import StudentTVariatio
 from robustbo.surrogates.baselines.trimmed import TrimmedGP
 from robustbo.surrogates.baselines.winsorized import WinsorizedGP
 from robustbo.surrogates.committee.model import CommitteeGP
-from robustbo.surrogates.common.contract import Surrogate, own_options, quiet
-from robustbo.surrogates.common.priors import check_kernel
+from robustbo.surrogates.common.contract import own_options, quiet
 from robustbo.surrogates.filtered import DETECTORS, FilteredGP
 from robustbo.surrogates.iterative.model import ComputationAwareGP
 from robustbo.surrogates.student_t_process.model import StudentTProcess
 from robustbo.surrogates.weighted.model import ConjugateGP
-from robustbo.validation import flag, nearest, one_of
+from robustbo.validation import nearest, one_of
 
 ALLOWED: dict[str, type[GPyTorchModel]] = {}  # classes that people have named in this process
 
@@ -112,14 +110,6 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
     if unknown := sorted(set(options) - known):
         hint = nearest(unknown[0], known)
         raise TypeError(f"surrogate {name!r} has the options {sorted(known)}, got {json.dumps(unknown[0])}{hint}")
-    if "kernel" in options:
-        check_kernel(options["kernel"])
-    if issubclass(cls, Surrogate):
-        cls.check_values(**options)
-    defaults = inspect.signature(cls.__init__).parameters
-    for option, value in options.items():
-        if isinstance(defaults[option].default, bool):
-            flag(option, value)
     if options:
         _try(cls, options)
 

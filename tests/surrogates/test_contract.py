@@ -1,6 +1,8 @@
 """What every surrogate must do; a new one is done when it is in the registry and passes."""
 
+import dataclasses
 import inspect
+import re
 import warnings
 
 import pytest
@@ -11,7 +13,7 @@ from botorch.models.transforms.input import Normalize
 from botorch.utils.datasets import SupervisedDataset
 
 from robustbo.surrogates.baselines.botorch_relevance_pursuit import BoTorchRelevancePursuitGP
-from robustbo.surrogates.common.contract import BOTORCH_ARGUMENTS, diagnose, marginal_log_likelihood, quiet
+from robustbo.surrogates.common.contract import BOTORCH_ARGUMENTS, diagnose, marginal_log_likelihood, own_options, quiet
 from robustbo.surrogates.registry import SURROGATES
 
 ROBUST = {"relevance-pursuit", "student-t", "filtered", "botorch-relevance-pursuit"}
@@ -54,20 +56,25 @@ def clean(surrogate):
 
 class TestContract:
     def test_botorch_arguments_are_positional_and_options_are_not(self, surrogate):
-        parameters = list(inspect.signature(surrogate.__init__).parameters.values())[1:]
-        assert tuple(p.name for p in parameters[: len(BOTORCH_ARGUMENTS)]) == BOTORCH_ARGUMENTS
-        assert all(p.kind is p.KEYWORD_ONLY for p in parameters[len(BOTORCH_ARGUMENTS) :])
+        *given, options = list(inspect.signature(surrogate.__init__).parameters.values())[1:]
+        assert tuple(p.name for p in given) == BOTORCH_ARGUMENTS
+        assert options.kind is options.VAR_KEYWORD
+
+    def test_an_option_that_there_is_not_is_answered_with_those_that_there_are(self, surrogate):
+        known = sorted(own_options(surrogate))
+        with pytest.raises(
+            TypeError, match=rf"has the options {re.escape(str(known))}, got '{known[0]}s'; did you mean"
+        ):
+            surrogate(*data(6), **{f"{known[0]}s": 1})
 
     def test_options_reach_it_through_construct_inputs(self, surrogate):
         """As Ax hands over its ``model_options``."""
-        names = list(inspect.signature(surrogate.__init__).parameters)[1 + len(BOTORCH_ARGUMENTS) :]
-        default = inspect.signature(surrogate.__init__).parameters[names[0]].default
+        options = dataclasses.asdict(surrogate.options_class())
         X, Y = data(6)
-        inputs = surrogate.construct_inputs(
-            SupervisedDataset(X, Y, feature_names=["a", "b"], outcome_names=["y"]), **{names[0]: default}
-        )
-        assert inputs[names[0]] == default
-        assert surrogate(**inputs).train_targets.shape == (6,)
+        training = SupervisedDataset(X, Y, feature_names=["a", "b"], outcome_names=["y"])
+        model = surrogate(**surrogate.construct_inputs(training, **options))
+        assert model.train_targets.shape == (6,)
+        assert dataclasses.asdict(model.options) == options
 
     @pytest.mark.parametrize("batch", [(), (2,), (3, 2)])
     def test_posterior_has_the_shape_of_the_question(self, clean, batch):

@@ -144,7 +144,8 @@ def test_below_the_start_it_is_the_plain_gp():
     ("options", "message"),
     [
         ({"detector": "standard"}, r"detector must be one of \[.*'student-t'\], got 'standard'"),
-        ({"detector_options": {"dofs": 3}}, r"detector 'student-t' has the options \['dof', .*\], got 'dofs'"),
+        ({"detector_options": {"dofs": 3}}, r"such as 'student-t' takes: .* options \['dof', .*\], got 'dofs'"),
+        ({"detector_options": {"dof": 0.2}}, "such as 'student-t' takes: dof must be at least 1"),
         ({"tail": 0.5}, r"tail must be in \(0, 0.5\), got 0.5"),
         ({"tail": 0}, r"tail must be in \(0, 0.5\), got 0"),
         ({"start": -1}, "start must be a whole number of at least 0, got -1"),

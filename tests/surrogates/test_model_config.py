@@ -57,7 +57,7 @@ def run(model_class, option):
 @pytest.mark.parametrize(
     ("model_class", "option", "kept"),
     [
-        (RelevancePursuitGP, {"outlier_rate": 0.05}, lambda model: model._options.outlier_rate),
+        (RelevancePursuitGP, {"outlier_rate": 0.05}, lambda model: model.options.outlier_rate),
         (StudentTGP, {"dof": 6.0}, lambda model: model.likelihood.dof.item()),
         (FilteredGP, {"start": 5}, lambda model: min(model.verdict.observations, 5)),
     ],

@@ -1,6 +1,7 @@
 """BoTorch's own relevance pursuit, made safe for the loop; the peer that ours is to be measured against."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -16,10 +17,29 @@ from torch import Tensor
 
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.contract import Diagnosis, Surrogate, diagnose_by_leave_one_out
+from robustbo.surrogates.common.options import Options
 
 OUTLIER_RATE = 0.2  # BoTorch's own default: prior mean of the number of outliers, as a fraction of n
 LARGEST = 1e150  # whose square still fits into float64
 RHO = "likelihood.noise_covar.raw_rho"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoTorchPursuitOptions(Options):
+    """The options of `BoTorchRelevancePursuitGP`; see there."""
+
+    prior_mean_of_support: float | None = None
+    convex_parameterization: bool = True
+
+    def check(self) -> None:
+        """Raise a ValueError for a number that cannot be."""
+        if self.prior_mean_of_support is not None and self.prior_mean_of_support <= 0:
+            raise ValueError(f"prior_mean_of_support must be positive, got {self.prior_mean_of_support!r}")
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Robust, and not heeded: a peer is measured as it is."""
+        return Capabilities(is_robust=True, hears_replicates=False)
 
 
 class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
@@ -40,7 +60,8 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
         Ament et al. (2024), Robust Gaussian processes via relevance pursuit.
     """
 
-    capabilities = Capabilities(is_robust=True, hears_replicates=False)
+    options_class = BoTorchPursuitOptions
+    options: Any  # of its `options_class`
 
     def __init__(
         self,
@@ -52,14 +73,10 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
         mean_module: Mean | None = None,
         outcome_transform: OutcomeTransform | Any = DEFAULT,
         input_transform: InputTransform | None = None,
-        *,
-        prior_mean_of_support: float | None = None,
-        convex_parameterization: bool = True,
+        **options: Any,
     ) -> None:
-        if prior_mean_of_support is None:
-            prior_mean_of_support = max(1, int(OUTLIER_RATE * train_X.shape[-2]))
-        if prior_mean_of_support <= 0:
-            raise ValueError(f"prior_mean_of_support must be positive, got {prior_mean_of_support!r}")
+        self.options = self.checked(options)
+        expected = self.options.prior_mean_of_support
         if train_Y.abs().max() > LARGEST:
             raise InputDataError(f"train_Y must lie within {LARGEST:g} of zero, got {train_Y.abs().max():g}")
         super().__init__(
@@ -71,8 +88,8 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
             mean_module,
             outcome_transform,
             input_transform,
-            convex_parameterization=convex_parameterization,
-            prior_mean_of_support=prior_mean_of_support,
+            convex_parameterization=self.options.convex_parameterization,
+            prior_mean_of_support=max(1, int(OUTLIER_RATE * train_X.shape[-2])) if expected is None else expected,
         )
 
     def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:

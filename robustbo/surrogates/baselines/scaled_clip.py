@@ -1,17 +1,13 @@
 """The control that every robust surrogate has to beat: robust scaling, a clip, and the plain GP."""
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
-from botorch.models.transforms.input import InputTransform
-from botorch.models.transforms.outcome import OutcomeTransform
-from botorch.utils.types import DEFAULT
-from gpytorch.likelihoods import Likelihood
-from gpytorch.means import Mean
-from gpytorch.module import Module
 from torch import Tensor
 
 from robustbo.surrogates.baselines.standard import StandardGP
 from robustbo.surrogates.common.contract import Diagnosis
+from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize, deviation
 
 CLIP = 5.0  # robust standard deviations
@@ -39,6 +35,19 @@ class ClippedStandardize(RobustStandardize):
         return deviation(Y, center)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ScaledClipOptions(GPOptions):
+    """The options of `ScaledClipGP`; see there."""
+
+    clip: float = CLIP
+
+    def check(self) -> None:
+        """Raise a ValueError for a clip that cannot be."""
+        super().check()
+        if not self.clip > 0:
+            raise ValueError(f"clip must be positive, got {self.clip!r}")
+
+
 class ScaledClipGP(StandardGP):
     """The plain GP on outcomes scaled by median and median absolute deviation and clipped; no outlier is ever left out.
 
@@ -57,39 +66,13 @@ class ScaledClipGP(StandardGP):
         [4]
     """
 
+    options_class = ScaledClipOptions
     outcome_class: ClassVar = ClippedStandardize
 
-    def __init__(
-        self,
-        train_X: Tensor,
-        train_Y: Tensor,
-        train_Yvar: Tensor | None = None,
-        likelihood: Likelihood | None = None,
-        covar_module: Module | None = None,
-        mean_module: Mean | None = None,
-        outcome_transform: OutcomeTransform | Any = DEFAULT,
-        input_transform: InputTransform | None = None,
-        *,
-        clip: float = CLIP,
-        kernel: str = "matern52",
-        is_signal_free: bool = True,
-    ) -> None:
-        if not clip > 0:
-            raise ValueError(f"clip must be positive, got {clip!r}")
-        self._clip = clip
-        super().__init__(
-            train_X,
-            train_Y,
-            train_Yvar,
-            likelihood,
-            covar_module,
-            mean_module,
-            ClippedStandardize(m=1, clip=clip) if outcome_transform is DEFAULT else outcome_transform,
-            input_transform,
-            kernel=kernel,
-            is_signal_free=is_signal_free,
-        )
+    def new_outcome_transform(self) -> ClippedStandardize:
+        """With the clip that was asked for."""
+        return ClippedStandardize(m=1, clip=self.options.clip)
 
     def diagnose(self) -> Diagnosis:
         """Leave-one-out expectations and evidence, of the clipped values; the outliers are what was clipped."""
-        return super().diagnose()._replace(is_outlier=self.train_targets.abs() >= self._clip)
+        return super().diagnose()._replace(is_outlier=self.train_targets.abs() >= self.options.clip)

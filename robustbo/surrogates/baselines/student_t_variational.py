@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
@@ -22,7 +23,9 @@ from robustbo.numerics.student_t.laplace import Noise
 from robustbo.surrogates.common import priors
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.contract import Diagnosis, Surrogate, outcome_transform
+from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.common.units import in_outcome_units
+from robustbo.surrogates.student_t.likelihood import DOF
 from robustbo.surrogates.student_t.predictive import Predictive
 from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
 from robustbo.validation import whole
@@ -31,6 +34,26 @@ WEIGHTLESS = 0.5  # of an observation's weight: one with less counts as an outli
 OF_OBSERVATIONS = "model.variational_strategy."  # what has one entry per inducing point, which are the observations
 
 MOST_ITERATIONS = 100_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariationalOptions(GPOptions):
+    """The options of `StudentTVariationalGP`; see there."""
+
+    dof: float = DOF
+    max_iter: int = 400
+
+    def check(self) -> None:
+        """Raise a ValueError for an option that cannot be."""
+        super().check()
+        if not self.dof > 2:
+            raise ValueError(f"dof must exceed 2 for a finite variance, got {self.dof!r}")
+        whole("max_iter", self.max_iter, 1, MOST_ITERATIONS)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Of a baseline that is measured as it is: its diagnosis is in-sample."""
+        return Capabilities(has_predictive=True, leaves_one_out=False, hears_replicates=False)
 
 
 class StudentTVariationalGP(Surrogate, SingleTaskVariationalGP):
@@ -54,7 +77,8 @@ class StudentTVariationalGP(Surrogate, SingleTaskVariationalGP):
     """
 
     outcome_class: ClassVar = RobustArcsinh
-    capabilities = Capabilities(has_predictive=True, leaves_one_out=False, hears_replicates=False)
+    options_class = VariationalOptions
+    options: Any  # of its `options_class`
 
     def __init__(
         self,
@@ -66,21 +90,18 @@ class StudentTVariationalGP(Surrogate, SingleTaskVariationalGP):
         mean_module: Mean | None = None,
         outcome_transform: OutcomeTransform | Any = DEFAULT,
         input_transform: InputTransform | None = None,
-        *,
-        dof: float = 4.0,
-        max_iter: int = 400,
-        kernel: str = "matern52",
-        is_signal_free: bool = True,
+        **options: Any,
     ) -> None:
+        self.options = self.checked(options)
         if likelihood is not None:
             raise ValueError("likelihood must not be given: this model brings its own")
-        if not dof > 2:
-            raise ValueError(f"dof must exceed 2 for a finite variance, got {dof!r}")
         transform = self.outcome_class(m=1) if outcome_transform is DEFAULT else outcome_transform
         transformed = self.transform_inputs(X=train_X, input_transform=input_transform)
-        self._max_iter = whole("max_iter", max_iter, 1, MOST_ITERATIONS)
+        kernel = covar_module or priors.kernel_module(
+            self.options.kernel, transformed.shape[-1], self.options.is_signal_free
+        )
         own = StudentTLikelihood().to(train_X)
-        own.initialize(deg_free=dof)
+        own.initialize(deg_free=self.options.dof)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserInputWarning)  # of minibatches, which are not used here
             super().__init__(
@@ -88,7 +109,7 @@ class StudentTVariationalGP(Surrogate, SingleTaskVariationalGP):
                 train_Y,
                 own,
                 learn_inducing_points=False,
-                covar_module=covar_module or priors.kernel_module(kernel, transformed.shape[-1], is_signal_free),
+                covar_module=kernel,
                 mean_module=mean_module,
                 inducing_points=transformed.clone(),
                 outcome_transform=transform,
@@ -110,7 +131,7 @@ class StudentTVariationalGP(Surrogate, SingleTaskVariationalGP):
         self.train()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", OptimizationWarning)  # it says that it stopped after so many iterations
-            fit_gpytorch_mll_scipy(mll, options={"maxiter": self._max_iter})
+            fit_gpytorch_mll_scipy(mll, options={"maxiter": self.options.max_iter})
         return mll.eval()
 
     def posterior(self, X: Tensor, *args: Any, **kwargs: Any) -> Any:

@@ -1,15 +1,9 @@
 """A baseline: the trimmed marginal likelihood, a given share of the observations left out."""
 
 import math
-from typing import Any
+from dataclasses import dataclass
 
 import torch
-from botorch.models.transforms.input import InputTransform
-from botorch.models.transforms.outcome import OutcomeTransform
-from botorch.utils.types import DEFAULT
-from gpytorch.likelihoods import Likelihood
-from gpytorch.means import Mean
-from gpytorch.module import Module
 from torch import Tensor
 
 from robustbo.numerics.baselines.trimming import kept_by_projection, removal
@@ -19,6 +13,7 @@ from robustbo.numerics.gp.outlier_gain import errors
 from robustbo.numerics.pursuit.support_fit import empty
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.map_gp import MapGP
+from robustbo.surrogates.common.options import GPOptions
 from robustbo.validation import one_of, real
 
 ALGORITHMS = ("greedy", "projected-gradient")
@@ -27,6 +22,27 @@ REFITS = 10  # of a greedy walk, at most; in between, observations go one at a t
 ROUNDS = 5  # of the projected climb and a fit to what it keeps, at most
 FTOL = 1e-5
 LEFT_OUT = 1e12  # added variance of those left out: none of their weight is left
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrimmedOptions(GPOptions):
+    """The options of `TrimmedGP`; see there."""
+
+    fraction: float = FRACTION
+    algorithm: str = ALGORITHMS[0]
+
+    def check(self) -> None:
+        """Raise a ValueError (a TypeError for what is no number) for options that cannot be."""
+        super().check()
+        if not 0 <= real("fraction", self.fraction) < 1:
+            raise ValueError(f"fraction must lie in [0, 1), got {self.fraction!r}")
+        one_of("algorithm", self.algorithm, ALGORITHMS)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Robust unless nothing is left out."""
+        is_robust = self.fraction > 0
+        return Capabilities(is_robust=is_robust, is_heeded=is_robust, trims=is_robust, hears_replicates=False)
 
 
 class TrimmedGP(MapGP):
@@ -53,64 +69,20 @@ class TrimmedGP(MapGP):
         [4, 11]
     """
 
-    capabilities = Capabilities(is_robust=True, is_heeded=True, trims=True)
-
-    def __init__(
-        self,
-        train_X: Tensor,
-        train_Y: Tensor,
-        train_Yvar: Tensor | None = None,
-        likelihood: Likelihood | None = None,
-        covar_module: Module | None = None,
-        mean_module: Mean | None = None,
-        outcome_transform: OutcomeTransform | Any = DEFAULT,
-        input_transform: InputTransform | None = None,
-        *,
-        fraction: float = FRACTION,
-        algorithm: str = ALGORITHMS[0],
-        kernel: str = "matern52",
-        is_signal_free: bool = True,
-    ) -> None:
-        self.check_values(fraction, algorithm)
-        self._fraction, self._algorithm = fraction, algorithm
-        self.capabilities = self.capabilities_for(fraction)
-        super().__init__(
-            train_X,
-            train_Y,
-            train_Yvar,
-            likelihood,
-            covar_module,
-            mean_module,
-            outcome_transform,
-            input_transform,
-            kernel=kernel,
-            is_signal_free=is_signal_free,
-        )
-
-    @classmethod
-    def capabilities_for(cls, fraction: float = FRACTION, **_: Any) -> Capabilities:
-        """Robust unless nothing is left out."""
-        return cls.capabilities if fraction > 0 else Capabilities()
-
-    @classmethod
-    def check_values(cls, fraction: float = FRACTION, algorithm: str = ALGORITHMS[0], **_: Any) -> None:
-        """Raise a ValueError (a TypeError for what is no number) for options that cannot be."""
-        if not 0 <= real("fraction", fraction) < 1:
-            raise ValueError(f"fraction must lie in [0, 1), got {fraction!r}")
-        one_of("algorithm", algorithm, ALGORITHMS)
+    options_class = TrimmedOptions
 
     def search(self, model: Model) -> Fit:
         """Hyperparameters and the observations that are kept."""
-        h, whole = int(self._fraction * len(model.y)), empty(model).fit
+        h, whole = int(self.options.fraction * len(model.y)), empty(model).fit
         if h == 0:
             return whole
-        kept, fit = (self._greedy if self._algorithm == "greedy" else self._projected)(model, whole, h)
+        kept, fit = (self._greedy if self.options.algorithm == "greedy" else self._projected)(model, whole, h)
         return fit._replace(rho=torch.where(kept, 0.0, LEFT_OUT))
 
     def added_variances(self, model: Model, theta: Tensor) -> Tensor:
         """The greedy choice at given hyperparameters."""
         kept = torch.ones(len(model.y), dtype=torch.bool)
-        for _ in range(int(self._fraction * len(model.y))):
+        for _ in range(int(self.options.fraction * len(model.y))):
             kept = self._without_worst(theta, kept)
         return torch.where(kept, 0.0, LEFT_OUT).to(model.y)
 

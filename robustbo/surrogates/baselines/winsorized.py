@@ -1,19 +1,16 @@
 """A baseline: the plain GP on outcomes whose tails are cut where a box plot's whiskers end."""
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
-from botorch.models.transforms.input import InputTransform
-from botorch.models.transforms.outcome import OutcomeTransform, Standardize
-from botorch.utils.types import DEFAULT
-from gpytorch.likelihoods import Likelihood
-from gpytorch.means import Mean
-from gpytorch.module import Module
+from botorch.models.transforms.outcome import Standardize
 from torch import Tensor
 
 from robustbo.numerics.baselines.box_plot import whiskers
 from robustbo.surrogates.baselines.standard import StandardGP
 from robustbo.surrogates.common.contract import Diagnosis, outcome_transform
+from robustbo.surrogates.common.options import GPOptions
 from robustbo.validation import one_of
 
 SIDES = ("bad", "both")
@@ -46,6 +43,18 @@ class Winsorize(Standardize):
         return super().forward(Y.clamp(self.low.to(Y), self.high.to(Y)), Yvar, X)
 
 
+@dataclass(frozen=True, kw_only=True)
+class WinsorizedOptions(GPOptions):
+    """The options of `WinsorizedGP`; see there."""
+
+    sides: str = SIDES[0]
+
+    def check(self) -> None:
+        """Raise a ValueError for sides that there are not."""
+        super().check()
+        one_of("sides", self.sides, SIDES)
+
+
 class WinsorizedGP(StandardGP):
     """The plain GP on outcomes whose tails are cut; what is cut is flagged and pulls as if it were at the cut.
 
@@ -67,41 +76,12 @@ class WinsorizedGP(StandardGP):
         [4]
     """
 
+    options_class = WinsorizedOptions
     outcome_class: ClassVar = Winsorize
 
-    def __init__(
-        self,
-        train_X: Tensor,
-        train_Y: Tensor,
-        train_Yvar: Tensor | None = None,
-        likelihood: Likelihood | None = None,
-        covar_module: Module | None = None,
-        mean_module: Mean | None = None,
-        outcome_transform: OutcomeTransform | Any = DEFAULT,
-        input_transform: InputTransform | None = None,
-        *,
-        sides: str = SIDES[0],
-        kernel: str = "matern52",
-        is_signal_free: bool = True,
-    ) -> None:
-        self.check_values(sides)
-        super().__init__(
-            train_X,
-            train_Y,
-            train_Yvar,
-            likelihood,
-            covar_module,
-            mean_module,
-            Winsorize(m=1, sides=sides) if outcome_transform is DEFAULT else outcome_transform,
-            input_transform,
-            kernel=kernel,
-            is_signal_free=is_signal_free,
-        )
-
-    @classmethod
-    def check_values(cls, sides: str = SIDES[0], **_: Any) -> None:
-        """Raise a ValueError for sides that there are not."""
-        one_of("sides", sides, SIDES)
+    def new_outcome_transform(self) -> Winsorize:
+        """With the sides that were asked for."""
+        return Winsorize(m=1, sides=self.options.sides)
 
     def diagnose(self) -> Diagnosis:
         """Leave-one-out expectations and evidence, of the cut values; the outliers are what was cut."""

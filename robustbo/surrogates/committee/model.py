@@ -5,12 +5,8 @@ from typing import Any, NamedTuple
 
 import torch
 from botorch.models.transforms.input import InputTransform
-from botorch.models.transforms.outcome import OutcomeTransform
-from botorch.utils.types import DEFAULT
 from gpytorch.distributions import MultivariateNormal
 from gpytorch.likelihoods import Likelihood
-from gpytorch.means import Mean
-from gpytorch.module import Module
 from torch import Tensor
 
 from robustbo.numerics.committee import evidence, map_fit
@@ -22,17 +18,15 @@ from robustbo.numerics.committee.partition import Shards
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.surrogates.committee.cluster import search_there
-from robustbo.surrogates.committee.options import EXPERT_SIZE, NOISES, PARTITIONS, check_address
+from robustbo.surrogates.committee.options import CommitteeOptions
 from robustbo.surrogates.committee.prediction import predict
 from robustbo.surrogates.common import priors
-from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.contract import Diagnosis, outcome_transform
 from robustbo.surrogates.common.follows_data import FollowsData
 from robustbo.surrogates.common.map_gp import ALL, MapGP
 from robustbo.surrogates.common.units import in_outcome_units
 from robustbo.surrogates.student_t.likelihood import heavy_tailed
-from robustbo.surrogates.student_t.model import DOF, TAIL, StudentTGP
-from robustbo.validation import one_of, whole
+from robustbo.surrogates.student_t.model import TAIL
 
 
 class Given(NamedTuple):
@@ -78,87 +72,17 @@ class CommitteeGP(FollowsData, MapGP):
         [4, 31]
     """
 
-    capabilities = Capabilities(is_robust=True, is_heeded=True)
+    options_class = CommitteeOptions
+    given: Given | None = None
 
-    def __init__(
-        self,
-        train_X: Tensor,
-        train_Y: Tensor,
-        train_Yvar: Tensor | None = None,
-        likelihood: Likelihood | None = None,
-        covar_module: Module | None = None,
-        mean_module: Mean | None = None,
-        outcome_transform: OutcomeTransform | Any = DEFAULT,
-        input_transform: InputTransform | None = None,
-        *,
-        num_experts: int | None = None,
-        expert_size: int = EXPERT_SIZE,
-        partition: str = PARTITIONS[0],
-        combine: str = "rbcm",
-        noise: str = NOISES[0],
-        dof: float | None = DOF,
-        fit_experts: int | None = None,
-        memory_mib: int = 64,
-        cluster: str | None = None,
-        kernel: str = "matern52",
-        is_signal_free: bool = True,
-    ) -> None:
-        self.check_values(num_experts, expert_size, partition, combine, noise, dof, fit_experts, memory_mib, cluster)
-        if covar_module is not None:
+    def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
+        """Raise a ValueError where there is a kernel of one's own."""
+        if self._named is None:
             raise ValueError("covar_module must not be given: experts are evaluated together; say which by its name")
-        self._num_experts, self._expert_size, self._partition = num_experts, expert_size, partition
-        self._combine, self._dof = combine, math.inf if noise == "normal" else dof
-        self._fit_experts, self._memory, self._cluster = fit_experts, memory_mib * 2**20, cluster
-        self.given: Given | None = None
-        self.capabilities = self.capabilities_for(noise)
-        super().__init__(
-            train_X,
-            train_Y,
-            train_Yvar,
-            likelihood,
-            covar_module,
-            mean_module,
-            outcome_transform,
-            input_transform,
-            kernel=kernel,
-            is_signal_free=is_signal_free,
-        )
-
-    @classmethod
-    def capabilities_for(cls, noise: str = NOISES[0], **_: Any) -> Capabilities:
-        """Robust where the noise is Student-t."""
-        return Capabilities() if noise == "normal" else cls.capabilities
-
-    @classmethod
-    def check_values(
-        cls,
-        num_experts: int | None = None,
-        expert_size: int = EXPERT_SIZE,
-        partition: str = PARTITIONS[0],
-        combine: str = "rbcm",
-        noise: str = NOISES[0],
-        dof: float | None = DOF,
-        fit_experts: int | None = None,
-        memory_mib: int = 64,
-        cluster: str | None = None,
-        **_: Any,
-    ) -> None:
-        """Raise a ValueError for options that cannot be."""
-        if cluster is not None:
-            check_address(cluster)
-        for name, value in {"num_experts": num_experts, "fit_experts": fit_experts}.items():
-            if value is not None:
-                whole(name, value, 1)
-        for name, value in {"expert_size": expert_size, "memory_mib": memory_mib}.items():
-            whole(name, value, 1)
-        names = {"partition": PARTITIONS, "combine": tuple(COMBINE), "noise": NOISES}
-        for name, given in {"partition": partition, "combine": combine, "noise": noise}.items():
-            one_of(name, given, names[name])
-        StudentTGP.check_values(dof)
 
     def new_likelihood(self, noise: Tensor | None) -> Likelihood:
         """Student-t noise of a scale to be learned or of ``n`` known squared scales, or normal noise."""
-        return super().new_likelihood(noise) if self._dof == math.inf else heavy_tailed(noise, self._dof)
+        return super().new_likelihood(noise) if self.options.nu == math.inf else heavy_tailed(noise, self.options.nu)
 
     def search_model(self, rows: Tensor | slice | None = None) -> Model:
         """The model of one expert, the first, unless other rows are said: a search over all needs no more of it."""
@@ -166,8 +90,8 @@ class CommitteeGP(FollowsData, MapGP):
 
     def _parts(self) -> list[Tensor]:
         n = len(self.train_targets)
-        count = min(self._num_experts or math.ceil(n / self._expert_size), n)
-        if self._partition == "random":
+        count = min(self.options.num_experts or math.ceil(n / self.options.expert_size), n)
+        if self.options.partition == "random":
             return shards.random_parts(n, count, torch.Generator().manual_seed(0))
         return shards.clustered_parts(self.train_inputs[0], count)
 
@@ -177,31 +101,32 @@ class CommitteeGP(FollowsData, MapGP):
     def search(self, model: Model) -> Any:
         """The highest of the maxima that the starts lead to."""
         parts = self._parts()
-        if self._fit_experts is not None:
-            drawn = torch.randperm(len(parts), generator=torch.Generator().manual_seed(0))[: self._fit_experts]
+        if self.options.fit_experts is not None:
+            drawn = torch.randperm(len(parts), generator=torch.Generator().manual_seed(0))[: self.options.fit_experts]
             parts = [parts[i] for i in sorted(drawn.tolist())]
         assert self._named is not None
         by_expert, (kernel, is_signal_free) = self._shards(parts), self._named
         l_prior = priors.length_scale_prior(by_expert.X.shape[-1])
         s2f_prior = priors.SIGNAL_PRIOR if is_signal_free else None
-        of = CommitteeModel(by_expert, kernel, l_prior, s2f_prior, priors.NOISE_PRIOR, self._dof, self._memory)
-        return map_fit.search(of) if self._cluster is None else search_there(self._cluster, of)
+        nu, memory, cluster = self.options.nu, self.options.memory, self.options.cluster
+        of = CommitteeModel(by_expert, kernel, l_prior, s2f_prior, priors.NOISE_PRIOR, nu, memory)
+        return map_fit.search(of) if cluster is None else search_there(cluster, of)
 
     def _adopt(self, found: Any) -> None:
         model = self.search_model()
         self._set_theta(model, found.x)
         self.mean_module.constant = found.x[-1]
-        if self._dof is None:
+        if self.options.nu is None:
             self.likelihood.set_dof(found.x[-2].exp().item())
         self._follow(model)
 
     def _follow(self, model: Model) -> None:
         """Find the experts for this model's own rows."""
-        nu = None if self._dof == math.inf else self.likelihood.dof.to(self.train_targets)
+        nu = None if self.options.nu == math.inf else self.likelihood.dof.to(self.train_targets)
         s2, m = self.likelihood.noise.detach().max(), self.mean_module.constant.detach()
         shared, parts = Shared(*self._stationary(), s2, nu, m), self._parts()
         by_expert = self._shards(parts)
-        self.given = Given(parts, by_expert, shared, evidence.experts(by_expert, shared, None, self._memory))
+        self.given = Given(parts, by_expert, shared, evidence.experts(by_expert, shared, None, self.options.memory))
         self._mark()
         self._set_added_variances(torch.zeros_like(self.train_targets))
 
@@ -221,7 +146,7 @@ class CommitteeGP(FollowsData, MapGP):
             return super().__call__(*args, **kwargs)
         (X,) = args
         _, by_expert, shared, found = self.given
-        mean, covariance = predict(self.covar_module, X, by_expert, found, shared, COMBINE[self._combine])
+        mean, covariance = predict(self.covar_module, X, by_expert, found, shared, COMBINE[self.options.combine])
         return MultivariateNormal(self.mean_module(X) + mean, covariance)
 
     def diagnose(self) -> Diagnosis:
@@ -231,9 +156,9 @@ class CommitteeGP(FollowsData, MapGP):
         """
         self.eval()
         if self.given is None:
-            raise ValueError("the committee must have been fitted: call robustbo.surrogates.base.fit(model) first")
+            raise ValueError("the committee must have been fitted: call fit(model) first")
         parts, by_expert, shared, found = self.given
-        judged = evidence.judge(by_expert, shared, found, self._memory)
+        judged = evidence.judge(by_expert, shared, found, self.options.memory)
         index, is_row = shards.indices(parts)
         e, variance, log_chance, weight = (
             torch.empty_like(self.train_targets).index_put((index[is_row],), x[is_row]) for x in judged

@@ -22,13 +22,12 @@ from robustbo.numerics.student_t import predictive
 from robustbo.numerics.student_t.laplace import Noise
 from robustbo.surrogates.committee.cluster import CHUNKS, Cluster
 from robustbo.surrogates.committee.files import MemoryMap
-from robustbo.surrogates.committee.model import CommitteeGP
-from robustbo.surrogates.committee.options import EXPERT_SIZE, check_address
+from robustbo.surrogates.committee.options import EXPERT_SIZE, CommitteeOptions, check_address
 from robustbo.surrogates.committee.parts import Part, Scaling
 from robustbo.surrogates.committee.prediction import JOINT
 from robustbo.surrogates.common import priors as base_gp
-from robustbo.surrogates.student_t.model import DOF, TAIL
-from robustbo.validation import whole
+from robustbo.surrogates.student_t.likelihood import DOF
+from robustbo.surrogates.student_t.model import TAIL
 
 
 class Suspect(NamedTuple):
@@ -94,13 +93,19 @@ class StreamedCommittee:
         memory_mib: int = 64,
         kernel: str = "matern52",
     ) -> None:
-        whole("expert_size", expert_size, 1)
         check_address(cluster)
-        CommitteeGP.check_values(combine=combine, noise=noise, dof=dof, fit_experts=fit_experts, memory_mib=memory_mib)
-        base_gp.check_kernel(kernel)
+        options = CommitteeOptions(
+            expert_size=expert_size,
+            combine=combine,
+            noise=noise,
+            dof=dof,
+            fit_experts=fit_experts,
+            memory_mib=memory_mib,
+            kernel=kernel,
+        )
         n, self._d = observations.shape
-        self._memory, self._rule, self._kernel = memory_mib * 2**20, COMBINE[combine], kernel
-        self._dof = math.inf if noise == "normal" else dof
+        self._memory, self._rule, self._kernel = options.memory, COMBINE[combine], kernel
+        self._dof = options.nu
         per_part = CHUNKS * experts_at_once(expert_size, self._d, self._memory)
         blocks = scattered_blocks(n, math.ceil(n / (per_part * expert_size)), torch.Generator().manual_seed(0))
         sample = observations.read(torch.cat(partition.rows_of(blocks[0], n, expert_size)))

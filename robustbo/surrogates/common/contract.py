@@ -1,12 +1,13 @@
 """What every surrogate is: a BoTorch model, fitted through `fit_gpytorch_mll`, that knows about its observations.
 
-Model classes take BoTorch's arguments positionally and their own options after ``*``; Ax reads that signature. Whoever
-wants to know something of a model asks here: ours answer for themselves, and `Surrogate` for any other BoTorch model.
+Model classes take BoTorch's arguments, whose names Ax reads in the signature, and options of their own by keyword.
+Whoever wants to know something of a model asks here: ours answer for themselves, `Surrogate` for any other of BoTorch.
 """
 
 import inspect
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import fields
+from typing import Any, ClassVar
 
 import gpytorch
 import torch
@@ -23,10 +24,12 @@ from torch import Tensor
 from robustbo.errors import FitError
 from robustbo.numerics.gp.leave_one_out import leave_one_out
 from robustbo.numerics.gp.outlier_gain import gain
-from robustbo.numerics.student_t.predictive import normal_log_tail
 from robustbo.surrogates.common.capabilities import Capabilities
+from robustbo.surrogates.common.diagnosis import Diagnosis, Tails, normal_tails
+from robustbo.surrogates.common.options import Options
 from robustbo.surrogates.common.quiet import quiet
 from robustbo.surrogates.common.units import in_model_units, in_outcome_units
+from robustbo.validation import nearest
 
 # The model's arguments that are BoTorch's; what else a class takes is an option of its own.
 BOTORCH_ARGUMENTS = (
@@ -41,50 +44,32 @@ BOTORCH_ARGUMENTS = (
 )
 
 
-class Diagnosis(NamedTuple):
-    """What a fitted surrogate says of each of its n observations, in the outcome's units.
-
-    Attributes:
-        expected: What the other observations predict.
-        sd: Standard deviation of that prediction, noise included.
-        evidence: Nats by which the data are likelier if this observation has an error of its own.
-        is_outlier: Whether the surrogate treats it as one.
-        weight: How much it counts in the fit, 1 being all, where the surrogate weighs observations; else None.
-    """
-
-    expected: Tensor
-    sd: Tensor
-    evidence: Tensor
-    is_outlier: Tensor
-    weight: Tensor | None = None
-
-
-class Tails(NamedTuple):
-    """How far out each of n observations lies: its error in the model's units, and the log chance of one beyond."""
-
-    e: Tensor
-    log_chance: Tensor
-
-
 class Surrogate:
     """A BoTorch model that answers for itself; for one that is none of ours these answers are given.
 
     Attributes:
+        options_class: Of its own options.
         outcome_class: Of the transform that its outcomes go through unless another is given.
-        capabilities: What it can do.
+        options: Its own, checked.
     """
 
+    options_class: ClassVar[type[Options]] = Options
     outcome_class: ClassVar[type[Standardize]] = Standardize
-    capabilities: Capabilities = Capabilities()
+    options: Any
 
     @classmethod
-    def capabilities_for(cls, **options: Any) -> Capabilities:
-        """What a model with these options can do."""
-        return cls.capabilities
+    def checked(cls, options: Mapping[str, Any]) -> Any:
+        """The options as the class has them.
 
-    @classmethod
-    def check_values(cls, **options: Any) -> None:
-        """Raise a ValueError or a TypeError for an option that cannot be."""
+        Raises:
+            TypeError: If there is none of such a name, or one of the wrong type.
+            ValueError: If one cannot be.
+        """
+        known = own_options(cls)
+        if unknown := sorted(set(options) - known):
+            hint = nearest(unknown[0], known)
+            raise TypeError(f"{cls.__name__} has the options {sorted(known)}, got {unknown[0]!r}{hint}")
+        return cls.options_class(**options)
 
     @classmethod
     def construct_inputs(cls, training_data: SupervisedDataset, **options: Any) -> dict[str, Any]:
@@ -132,16 +117,18 @@ def _answering(model: GPyTorchModel) -> Any:
 
 def capabilities(model: GPyTorchModel) -> Capabilities:
     """What a model can do."""
-    return model.capabilities if isinstance(model, Surrogate) else Surrogate.capabilities
+    return model.options.capabilities if isinstance(model, Surrogate) else Capabilities()
 
 
 def capabilities_for(cls: type[GPyTorchModel], options: Mapping[str, Any]) -> Capabilities:
     """What a model of a class can do with some options, before there is one."""
-    return cls.capabilities_for(**options) if issubclass(cls, Surrogate) else Surrogate.capabilities
+    return cls.checked(options).capabilities if issubclass(cls, Surrogate) else Capabilities()
 
 
 def own_options(cls: type[GPyTorchModel]) -> set[str]:
     """The names of a model class's own options."""
+    if issubclass(cls, Surrogate):
+        return {field.name for field in fields(cls.options_class)}
     return set(inspect.signature(cls.__init__).parameters) - {"self", "args", "kwargs", *BOTORCH_ARGUMENTS}
 
 
@@ -214,11 +201,6 @@ def tails(model: GPyTorchModel, *, leave_one_out: bool = True) -> Tails:
         leave_one_out: Whether each observation is predicted by the others, or by all.
     """
     return _answering(model).tails(model, leave_one_out=leave_one_out)
-
-
-def normal_tails(e: Tensor, sd: Tensor) -> Tails:
-    """Errors of ``n`` predictions that are normal, and the chances of ones beyond."""
-    return Tails(e, normal_log_tail(e, sd))
 
 
 def diagnose_by_leave_one_out(model: GPyTorchModel, rho: Tensor, K0: Tensor | None = None) -> Diagnosis:

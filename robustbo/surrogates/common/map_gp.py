@@ -27,6 +27,7 @@ from robustbo.surrogates.common.contract import (
 )
 from robustbo.surrogates.common.in_numbers import InNumbers
 from robustbo.surrogates.common.likelihood import OutlierFixedNoiseLikelihood, OutlierVariances
+from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.common.units import in_squared_outcome_units
 from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
 
@@ -48,8 +49,7 @@ class MapGP(InNumbers, Surrogate, SingleTaskGP):
         mean_module: A `ConstantMean`, whose constant is profiled out.
         outcome_transform: Of the class's own kind (`RobustArcsinh`) unless given.
         input_transform: As in `SingleTaskGP`.
-        kernel: "matern52" or "rbf".
-        is_signal_free: Whether the signal variance is free, or 1 as in BoTorch's default.
+        options: Those of `GPOptions`; a subclass has its own.
 
     Raises:
         ValueError: If the shapes, the types (double precision only), the likelihood or the mean are others.
@@ -61,7 +61,10 @@ class MapGP(InNumbers, Surrogate, SingleTaskGP):
         docs/equations.md sections 6 and 14.
     """
 
+    options_class = GPOptions
     outcome_class: ClassVar[type[Standardize]] = RobustArcsinh
+    options: Any  # of its `options_class`
+    found: Any = None
 
     def __init__(
         self,
@@ -73,10 +76,9 @@ class MapGP(InNumbers, Surrogate, SingleTaskGP):
         mean_module: Mean | None = None,
         outcome_transform: OutcomeTransform | Any = DEFAULT,
         input_transform: InputTransform | None = None,
-        *,
-        kernel: str = "matern52",
-        is_signal_free: bool = True,
+        **options: Any,
     ) -> None:
+        self.options = self.checked(options)
         if train_X.dim() != 2 or train_Y.shape != (len(train_X), 1):
             shapes = f"{tuple(train_X.shape)} and {tuple(train_Y.shape)}"
             raise ValueError(f"train_X must be n x d and train_Y n x 1 (one outcome, no batches), got {shapes}")
@@ -87,22 +89,30 @@ class MapGP(InNumbers, Surrogate, SingleTaskGP):
             raise ValueError("likelihood must not be given: this model brings its own; give train_Yvar if it is known")
         if mean_module is not None and not isinstance(mean_module, ConstantMean):
             raise ValueError(f"mean_module must be a ConstantMean, got {type(mean_module).__name__}")
-        self.found: Any = None
         transformed = self.transform_inputs(X=train_X, input_transform=input_transform)
-        self._named = (kernel, is_signal_free) if covar_module is None else None
+        named = self.options.kernel, self.options.is_signal_free
+        self._named = named if covar_module is None else None
         super().__init__(
             train_X,
             train_Y,
             train_Yvar,
             None if train_Yvar is not None else self.new_likelihood(None),
-            covar_module or priors.kernel_module(kernel, transformed.shape[-1], is_signal_free),
+            covar_module or priors.kernel_module(named[0], transformed.shape[-1], named[1]),
             mean_module,
-            self.outcome_class(m=1) if outcome_transform is DEFAULT else outcome_transform,
+            self.new_outcome_transform() if outcome_transform is DEFAULT else outcome_transform,
             input_transform,
         )
         if train_Yvar is not None:
             self.likelihood: Any = self.new_likelihood(self.likelihood.noise)
         self.to(train_X)
+        self.begin(train_X, train_Y, train_Yvar, input_transform)
+
+    def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
+        """Check or keep what a method needs of what it was given; the GP is there."""
+
+    def new_outcome_transform(self) -> Standardize:
+        """The transform that outcomes go through unless another is given."""
+        return self.outcome_class(m=1)
 
     def new_likelihood(self, noise: Tensor | None) -> Likelihood:
         """The likelihood: with ``n`` known noise variances, or one to be learned."""

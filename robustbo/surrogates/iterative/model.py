@@ -1,14 +1,10 @@
 """Computation-aware GP, robust or not: it looks at the data through few actions, and knows what it has not seen."""
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
 from botorch.models.transforms.input import InputTransform
-from botorch.models.transforms.outcome import OutcomeTransform
-from botorch.utils.types import DEFAULT
-from gpytorch.likelihoods import Likelihood
-from gpytorch.means import Mean
-from gpytorch.module import Module
 from torch import Tensor
 
 from robustbo.numerics.gp.ascent import Ascent
@@ -21,11 +17,9 @@ from robustbo.numerics.iterative.conditioning import Plan, Seen
 from robustbo.numerics.iterative.policies import NAMES
 from robustbo.numerics.pursuit.support_fit import empty
 from robustbo.numerics.weighted import map_fit
-from robustbo.numerics.weighted.map_fit import Weights
 from robustbo.numerics.weighted.rcgp import LeaveOneOut
-from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.map_gp import MapGP
-from robustbo.surrogates.weighted.weighed import WEIGHED, Weighed, check_weights
+from robustbo.surrogates.weighted.weighed import Weighed, WeighedOptions
 from robustbo.validation import one_of, whole
 
 ITERATIONS = 100
@@ -43,6 +37,32 @@ class Variances(NamedTuple):
     combined: Tensor
     mathematical: Tensor
     computational: Tensor
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComputationAwareOptions(WeighedOptions):
+    """The options of `ComputationAwareGP`; see there."""
+
+    policy: str = NAMES[0]
+    iterations: int | None = None
+    tolerance: float = 0.0
+    robust: bool = True
+    fit_size: int = FIT_SIZE
+
+    def check(self) -> None:
+        """Raise a ValueError or a TypeError for options that cannot be."""
+        super().check()
+        one_of("policy", self.policy, NAMES)
+        for name, value in (("iterations", self.iterations), ("fit_size", self.fit_size)):
+            if value is not None:
+                whole(name, value, 1)
+        if not 0 <= self.tolerance < 1:
+            raise ValueError(f"tolerance must lie in [0, 1), got {self.tolerance!r}")
+
+    @property
+    def is_robust(self) -> bool:
+        """Whether observations are weighted."""
+        return self.robust
 
 
 class ComputationAwareGP(Weighed, MapGP):
@@ -82,90 +102,27 @@ class ComputationAwareGP(Weighed, MapGP):
         True
     """
 
-    capabilities = WEIGHED
+    options_class = ComputationAwareOptions
+    seen: Seen | None = None
 
-    def __init__(
-        self,
-        train_X: Tensor,
-        train_Y: Tensor,
-        train_Yvar: Tensor | None = None,
-        likelihood: Likelihood | None = None,
-        covar_module: Module | None = None,
-        mean_module: Mean | None = None,
-        outcome_transform: OutcomeTransform | Any = DEFAULT,
-        input_transform: InputTransform | None = None,
-        *,
-        policy: str = NAMES[0],
-        iterations: int | None = None,
-        tolerance: float = 0.0,
-        robust: bool = True,
-        quantile: float = Weights().quantile,
-        threshold: float | None = None,
-        rounds: int = Weights().rounds,
-        is_weighted: bool = Weights().is_weighted,
-        fit_size: int = FIT_SIZE,
-        kernel: str = "matern52",
-        is_signal_free: bool = True,
-    ) -> None:
-        self.check_values(policy, iterations, tolerance, quantile, threshold, rounds, fit_size)
-        if covar_module is not None:
+    def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
+        """Raise a ValueError where there is a kernel of one's own."""
+        if self._named is None:
             raise ValueError("covar_module must not be given: the kernel's products are our own; say which by its name")
-        self._plan = Plan(policy, iterations or ITERATIONS, tolerance)
-        self._weights, self._fit_size = Weights(robust, quantile, threshold, rounds, is_weighted), fit_size
-        self.seen: Seen | None = None
-        self.capabilities = self.capabilities_for(robust)
-        super().__init__(
-            train_X,
-            train_Y,
-            train_Yvar,
-            likelihood,
-            covar_module,
-            mean_module,
-            outcome_transform,
-            input_transform,
-            kernel=kernel,
-            is_signal_free=is_signal_free,
-        )
-
-    @classmethod
-    def capabilities_for(cls, robust: bool = True, **_: Any) -> Capabilities:
-        """Robust where observations are weighted."""
-        return WEIGHED if robust else Capabilities()
-
-    @classmethod
-    def check_values(
-        cls,
-        policy: str = NAMES[0],
-        iterations: int | None = None,
-        tolerance: float = 0.0,
-        quantile: float = Weights().quantile,
-        threshold: float | None = None,
-        rounds: int = Weights().rounds,
-        fit_size: int = FIT_SIZE,
-        **_: Any,
-    ) -> None:
-        """Raise a ValueError for options that cannot be."""
-        one_of("policy", policy, NAMES)
-        for name, value in (("iterations", iterations), ("fit_size", fit_size)):
-            if value is not None:
-                whole(name, value, 1)
-        if not 0 <= tolerance < 1:
-            raise ValueError(f"tolerance must lie in [0, 1), got {tolerance!r}")
-        check_weights(quantile, threshold, rounds)
 
     def search_model(self, rows: Tensor | slice | None = None) -> Model:
         """The model as the search sees it: of the rows that hyperparameters are found from unless others are said."""
         drawn = torch.randperm(len(self.train_targets), generator=torch.Generator().manual_seed(0))
-        return super().search_model(drawn[: self._fit_size].sort().values if rows is None else rows)
+        return super().search_model(drawn[: self.options.fit_size].sort().values if rows is None else rows)
 
     def search(self, model: Model) -> Ascent | Fit:
         """The hyperparameters of the exact model, which is robust or not."""
-        return map_fit.search(model, self._weights) if self._weights.is_robust else empty(model).fit
+        return map_fit.search(model, self.options.weighing) if self.options.robust else empty(model).fit
 
     def _adopt(self, found: Any) -> None:
         model = self.search_model()
-        self._set_theta(model, found.x if self._weights.is_robust else found.theta)
-        if self._weights.is_robust:
+        self._set_theta(model, found.x if self.options.robust else found.theta)
+        if self.options.robust:
             self.mean_module.constant = map_fit.prior_mean(self.train_targets)
         else:
             self.mean_module.constant = log_posterior(model, found.theta, found.rho).evidence.m
@@ -177,7 +134,8 @@ class ComputationAwareGP(Weighed, MapGP):
         r = self.train_targets - self.mean_module.constant.detach()
         noise = self.likelihood.noise.detach().expand_as(r)
         prior = Covariance(kernel, centered(self.train_inputs[0] / scales), s2f, noise)
-        self.seen = conditioning.settle(prior, r, self._weights, self._plan)
+        plan = Plan(self.options.policy, self.options.iterations or ITERATIONS, self.options.tolerance)
+        self.seen = conditioning.settle(prior, r, self.options.weighing, plan)
         self._mark()
         self._set_added_variances(noise * (self.seen.weighting.J - 1))
 

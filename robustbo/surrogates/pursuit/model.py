@@ -3,15 +3,9 @@
 import math
 from collections.abc import Collection, Sequence
 from functools import partial
-from typing import Any
 
 import torch
-from botorch.models.transforms.input import InputTransform
 from botorch.models.transforms.outcome import OutcomeTransform, Standardize
-from botorch.utils.types import DEFAULT
-from gpytorch.likelihoods import Likelihood
-from gpytorch.means import Mean
-from gpytorch.module import Module
 from torch import Tensor
 
 from robustbo.numerics.gp.log_posterior import Model, log_posterior, prior_covariance
@@ -23,10 +17,9 @@ from robustbo.numerics.pursuit.gibbs import log_cauchy, sample
 from robustbo.numerics.pursuit.support_fit import Level, screen
 from robustbo.numerics.pursuit.walk import one_a_support, support_posterior
 from robustbo.surrogates.common.averaged import Averaged
-from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.map_gp import ALL, MapGP
-from robustbo.surrogates.pursuit.options import LEVELS, PursuitOptions
+from robustbo.surrogates.pursuit.options import PursuitOptions
 from robustbo.surrogates.transforms.inlier_rescale import RESCALE, standardize_on
 
 TURNS, TURN_FTOL = 3, 1e-4  # of a chain over sets and hyperparameters; relative tolerance of its climbs
@@ -78,55 +71,10 @@ class RelevancePursuitGP(Averaged, MapGP):
         [4, 11]
     """
 
-    capabilities = Capabilities(is_robust=True, is_heeded=True, continues=True)
-
-    def __init__(
-        self,
-        train_X: Tensor,
-        train_Y: Tensor,
-        train_Yvar: Tensor | None = None,
-        likelihood: Likelihood | None = None,
-        covar_module: Module | None = None,
-        mean_module: Mean | None = None,
-        outcome_transform: OutcomeTransform | Any = DEFAULT,
-        input_transform: InputTransform | None = None,
-        *,
-        direction: str = "backward",
-        parameterization: str = "log",
-        levels: Sequence[float] = LEVELS,
-        selection: str = "corrected",
-        outlier_rate: float | None = None,
-        num_outliers: int | None = None,
-        sweeps: int = 3,
-        is_averaged: bool = True,
-        kernel: str = "matern52",
-        is_signal_free: bool = True,
-    ) -> None:
-        options = PursuitOptions(
-            direction, parameterization, tuple(levels), selection, outlier_rate, num_outliers, sweeps
-        )
-        self._options, self._is_averaged = options.check(), is_averaged
-        self._before: tuple[list[Level], int] | None = None
-        self.capabilities = self.capabilities_for(num_outliers)
-        self.trace: list[Level] = []
-        self.support_posterior: list[float] = []
-        super().__init__(
-            train_X,
-            train_Y,
-            train_Yvar,
-            likelihood,
-            covar_module,
-            mean_module,
-            outcome_transform,
-            input_transform,
-            kernel=kernel,
-            is_signal_free=is_signal_free,
-        )
-
-    @classmethod
-    def capabilities_for(cls, num_outliers: int | None = None, **_: Any) -> Capabilities:
-        """Robust unless it is told that there are no outliers."""
-        return Capabilities(continues=True) if num_outliers == 0 else cls.capabilities
+    options_class = PursuitOptions
+    trace: Sequence[Level] = ()
+    support_posterior: Sequence[float] = ()
+    _before: tuple[Sequence[Level], int] | None = None
 
     def continue_from(self, before: MapGP) -> None:
         """Begin the next pursuit at the levels of another model's, one fitted to all but the last observation.
@@ -151,9 +99,9 @@ class RelevancePursuitGP(Averaged, MapGP):
 
     def _adopt(self, found: Fit) -> None:
         super()._adopt(found)
-        if self._is_averaged and self.is_named:
+        if self.options.is_averaged and self.is_named:
             model = self.search_model()
-            price = self._options.price(model)
+            price = self.options.price(model)
             whole = [level.fit for level in self.trace if not price.splits(level.fit.support)]
             fits = one_a_support([found, *whole])
             self.average(model, probabilities([fit.F - price.total(fit.support) for fit in fits]), fits)
@@ -180,7 +128,7 @@ class RelevancePursuitGP(Averaged, MapGP):
         n, total = len(model.y), torch.zeros_like(model.y)
         scale = torch.ones_like(model.y) if model.s2_known is None else (1 + model.s2_known).sqrt()
         log_wrong = log_cauchy(model.y, scale)
-        given = partial(sample, log_wrong=log_wrong, cleared=model.cleared, rate=self._options.rate(n))
+        given = partial(sample, log_wrong=log_wrong, cleared=model.cleared, rate=self.options.rate(n))
         for turn in range(TURNS):
             part = super().search_model(torch.tensor([i for i in range(n) if i not in wrong]))
             if turn > 0 and self.is_named:  # a kernel of one's own is a module, which a climb would move
@@ -197,7 +145,7 @@ class RelevancePursuitGP(Averaged, MapGP):
 
     def added_variances(self, model: Model, theta: Tensor) -> Tensor:
         """Those of the observations that gain more than an outlier's price, recurring values taken out whole or not."""
-        price = self._options.price(model)
+        price = self.options.price(model)
         found = [screen(model, theta, price.by_size(1), group).fit.rho for group in (frozenset[int](), *price.alike)]
 
         def score(rho: Tensor) -> float:
@@ -206,12 +154,12 @@ class RelevancePursuitGP(Averaged, MapGP):
         return found[0] if len(found) == 1 else max(found, key=score)
 
     def _pursue(self, model: Model) -> Level:
-        plan, before, self._before = self._options.plan(model), self._before, None
+        plan, before, self._before = self.options.plan(model), self._before, None
         if before is None:
             self.trace = search.cold(model, plan)
         else:
             levels, chosen = before
-            known = self._options.known(len(model.y))
+            known = self.options.known(len(model.y))
             self.trace = search.warm(model, plan, levels, chosen if known is None else known)
         self.support_posterior = support_posterior(self.trace, plan.price)
         return search.best(model, plan, self.trace)

@@ -7,6 +7,8 @@ from robustbo.numerics.gp.map_fit import PARAMETERIZATIONS
 from robustbo.numerics.pursuit import penalty as selection
 from robustbo.numerics.pursuit.penalty import Price, Rule
 from robustbo.numerics.pursuit.search import Plan
+from robustbo.surrogates.common.capabilities import Capabilities
+from robustbo.surrogates.common.options import GPOptions
 from robustbo.validation import one_of, whole
 
 LEVELS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)  # of n; more than half cannot be outliers of the rest
@@ -16,22 +18,29 @@ DIRECTIONS = ("backward", "forward")
 RULES = {"corrected": selection.corrected, "botorch": selection.botorch, "paper": selection.paper}
 
 
-@dataclass(frozen=True)
-class PursuitOptions:
-    """The options of `RelevancePursuitGP` that concern the search; see there."""
+@dataclass(frozen=True, kw_only=True)
+class PursuitOptions(GPOptions):
+    """The options of `RelevancePursuitGP`; see there."""
 
-    direction: str
-    parameterization: str
-    levels: tuple[float, ...]
-    selection: str
-    outlier_rate: float | None
-    num_outliers: int | None
-    sweeps: int
+    direction: str = DIRECTIONS[0]
+    parameterization: str = "log"
+    levels: tuple[float, ...] = LEVELS
+    selection: str = "corrected"
+    outlier_rate: float | None = None
+    num_outliers: int | None = None
+    sweeps: int = 3
+    is_averaged: bool = True
 
-    def check(self) -> "PursuitOptions":
-        """The options themselves; a ValueError names the first that breaks a rule."""
-        for name, known in (("direction", DIRECTIONS), ("parameterization", PARAMETERIZATIONS), ("selection", RULES)):
-            one_of(name, getattr(self, name), known)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "levels", tuple(self.levels))  # a journal has a list
+        super().__post_init__()
+
+    def check(self) -> None:
+        """Raise a ValueError that names the first option that breaks a rule."""
+        super().check()
+        one_of("direction", self.direction, DIRECTIONS)
+        one_of("parameterization", self.parameterization, PARAMETERIZATIONS)
+        one_of("selection", self.selection, RULES)
         if not self.levels or min(self.levels) < 0:
             raise ValueError(f"levels must be fractions (float) or counts (int) of at least 0, got {self.levels!r}")
         whole("sweeps", self.sweeps, 1, MOST_SWEEPS)
@@ -39,7 +48,12 @@ class PursuitOptions:
             raise ValueError(f"outlier_rate must lie between 0 and 1, got {self.outlier_rate!r}")
         if self.num_outliers is not None:
             whole("num_outliers", self.num_outliers, 0)
-        return self
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Robust unless it is told that there are no outliers."""
+        is_robust = self.num_outliers != 0
+        return Capabilities(is_robust=is_robust, is_heeded=is_robust, continues=True)
 
     def known(self, n: int) -> int | None:
         """The known number of outliers, at most half of n observations; None where it is not known."""

@@ -1,5 +1,6 @@
 """Student-t noise as GPyTorch's exact models take it: by its variance, and by the EM variances of what was observed."""
 
+import math
 from typing import Any
 
 import torch
@@ -12,6 +13,12 @@ from robustbo.surrogates.common import priors
 from robustbo.surrogates.common.likelihood import OutlierVariances
 
 DOF = 4.0
+
+
+def check_dof(dof: Any) -> None:
+    """Raise a ValueError for degrees of freedom that cannot be."""
+    if dof is not None and not (isinstance(dof, int | float) and 1 <= dof < math.inf):
+        raise ValueError(f"dof must be at least 1, or None to learn it, got {dof!r}")
 
 
 class StudentTScale:

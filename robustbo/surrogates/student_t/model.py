@@ -1,15 +1,10 @@
 """A GP with a Student-t likelihood, by Laplace's approximation: no value is left out, but wild ones pull less."""
 
 import math
-from typing import Any
+from dataclasses import dataclass
 
 import torch
-from botorch.models.transforms.input import InputTransform
-from botorch.models.transforms.outcome import OutcomeTransform
-from botorch.utils.types import DEFAULT
 from gpytorch.likelihoods import Likelihood
-from gpytorch.means import Mean
-from gpytorch.module import Module
 from torch import Tensor
 
 from robustbo.numerics.gp.ascent import Ascent
@@ -24,12 +19,31 @@ from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.contract import Diagnosis, Tails, outcome_transform
 from robustbo.surrogates.common.explicit_posterior import ExplicitPosterior
 from robustbo.surrogates.common.map_gp import MapGP
+from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.common.units import in_outcome_units
-from robustbo.surrogates.student_t.likelihood import DOF, heavy_tailed
+from robustbo.surrogates.student_t.likelihood import DOF, check_dof, heavy_tailed
 from robustbo.surrogates.student_t.mll import LaplaceMarginalLogLikelihood
 from robustbo.surrogates.student_t.predictive import Predictive
 
 TAIL = 0.005  # a value that the others give a smaller chance, on either side, is called an outlier
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudentTOptions(GPOptions):
+    """The options of `StudentTGP`; see there."""
+
+    dof: float | None = DOF
+    is_clamped: bool = False
+
+    def check(self) -> None:
+        """Raise a ValueError for an option that cannot be."""
+        super().check()
+        check_dof(self.dof)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Robust at any degrees of freedom that are named."""
+        return Capabilities(is_robust=True, is_heeded=True, has_predictive=True, continues=True)
 
 
 class StudentTGP(ExplicitPosterior, MapGP):
@@ -59,50 +73,13 @@ class StudentTGP(ExplicitPosterior, MapGP):
         [4, 11]
     """
 
-    capabilities = Capabilities(is_robust=True, is_heeded=True, has_predictive=True, continues=True)
-
-    def __init__(
-        self,
-        train_X: Tensor,
-        train_Y: Tensor,
-        train_Yvar: Tensor | None = None,
-        likelihood: Likelihood | None = None,
-        covar_module: Module | None = None,
-        mean_module: Mean | None = None,
-        outcome_transform: OutcomeTransform | Any = DEFAULT,
-        input_transform: InputTransform | None = None,
-        *,
-        dof: float | None = DOF,
-        is_clamped: bool = False,
-        kernel: str = "matern52",
-        is_signal_free: bool = True,
-    ) -> None:
-        self.check_values(dof)
-        self._dof, self._is_clamped = dof, is_clamped
-        self._before: Tensor | None = None
-        self.laplace: Laplace | None = None
-        super().__init__(
-            train_X,
-            train_Y,
-            train_Yvar,
-            likelihood,
-            covar_module,
-            mean_module,
-            outcome_transform,
-            input_transform,
-            kernel=kernel,
-            is_signal_free=is_signal_free,
-        )
-
-    @classmethod
-    def check_values(cls, dof: float | None = DOF, **_: Any) -> None:
-        """Raise a ValueError for degrees of freedom that cannot be."""
-        if dof is not None and not (isinstance(dof, int | float) and 1 <= dof < math.inf):
-            raise ValueError(f"dof must be at least 1, or None to learn it, got {dof!r}")
+    options_class = StudentTOptions
+    laplace: Laplace | None = None
+    _before: Tensor | None = None
 
     def new_likelihood(self, noise: Tensor | None) -> Likelihood:
         """Student-t noise of a scale to be learned, or of ``n`` known squared scales."""
-        return heavy_tailed(noise, self._dof)
+        return heavy_tailed(noise, self.options.dof)
 
     def marginal_log_likelihood(self) -> LaplaceMarginalLogLikelihood:
         """What a fit maximizes."""
@@ -116,7 +93,7 @@ class StudentTGP(ExplicitPosterior, MapGP):
 
     def search(self, model: Model) -> Ascent:
         """The highest of the maxima that the starts lead to: the last fit's end and the most plausible, or all."""
-        heavy, before, self._before = HeavyModel(model, self._dof), self._before, None
+        heavy, before, self._before = HeavyModel(model, self.options.dof), self._before, None
         return map_fit.search(heavy, None if before is None else [before, heavy.starts[0]])
 
     def _adopt(self, found: Ascent) -> None:
@@ -126,7 +103,7 @@ class StudentTGP(ExplicitPosterior, MapGP):
         self._set_laplace(found.value)
 
     def _set_laplace(self, found: Laplace) -> None:
-        self.laplace = found if self._is_clamped else unclamped(found)
+        self.laplace = found if self.options.is_clamped else unclamped(found)
         _ = self.laplace.R  # made now, not within whatever asks for a prediction first
         self._mark()
         V = likelihood.em_variance(found.r, *found.noise)

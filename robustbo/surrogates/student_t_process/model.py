@@ -1,17 +1,13 @@
 """A Student-t process: a GP that does not know its own scale, and widens it where the values surprise."""
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from botorch.models.transforms.input import InputTransform
-from botorch.models.transforms.outcome import OutcomeTransform
 from botorch.posteriors import GPyTorchPosterior, TransformedPosterior
-from botorch.utils.types import DEFAULT
 from gpytorch.distributions import MultivariateNormal
-from gpytorch.likelihoods import Likelihood
-from gpytorch.means import Mean
-from gpytorch.module import Module
 from torch import Tensor
 
 from robustbo.numerics.gp.ascent import Ascent
@@ -24,12 +20,31 @@ from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.contract import Diagnosis, outcome_transform
 from robustbo.surrogates.common.follows_data import FollowsData
 from robustbo.surrogates.common.map_gp import MapGP
+from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.common.units import in_outcome_units
 from robustbo.surrogates.student_t.model import TAIL
 from robustbo.surrogates.student_t_process.mll import StudentTProcessMarginalLogLikelihood
 from robustbo.surrogates.student_t_process.posterior import StudentTPosterior
 
 DOF = 5.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudentTProcessOptions(GPOptions):
+    """The options of `StudentTProcess`; see there."""
+
+    dof: float | None = DOF
+
+    def check(self) -> None:
+        """Raise a ValueError for degrees of freedom that cannot be."""
+        super().check()
+        if self.dof is not None and not (isinstance(self.dof, int | float) and 2 < self.dof < math.inf):
+            raise ValueError(f"dof must exceed 2 for a finite covariance, or be None to be learned, got {self.dof!r}")
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Of a posterior that is Student-t."""
+        return Capabilities(is_normal=False)
 
 
 class StudentTProcess(FollowsData, MapGP):
@@ -58,46 +73,13 @@ class StudentTProcess(FollowsData, MapGP):
         14.0
     """
 
-    capabilities = Capabilities(is_normal=False)
+    options_class = StudentTProcessOptions
+    _value: Value | None = None
     _supports_cache_root = False  # of BoTorch's: a root would sample the normal distribution
 
-    def __init__(
-        self,
-        train_X: Tensor,
-        train_Y: Tensor,
-        train_Yvar: Tensor | None = None,
-        likelihood: Likelihood | None = None,
-        covar_module: Module | None = None,
-        mean_module: Mean | None = None,
-        outcome_transform: OutcomeTransform | Any = DEFAULT,
-        input_transform: InputTransform | None = None,
-        *,
-        dof: float | None = DOF,
-        kernel: str = "matern52",
-        is_signal_free: bool = True,
-    ) -> None:
-        self.check_values(dof)
-        self._dof = dof
-        self._value: Value | None = None
-        super().__init__(
-            train_X,
-            train_Y,
-            train_Yvar,
-            likelihood,
-            covar_module,
-            mean_module,
-            outcome_transform,
-            input_transform,
-            kernel=kernel,
-            is_signal_free=is_signal_free,
-        )
-        self.register_buffer("dof", train_Y.new_tensor(DOF if dof is None else dof))
-
-    @classmethod
-    def check_values(cls, dof: float | None = DOF, **_: Any) -> None:
-        """Raise a ValueError for degrees of freedom that cannot be."""
-        if dof is not None and not (isinstance(dof, int | float) and 2 < dof < math.inf):
-            raise ValueError(f"dof must exceed 2 for a finite covariance, or be None to be learned, got {dof!r}")
+    def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
+        """The degrees of freedom are part of the state."""
+        self.register_buffer("dof", Y.new_tensor(DOF if self.options.dof is None else self.options.dof))
 
     def marginal_log_likelihood(self) -> StudentTProcessMarginalLogLikelihood:
         """What a fit maximizes, but for the prior of degrees of freedom that are learned."""
@@ -118,13 +100,13 @@ class StudentTProcess(FollowsData, MapGP):
 
     def search(self, model: Model) -> Ascent:
         """The highest of the maxima that the model's starts lead to."""
-        return map_fit.search(ProcessModel(model, self._dof))
+        return map_fit.search(ProcessModel(model, self.options.dof))
 
     def _adopt(self, found: Ascent) -> None:
         model = self.search_model()
         self._set_theta(model, found.x)
         self.mean_module.constant = found.value.evidence.m
-        self.dof = ProcessModel(model, self._dof).nu(found.x)
+        self.dof = ProcessModel(model, self.options.dof).nu(found.x)
         self._set_value(found.value)
 
     def _follow(self, model: Model) -> None:

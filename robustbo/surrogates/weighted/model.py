@@ -1,27 +1,37 @@
 """Robust conjugate GP: wild values weigh less, and the posterior stays in closed form."""
 
-from typing import Any
+from dataclasses import dataclass
 
 from botorch.models.transforms.input import InputTransform
-from botorch.models.transforms.outcome import OutcomeTransform
-from botorch.utils.types import DEFAULT
-from gpytorch.likelihoods import Likelihood
-from gpytorch.means import Mean
-from gpytorch.module import Module
 from torch import Tensor
 
 from robustbo.numerics.gp.ascent import Ascent
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.posterior import Latent
 from robustbo.numerics.weighted import map_fit, rcgp
-from robustbo.numerics.weighted.map_fit import Weights
 from robustbo.numerics.weighted.rcgp import Conjugate, LeaveOneOut
-from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.map_gp import MapGP
-from robustbo.surrogates.weighted.weighed import WEIGHED, Weighed, check_weights
+from robustbo.surrogates.weighted.weighed import Weighed, WeighedOptions
 from robustbo.validation import one_of
 
 WEIGHTS = ("inverse-multiquadric", "homoscedastic", "heteroscedastic")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConjugateOptions(WeighedOptions):
+    """The options of `ConjugateGP`; see there."""
+
+    weights: str = WEIGHTS[0]
+
+    def check(self) -> None:
+        """Raise a ValueError or a TypeError for options that cannot be."""
+        super().check()
+        one_of("weights", self.weights, WEIGHTS)
+
+    @property
+    def is_robust(self) -> bool:
+        """Whether the weights are not those of the plain process."""
+        return self.weights == WEIGHTS[0]
 
 
 class ConjugateGP(Weighed, MapGP):
@@ -60,70 +70,20 @@ class ConjugateGP(Weighed, MapGP):
         [4, 11]
     """
 
-    capabilities = WEIGHED
+    options_class = ConjugateOptions
+    given: Conjugate | None = None
 
-    def __init__(
-        self,
-        train_X: Tensor,
-        train_Y: Tensor,
-        train_Yvar: Tensor | None = None,
-        likelihood: Likelihood | None = None,
-        covar_module: Module | None = None,
-        mean_module: Mean | None = None,
-        outcome_transform: OutcomeTransform | Any = DEFAULT,
-        input_transform: InputTransform | None = None,
-        *,
-        weights: str = WEIGHTS[0],
-        quantile: float = Weights().quantile,
-        threshold: float | None = None,
-        rounds: int = Weights().rounds,
-        is_weighted: bool = Weights().is_weighted,
-        kernel: str = "matern52",
-        is_signal_free: bool = True,
-    ) -> None:
-        self.check_values(weights, quantile, threshold, rounds)
-        is_known = train_Yvar is not None
-        if weights == "heteroscedastic" and not is_known:
+    def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
+        """Raise a ValueError for a noise that does not go with the weights."""
+        weights = self.options.weights
+        if weights == "heteroscedastic" and Yvar is None:
             raise ValueError("heteroscedastic weights need train_Yvar, got none; give it, or take other weights")
-        if weights == "homoscedastic" and is_known and (train_Yvar != train_Yvar.flatten()[0]).any():  # type: ignore[union-attr]
+        if weights == "homoscedastic" and Yvar is not None and (Yvar != Yvar.flatten()[0]).any():
             raise ValueError("homoscedastic weights need one noise variance, got several; take heteroscedastic ones")
-        self._weights = Weights(weights == WEIGHTS[0], quantile, threshold, rounds, is_weighted)
-        self.given: Conjugate | None = None
-        self.capabilities = self.capabilities_for(weights)
-        super().__init__(
-            train_X,
-            train_Y,
-            train_Yvar,
-            likelihood,
-            covar_module,
-            mean_module,
-            outcome_transform,
-            input_transform,
-            kernel=kernel,
-            is_signal_free=is_signal_free,
-        )
-
-    @classmethod
-    def capabilities_for(cls, weights: str = WEIGHTS[0], **_: Any) -> Capabilities:
-        """Robust where the weights are."""
-        return WEIGHED if weights == WEIGHTS[0] else Capabilities()
-
-    @classmethod
-    def check_values(
-        cls,
-        weights: str = WEIGHTS[0],
-        quantile: float = Weights().quantile,
-        threshold: float | None = None,
-        rounds: int = Weights().rounds,
-        **_: Any,
-    ) -> None:
-        """Raise a ValueError for options that cannot be."""
-        one_of("weights", weights, WEIGHTS)
-        check_weights(quantile, threshold, rounds)
 
     def search(self, model: Model) -> Ascent:
         """The highest of the maxima of the leave-one-out objective that the starts lead to."""
-        return map_fit.search(model, self._weights)
+        return map_fit.search(model, self.options.weighing)
 
     def _adopt(self, found: Ascent) -> None:
         model = self.search_model()
@@ -134,7 +94,7 @@ class ConjugateGP(Weighed, MapGP):
     def _follow(self, model: Model) -> None:
         """Weigh this model's own rows."""
         m = self.mean_module.constant.detach()
-        self.given = map_fit.evaluate(model, self._theta(model), m, self._weights)
+        self.given = map_fit.evaluate(model, self._theta(model), m, self.options.weighing)
         self._mark()
         self._set_added_variances(self.given.s2 * (self.given.weighting.J - 1))
 

@@ -1,14 +1,17 @@
 """Models that weigh their observations: what they say of each, and which they call outliers."""
 
 import math
+from dataclasses import dataclass
 
 from torch import Tensor
 
 from robustbo.numerics.gp.outlier_gain import gain
+from robustbo.numerics.weighted.map_fit import Weights
 from robustbo.numerics.weighted.rcgp import LeaveOneOut
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.contract import Diagnosis, Tails, normal_tails, outcome_transform
 from robustbo.surrogates.common.explicit_posterior import ExplicitPosterior
+from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.common.units import in_outcome_units
 from robustbo.validation import whole
 
@@ -18,7 +21,40 @@ FAR = 4.0
 FAINT = 0.25  # squared weight below which a value may be called an outlier
 MOST_ROUNDS = 100  # weights have settled long before
 
-WEIGHED = Capabilities(is_robust=True, is_heeded=True, is_too_sure=True)
+
+@dataclass(frozen=True, kw_only=True)
+class WeighedOptions(GPOptions):
+    """How observations are weighed; see `ConjugateGP`."""
+
+    quantile: float = Weights().quantile
+    threshold: float | None = None
+    rounds: int = Weights().rounds
+    is_weighted: bool = Weights().is_weighted
+
+    def check(self) -> None:
+        """Raise a ValueError or a TypeError for weights that cannot be."""
+        super().check()
+        if not 0 < self.quantile <= 1:
+            raise ValueError(f"quantile must lie in (0, 1], got {self.quantile!r}")
+        if self.threshold is not None and not 0 < self.threshold < math.inf:
+            raise ValueError(f"threshold must be positive, or None for the quantile, got {self.threshold!r}")
+        whole("rounds", self.rounds, 1, MOST_ROUNDS)
+
+    @property
+    def is_robust(self) -> bool:
+        """Whether weights fall with the distance from what is expected."""
+        raise NotImplementedError
+
+    @property
+    def weighing(self) -> Weights:
+        """The same, as the search takes it."""
+        return Weights(self.is_robust, self.quantile, self.threshold, self.rounds, self.is_weighted)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Robust, and too sure, where the weights are."""
+        is_robust = self.is_robust
+        return Capabilities(is_robust=is_robust, is_heeded=is_robust, is_too_sure=is_robust)
 
 
 class Weighed(ExplicitPosterior):
@@ -55,12 +91,3 @@ class Weighed(ExplicitPosterior):
         is_far = (e.abs() > FAR * t.sqrt()) & (self.share < FAINT)
         expected, sd = in_outcome_units(outcome_transform(self), self.train_targets - e, t.sqrt())  # type: ignore[attr-defined]
         return Diagnosis(expected, sd, gain(e, t), is_far & ~self.cleared(), self.share)  # type: ignore[attr-defined]
-
-
-def check_weights(quantile: float, threshold: float | None, rounds: int) -> None:
-    """Raise a ValueError or a TypeError for weights that cannot be."""
-    if not 0 < quantile <= 1:
-        raise ValueError(f"quantile must lie in (0, 1], got {quantile!r}")
-    if threshold is not None and not 0 < threshold < math.inf:
-        raise ValueError(f"threshold must be positive, or None for the quantile, got {threshold!r}")
-    whole("rounds", rounds, 1, MOST_ROUNDS)

@@ -32,7 +32,7 @@ def model():
 def test_it_is_the_mixture_of_its_fits_by_their_dense_formulas(model):
     X, y = model.train_inputs[0], model.train_targets
     fits = one_a_support([model.found, *(level.fit for level in model.trace)])
-    price = model._options.price(model.search_model())
+    price = model.options.price(model.search_model())
     weights = probabilities([found.F - price.total(found.support) for found in fits])
     assert [w for w in weights if w] == [member.weight for member in model.members]
     means, covariances = [], []

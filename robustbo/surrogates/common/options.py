@@ -1,0 +1,44 @@
+"""The options of a surrogate beside BoTorch's arguments: a frozen dataclass a method; each default stands once."""
+
+from dataclasses import dataclass, fields
+
+from robustbo.surrogates.common.capabilities import Capabilities
+from robustbo.surrogates.common.priors import KERNELS
+from robustbo.validation import flag, one_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """No options; a method's own are a subclass, whose `check` refuses what cannot be."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            if isinstance(field.default, bool):
+                flag(field.name, getattr(self, field.name))
+        self.check()
+
+    def check(self) -> None:
+        """Raise a ValueError or a TypeError for an option that cannot be."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What a surrogate with these options can do."""
+        return Capabilities()
+
+
+@dataclass(frozen=True, kw_only=True)
+class GPOptions(Options):
+    """What every surrogate on the base GP may be told.
+
+    Attributes:
+        kernel: "matern52" or "rbf".
+        is_signal_free: Whether the signal variance is free, or 1 as in BoTorch's default.
+    """
+
+    kernel: str = "matern52"
+    is_signal_free: bool = True
+
+    def check(self) -> None:
+        """Raise a ValueError if there is no such kernel."""
+        super().check()
+        one_of("kernel", self.kernel, sorted(KERNELS))
