@@ -13,7 +13,7 @@ import math
 import statistics
 import time
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -89,8 +89,9 @@ class Fitted:
 
         Where the model predicts by several fits, that is by all of them, or by the one that names the outliers.
         """
-        with self.apart(0), contract.quiet(), torch.no_grad(), nullcontext() if is_averaged else alone(self.model):
-            posterior = self.model.posterior(X, observation_noise=is_noisy)
+        with self.apart(0), contract.quiet(), torch.no_grad():
+            model = self.model if is_averaged else alone(self.model)
+            posterior = model.posterior(X, observation_noise=is_noisy)
             return self.in_units(posterior.mean.squeeze(-1), posterior.variance.squeeze(-1).sqrt())
 
     def at_points(self, *, is_averaged: bool = True) -> dict[Row, tuple[float, float]]:

@@ -192,8 +192,8 @@ class FilteredGP(MapGP):
         is_left_out = Yvar is not None if self.options.leave_one_out is None else self.options.leave_one_out
         with torch.enable_grad():  # which BoTorch's fits need
             contract.fit(model)
-        with alone(model):  # where its fits disagree, they would excuse just what is doubtful
-            e, log_chance = contract.tails(model, leave_one_out=is_left_out)
+        one = alone(model)  # where its fits disagree, they would excuse just what is doubtful
+        e, log_chance = contract.tails(one, leave_one_out=is_left_out)
         chance = log_chance.exp()
         is_outlier = chance < self.options.tail  # eq. 3.2
         if isinstance(model, MapGP):

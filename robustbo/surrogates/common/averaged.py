@@ -1,8 +1,8 @@
 """Models that predict by several fits to the same data, each as much as it is plausible."""
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import torch
@@ -32,19 +32,17 @@ class Member(NamedTuple):
     latent: Latent
 
 
-@contextmanager
-def alone(model: Any) -> Iterator[None]:
-    """Within the block a model that predicts by several fits does by the one that says which are the outliers."""
-    if not isinstance(model, Averaged):
-        yield
-        return
-    members = model._members
-    if model.members:
-        model._members = (members[0]._replace(weight=1.0),)
-    try:
-        yield
-    finally:
-        model._members = members
+def alone(model: Any) -> Any:
+    """A model that predicts by the one fit that says which are the outliers, where this predicts by several.
+
+    It shares all else with the model, which is not changed: other threads may predict by all fits meanwhile.
+    """
+    members = model.members if isinstance(model, Averaged) else ()
+    if not members:
+        return model
+    one = copy(model)
+    one._members = (members[0]._replace(weight=1.0),)
+    return one
 
 
 class Averaged:

@@ -1,7 +1,5 @@
 """Gaussian likelihoods in which single training observations have a variance of their own."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -14,20 +12,11 @@ class OutlierVariances:
     """Adds a variance to each training observation, which it knows by their inputs, all of them in a row.
 
     The variances belong to observations, so they are no part of the state, and a new measurement at the same point is
-    no outlier: where the row may be one of new measurements, say so by `of_new_measurements`.
+    no outlier. GPyTorch hands over the inputs of the data as a list, BoTorch those of new measurements as a tensor: a
+    tensor's rows have none, not even where all inputs of the data are measured again.
     """
 
     rho_inputs: Tensor
-    _is_for_new = False
-
-    @contextmanager
-    def of_new_measurements(self) -> Iterator[None]:
-        """Within the block no measurement is an outlier, not even where all inputs of the data are measured again."""
-        self._is_for_new = True
-        try:
-            yield
-        finally:
-            self._is_for_new = False
 
     def set_outlier_variances(self, inputs: Tensor, rho: Tensor) -> None:
         """Say which training inputs (``n x d``, transformed) have which added variances (``n``)."""
@@ -41,10 +30,10 @@ class OutlierVariances:
 
     def _shaped_noise_covar(self, base_shape: torch.Size, *params: Any, **kwargs: Any) -> Any:
         noise = super()._shaped_noise_covar(base_shape, *params, **kwargs)  # type: ignore[misc]
-        inputs = params[0][0] if params and isinstance(params[0], list | tuple) else params[0] if params else None
-        if self._is_for_new or inputs is None or (rho := self.outlier_variances) is None or not rho.any():
+        is_of_data = bool(params) and isinstance(params[0], list | tuple)
+        if not is_of_data or (rho := self.outlier_variances) is None or not rho.any():
             return noise
-        own = self.rho_inputs
+        inputs, own = params[0][0], self.rho_inputs
         if inputs.shape[-2:] != own.shape[-2:] or not torch.equal(inputs, own.expand_as(inputs)):
             return noise
         return noise + DiagLinearOperator(rho.expand(noise.shape[:-1]))

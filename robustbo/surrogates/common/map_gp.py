@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from contextlib import nullcontext
 from typing import Any, ClassVar
 
 import torch
@@ -220,11 +219,6 @@ class MapGP(InNumbers, Surrogate, SingleTaskGP):
         if model.s2_known is not None:
             return head
         return torch.cat([head, self.likelihood.noise.detach().log().reshape(1)])
-
-    def _apply_noise(self, *args: Any, **kwargs: Any) -> Any:
-        has_outliers = isinstance(self.likelihood, OutlierVariances)
-        with self.likelihood.of_new_measurements() if has_outliers else nullcontext():
-            return super()._apply_noise(*args, **kwargs)
 
     def parameters_now(self) -> Tensor:
         """All parameters in a row, to see whether they have been moved since."""

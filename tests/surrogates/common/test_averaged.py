@@ -1,3 +1,5 @@
+from threading import Thread
+
 import pytest
 import torch
 from botorch.utils.sampling import draw_sobol_normal_samples
@@ -80,16 +82,27 @@ def test_the_acquisition_is_that_of_the_mixture(model):
 def test_it_is_less_sure_where_the_fits_disagree(model):
     X = doubtful()[0][10:11]
     sd = model.posterior(X).variance.sqrt()
-    with alone(model):
-        assert sd > 3 * model.posterior(X).variance.sqrt()
+    assert sd > 3 * alone(model).posterior(X).variance.sqrt()
     assert model.support == [10]
     assert diagnose(model).is_outlier.nonzero().flatten().tolist() == [10]
 
 
-def test_the_block_without_the_others_ends(model):
-    with pytest.raises(ZeroDivisionError), alone(model):
-        1 / (1 - len(model.latents()))
-    assert len(model.members) == len(model.latents()) > 1
+def test_predicting_by_one_fit_leaves_the_others_as_they_are(model):
+    """In another thread at the same time: each says all along what it says on its own."""
+    one, both = alone(model), {}
+
+    def ask(name, asked):
+        both[name] = [asked().posterior(Z).mean for _ in range(20)]
+
+    threads = [Thread(target=ask, args=pair) for pair in (("all", lambda: model), ("one", lambda: alone(model)))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(one.members) == 1 < len(model.members)
+    assert all(mean.equal(model.posterior(Z).mean) for mean in both["all"])
+    assert all(mean.equal(one.posterior(Z).mean) for mean in both["one"])
+    assert not model.posterior(Z).mean.equal(one.posterior(Z).mean)
 
 
 def test_the_noise_of_a_new_value_is_averaged(model):
@@ -176,8 +189,7 @@ def test_alone_it_predicts_as_the_model_of_one_set():
     X, Y = doubtful()
     model, one = fit(RelevancePursuitGP(X, Y)), fit(RelevancePursuitGP(X, Y, is_averaged=False))
     assert len(model.members) > 1
-    with alone(model):
-        found = model.posterior(Z, observation_noise=True)
+    found = alone(model).posterior(Z, observation_noise=True)
     expected = one.posterior(Z, observation_noise=True)
     torch.testing.assert_close(found.mean, expected.mean, rtol=1e-6, atol=1e-6)
     torch.testing.assert_close(found.variance, expected.variance, rtol=1e-6, atol=1e-6)
