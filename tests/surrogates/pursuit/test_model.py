@@ -50,7 +50,7 @@ def test_without_outliers_it_is_a_gp_with_the_same_hyperparameters():
 
 @pytest.mark.parametrize("case", ["01_1d", "02_2d"])
 @pytest.mark.parametrize("direction", ["backward", "forward"])
-def test_with_botorchs_model_and_rule_it_finds_botorchs_supports(case, direction):
+def test_with_botorchs_model_and_rule_it_finds_botorchs_support_and_no_lower_maximum_at_any_size(case, direction):
     recorded = json.loads((FIXTURES / f"relevance_pursuit_fit_{case}.json").read_text())
     X, Y = torch.tensor(recorded["X"]), torch.tensor(recorded["y"]).unsqueeze(-1)
     model = fit(
@@ -68,7 +68,9 @@ def test_with_botorchs_model_and_rule_it_finds_botorchs_supports(case, direction
     assert model.support == sorted(reference["final"]["support"])
     theirs = {len(t["support"]): t["log_marginal_likelihood"] + sum_of(t["log_priors"]) for t in reference["trace"]}
     ours = {len(level.support): level.fit.F for level in model.trace}
-    assert all(ours[k] >= theirs[k] - 0.01 for k in (3,) if k in ours)
+    shared = sorted(set(ours) & set(theirs))
+    assert len(shared) >= 7
+    assert all(ours[k] >= theirs[k] - 0.01 for k in shared)
 
 
 def sum_of(log_priors):
