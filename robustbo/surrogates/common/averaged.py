@@ -6,6 +6,7 @@ from copy import copy
 from typing import Any, NamedTuple
 
 import torch
+from botorch.models.gpytorch import GPyTorchModel
 from gpytorch.distributions import MultivariateNormal
 from linear_operator import to_linear_operator
 from torch import Tensor
@@ -45,7 +46,7 @@ def alone(model: Any) -> Any:
     return one
 
 
-class Averaged:
+class Averaged(GPyTorchModel):
     """A `MapGP` that predicts by several fits; hyperparameters and outliers are those of one.
 
     They hold for the observations and parameters they were found for. For others, for fantasies, and where a state has
@@ -91,9 +92,9 @@ class Averaged:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """In evaluation mode, the normal distribution with the mixture's mean and covariance."""
-        members = () if self.training else self.members  # type: ignore[attr-defined]
+        members = () if self.training else self.members
         if not members:
-            return super().__call__(*args, **kwargs)  # type: ignore[misc]
+            return super().__call__(*args, **kwargs)
         (X,) = args
         means, covariances = zip(*(member.latent.posterior(X) for member in members), strict=True)
         weights = X.new_tensor([member.weight for member in members])
@@ -102,22 +103,22 @@ class Averaged:
 
     def _apply_noise(self, X: Tensor, mvn: Any, observation_noise: bool | Tensor = False) -> Any:
         """As in BoTorch; the noise of a new measurement is averaged too."""
-        noisy = super()._apply_noise(X, mvn, observation_noise)  # type: ignore[misc]
+        noisy = super()._apply_noise(X, mvn, observation_noise)
         members = self.members if observation_noise is True else ()
         s2 = math.fsum(member.weight * member.s2 for member in members)
         if not members or math.isnan(s2):
             return noisy
-        return noisy.add_jitter(s2 - self.likelihood.noise.item())  # type: ignore[attr-defined]
+        return noisy.add_jitter(s2 - self.likelihood.noise.item())
 
     def set_train_data(self, inputs: Any = None, targets: Tensor | None = None, strict: bool = True) -> None:
         """Take other data; inputs alone are another view of the same, as BoTorch transforms them and back."""
-        super().set_train_data(inputs, targets, strict)  # type: ignore[misc]
+        super().set_train_data(inputs, targets, strict)
         if targets is not None:
             self._members = ()
 
     def get_fantasy_model(self, inputs: Tensor, targets: Tensor, **kwargs: Any) -> Any:
         """The model with more observations; of the one fit alone."""
-        super().__call__(self.train_inputs[0][..., :1, :])  # type: ignore[attr-defined, misc]  # GPyTorch wants caches
-        found = super().get_fantasy_model(inputs, targets, **kwargs)  # type: ignore[misc]
+        super().__call__(self.train_inputs[0][..., :1, :])  # GPyTorch wants caches
+        found = super().get_fantasy_model(inputs, targets, **kwargs)
         found._members = ()
         return found

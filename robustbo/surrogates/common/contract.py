@@ -44,7 +44,7 @@ BOTORCH_ARGUMENTS = (
 )
 
 
-class Surrogate:
+class Surrogate(GPyTorchModel):
     """A BoTorch model that answers for itself; for one that is none of ours these answers are given.
 
     Attributes:
@@ -79,7 +79,7 @@ class Surrogate:
             training_data: Inputs, outcomes and, where known, noise variances.
             options: Keyword options of the class.
         """
-        return {**super().construct_inputs(training_data), **options}  # type: ignore[misc]
+        return {**super().construct_inputs(training_data), **options}
 
     def marginal_log_likelihood(self) -> MarginalLogLikelihood:
         """What a fit maximizes: the exact one unless the model has its own."""

@@ -25,19 +25,19 @@ class ExplicitPosterior(FollowsData):
 
     def explain_at(self, X: Tensor) -> tuple[Tensor, Tensor]:
         """The same for ``... x q x d`` transformed points."""
-        return self.explain(self.covar_module(X, self.train_inputs[0]).to_dense())  # type: ignore[attr-defined]
+        return self.explain(self.covar_module(X, self.train_inputs[0]).to_dense())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """In evaluation mode, the posterior of the latent values at transformed points, once fitted."""
-        if self.training or not self.has_posterior:  # type: ignore[attr-defined]
-            return super().__call__(*args, **kwargs)  # type: ignore[misc]
+        if self.training or not self.has_posterior:
+            return super().__call__(*args, **kwargs)
         (X,) = args
-        prior = self.covar_module(X).to_dense()  # type: ignore[attr-defined]
+        prior = self.covar_module(X).to_dense()
         on_mean, explained = self.explain_at(X)
         covariance = to_linear_operator(prior - explained)
-        return MultivariateNormal(self.mean_module(X) + on_mean, covariance)  # type: ignore[attr-defined]
+        return MultivariateNormal(self.mean_module(X) + on_mean, covariance)
 
     @property
     def support(self) -> list[int]:
         """Sorted indices of the outliers."""
-        return self.diagnose().is_outlier.nonzero().flatten().tolist()  # type: ignore[attr-defined]
+        return self.diagnose().is_outlier.nonzero().flatten().tolist()

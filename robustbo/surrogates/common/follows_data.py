@@ -3,10 +3,11 @@
 from typing import Any
 
 import torch
+from botorch.models.gpytorch import GPyTorchModel
 from torch import Tensor
 
 
-class FollowsData:
+class FollowsData(GPyTorchModel):
     """A `MapGP` with a posterior of its own, which holds for the observations and the parameters it was found for."""
 
     _found_at = torch.empty(0)
@@ -18,28 +19,28 @@ class FollowsData:
 
     @property
     def _rho(self) -> Tensor:
-        return torch.zeros_like(self.train_targets)  # type: ignore[attr-defined]  # no observation has one added
+        return torch.zeros_like(self.train_targets)  # no observation has one added
 
     def set_train_data(self, inputs: Any = None, targets: Tensor | None = None, strict: bool = True) -> None:
         """Take other data; the hyperparameters stay, and the rest is found anew.
 
         Inputs alone are another view of the same data: BoTorch transforms them, and back, from training to evaluation.
         """
-        super().set_train_data(inputs, targets, strict)  # type: ignore[misc]
+        super().set_train_data(inputs, targets, strict)
         if self.has_posterior and targets is not None:
-            self._renew()  # type: ignore[attr-defined]
+            self._renew()
 
     def train(self, mode: bool = True) -> Any:
         """Change to training or to evaluation; where parameters have been moved since, the posterior is found anew."""
-        super().train(mode)  # type: ignore[misc]
-        if not mode and self.has_posterior and not torch.equal(self.parameters_now(), self._found_at):  # type: ignore[attr-defined]
+        super().train(mode)
+        if not mode and self.has_posterior and not torch.equal(self.parameters_now(), self._found_at):
             self._mark()
-            self._renew()  # type: ignore[attr-defined]
+            self._renew()
         return self
 
     def _mark(self) -> None:
         """Say that the posterior is that of the parameters as they are."""
-        self._found_at = self.parameters_now()  # type: ignore[attr-defined]
+        self._found_at = self.parameters_now()
 
     def condition_on_observations(self, X: Tensor, Y: Tensor, **kwargs: Any) -> Any:
         """Not to be had.

@@ -3,12 +3,12 @@
 from typing import Any
 
 import torch
-from gpytorch.likelihoods import FixedNoiseGaussianLikelihood, GaussianLikelihood
+from gpytorch.likelihoods import FixedNoiseGaussianLikelihood, GaussianLikelihood, Likelihood
 from linear_operator.operators import DiagLinearOperator
 from torch import Tensor
 
 
-class OutlierVariances:
+class OutlierVariances(Likelihood):
     """Adds a variance to each training observation, which it knows by their inputs, all of them in a row.
 
     The variances belong to observations, so they are no part of the state, and a new measurement at the same point is
@@ -20,16 +20,16 @@ class OutlierVariances:
 
     def set_outlier_variances(self, inputs: Tensor, rho: Tensor) -> None:
         """Say which training inputs (``n x d``, transformed) have which added variances (``n``)."""
-        self.register_buffer("rho_inputs", inputs, persistent=False)  # type: ignore[attr-defined]
-        self.register_buffer("rho", rho, persistent=False)  # type: ignore[attr-defined]
+        self.register_buffer("rho_inputs", inputs, persistent=False)
+        self.register_buffer("rho", rho, persistent=False)
 
     @property
     def outlier_variances(self) -> Tensor | None:
         """The ``n`` added variances, None where none have been said."""
-        return self._buffers.get("rho")  # type: ignore[attr-defined]
+        return self._buffers.get("rho")
 
     def _shaped_noise_covar(self, base_shape: torch.Size, *params: Any, **kwargs: Any) -> Any:
-        noise = super()._shaped_noise_covar(base_shape, *params, **kwargs)  # type: ignore[misc]
+        noise = super()._shaped_noise_covar(base_shape, *params, **kwargs)
         is_of_data = bool(params) and isinstance(params[0], list | tuple)
         if not is_of_data or (rho := self.outlier_variances) is None or not rho.any():
             return noise

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import torch
-from gpytorch.likelihoods import FixedNoiseGaussianLikelihood, GaussianLikelihood
+from gpytorch.likelihoods import FixedNoiseGaussianLikelihood, GaussianLikelihood, Likelihood
 from torch import Tensor
 
 from robustbo.numerics.student_t.laplace import Noise
@@ -21,7 +21,7 @@ def check_dof(dof: Any) -> None:
         raise ValueError(f"dof must be at least 1, or None to learn it, got {dof!r}")
 
 
-class StudentTScale:
+class StudentTScale(Likelihood):
     """Its ``noise`` is the squared scale of a Student-t distribution; a new measurement has that one's variance.
 
     The degrees of freedom are part of the state. A finite stand-in takes the place of a variance that is not, see
@@ -32,10 +32,10 @@ class StudentTScale:
 
     def set_dof(self, dof: float) -> None:
         """Say how many degrees of freedom there are."""
-        self.register_buffer("dof", torch.tensor(dof, dtype=torch.float64))  # type: ignore[attr-defined]
+        self.register_buffer("dof", torch.tensor(dof, dtype=torch.float64))
 
     def _shaped_noise_covar(self, base_shape: torch.Size, *params: Any, **kwargs: Any) -> Any:
-        return super()._shaped_noise_covar(base_shape, *params, **kwargs) * self.stretch  # type: ignore[misc]
+        return super()._shaped_noise_covar(base_shape, *params, **kwargs) * self.stretch
 
     @property
     def stretch(self) -> Tensor:

@@ -86,8 +86,8 @@ class Weighed(ExplicitPosterior):
         An observation is flagged where it lies `FAR` from the prediction and its squared weight is below `FAINT`,
         unless most of those at its point agree with it.
         """
-        self.eval()  # type: ignore[attr-defined]
+        self.eval()
         e, t = self.left_out
         is_far = (e.abs() > FAR * t.sqrt()) & (self.share < FAINT)
-        expected, sd = in_outcome_units(outcome_transform(self), self.train_targets - e, t.sqrt())  # type: ignore[attr-defined]
-        return Diagnosis(expected, sd, gain(e, t), is_far & ~self.cleared(), self.share)  # type: ignore[attr-defined]
+        expected, sd = in_outcome_units(outcome_transform(self), self.train_targets - e, t.sqrt())
+        return Diagnosis(expected, sd, gain(e, t), is_far & ~self.cleared(), self.share)
