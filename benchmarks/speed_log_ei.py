@@ -28,7 +28,7 @@ from torch import Tensor
 from problems.hartmann6 import hartmann6
 from robustbo.loop.acquisition import incumbent_value, maximize
 from robustbo.loop.log_ei import StudentTLogExpectedImprovement
-from robustbo.numerics.student_t.distribution import log_improvement
+from robustbo.numerics.improvement.student_t import log_improvement
 from robustbo.report.text import render
 from robustbo.surrogates.common.contract import fit, quiet
 from robustbo.surrogates.student_t_process.model import StudentTProcess

@@ -43,7 +43,7 @@ WITHIN = {
         "weighted": {"linalg", "gp"},
         "iterative": {"linalg", "gp", "weighted"},  # the robust one has the same weights
         "committee": {"linalg", "gp", "student_t"},  # its experts have Student-t noise
-        "improvement": {"linalg", "gp"},
+        "improvement": {"linalg", "gp", "student_t"},  # under normal and under Student-t predictions
         "baselines": {"linalg", "gp"},
     },
     "surrogates": {

@@ -14,7 +14,7 @@ from torch.autograd.function import once_differentiable
 
 from robustbo.numerics.gp.posterior import stacked
 from robustbo.numerics.improvement.noisy import Improvement, log_mixed_improvement, over
-from robustbo.numerics.student_t import distribution
+from robustbo.numerics.improvement.student_t import log_improvement
 from robustbo.surrogates.common.contract import degrees_of_freedom
 from robustbo.surrogates.common.map_gp import MapGP
 
@@ -115,7 +115,7 @@ class StudentTLogExpectedImprovement(AnalyticAcquisitionFunction):
         scale, df = scale.clamp_min(MIN_SCALE), posterior.df
         df = df.squeeze(-1).squeeze(-1) if df.dim() == posterior.mean.dim() else df
         z = (mean - self.best_f) / scale if self.maximize else (self.best_f - mean) / scale
-        return distribution.log_improvement(z, df) + scale.log()  # eq. 5.1
+        return log_improvement(z, df) + scale.log()  # eq. 5.1
 
 
 def is_student_t(model: Model, X: Tensor) -> bool:

@@ -1,27 +1,24 @@
-"""The standard Student-t distribution, and expected improvement under it: to the last digits, far into the tail.
+"""The standard Student-t distribution to the last digits, far into the tail, with derivatives.
 
-No library has these with gradients. The closed form of expected improvement cancels in the tail, or is zero; here the
-tail is a continued fraction of positive terms, the middle a series, and what is above zero is reflected.
+No library has these with gradients. The tail is a continued fraction of positive terms, the middle a series, and what
+is above zero is reflected.
 
 Notation (all ``...``, or what broadcasts to it):
-    z      location minus incumbent, in units of the scale
+    z      a value, in units of the scale
     nu     degrees of freedom
     v      |z|
     x      nu / z^2
     y      z^2 / (nu + z^2)
-    h      expected improvement, E max(z + t, 0) for a standard Student-t t: h' = Phi, h'' = phi
-    B      F(1, 3/2; nu/2 + 1; -x), by which h = phi (nu + z^2)^2 / (nu (nu - 1) z^2) B for z < 0
 
 Every function is differentiable twice in z by explicit formulas, and not in nu.
 
 References:
-    docs/equations.md section 5; Ament et al. (2023), Unexpected improvements to expected improvement, for the
-    logarithm.
+    docs/equations.md section 5.
 """
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -37,13 +34,13 @@ LARGE = 1e8  # v / sqrt(nu) beyond which 1 + v^2 / nu is its second term
 
 def log_pdf(z: Tensor, nu: Tensor) -> Tensor:
     """The logarithm of the standard density phi."""
-    z, nu = _checked(z, nu, 0.0, is_open=True)
+    z, nu = checked(z, nu, 0.0, is_open=True)
     with torch.no_grad():
         lean = _lean(z, nu)
         slope = -(nu + 1) * lean
         curvature = (nu + 1) * (2 * lean.square() - 1 / (nu + z.square()))
         value = _log_phi(z.abs(), nu)
-    return _Smooth.apply(z, value, slope, curvature)
+    return Smooth.apply(z, value, slope, curvature)
 
 
 def log_cdf(z: Tensor, nu: Tensor) -> Tensor:
@@ -61,107 +58,36 @@ def log_cdf(z: Tensor, nu: Tensor) -> Tensor:
         >>> round(log_cdf(-2 * one, 4 * one).exp().item(), 6)
         0.058058
     """
-    z, nu = _checked(z, nu, 1.0)
+    z, nu = checked(z, nu, 1.0)
     with torch.no_grad():
-        (below,) = _by_region(z, nu, 1, _cdf_middle, _cdf_tail)
+        (below,) = by_region(z, nu, 1, _cdf_middle, _cdf_tail)
         value = torch.where(z > 0, torch.log1p(-below.exp()), below)
         density = log_pdf(z, nu)
         slope = (density - value).exp()
         curvature = slope * (-(nu + 1) * _lean(z, nu) - slope)
-    return _Smooth.apply(z, value, slope, curvature)
+    return Smooth.apply(z, value, slope, curvature)
 
 
 def cdf(z: Tensor, nu: Tensor) -> Tensor:
     """The standard distribution function Phi; arguments as in `log_cdf`."""
-    z, nu = _checked(z, nu, 1.0)
+    z, nu = checked(z, nu, 1.0)
     with torch.no_grad():
         slope = log_pdf(z, nu).exp()
         value, curvature = log_cdf(z, nu).exp(), -(nu + 1) * _lean(z, nu) * slope
-    return _Smooth.apply(z, value, slope, curvature)
-
-
-def improvement(z: Tensor, nu: Tensor) -> Tensor:
-    """Standard expected improvement h; arguments as in `log_improvement`."""
-    z, nu = _checked(z, nu, 1.0, is_open=True)
-    with torch.no_grad():
-        found = _improvement(z, nu)
-        h = found.log_h.exp()
-    return _Smooth.apply(z, h, h * found.cdf_ratio, h * found.pdf_ratio)
-
-
-def log_improvement(z: Tensor, nu: Tensor) -> Tensor:
-    """The logarithm of standard expected improvement; its tail is that of a polynomial, -(nu - 1) log|z|.
-
-    Args:
-        z: ``...`` values.
-        nu: ``...`` degrees of freedom, more than 1: with fewer the improvement is infinite.
-
-    Returns:
-        ``...`` values of log h(z), right to 1e-13 of max(1, |log h|); their slopes to 1e-12 (1e-11 below nu = 1.5).
-
-    Raises:
-        ValueError: If there are fewer degrees of freedom, or they require a gradient.
-
-    Example:
-        >>> one = torch.ones((), dtype=torch.float64)
-        >>> round(log_improvement(-100 * one, 1000 * one).item(), 3)  # the closed form is NaN
-        -1205.48
-    """
-    z, nu = _checked(z, nu, 1.0, is_open=True)
-    with torch.no_grad():
-        found = _improvement(z, nu)
-        curvature = found.pdf_ratio - found.cdf_ratio.square()
-    return _Smooth.apply(z, found.log_h, found.cdf_ratio, curvature)
-
-
-class _Improvement(NamedTuple):
-    """log h, Phi / h and phi / h."""
-
-    log_h: Tensor
-    cdf_ratio: Tensor
-    pdf_ratio: Tensor
-
-
-def _improvement(z: Tensor, nu: Tensor) -> _Improvement:
-    """By h(z) = z + h(-z) and Phi(z) = 1 - Phi(-z) where z is positive."""
-    below = _Improvement(*_by_region(z, nu, 3, _improvement_middle, _improvement_tail))
-    is_above = z > 0
-    small = below.log_h.exp()
-    h = z.clamp_min(0.0) + small  # eq. 5.2
-    return _Improvement(
-        torch.where(is_above, h.log(), below.log_h),
-        torch.where(is_above, (1 - small * below.cdf_ratio) / h, below.cdf_ratio),
-        torch.where(is_above, small * below.pdf_ratio / h, below.pdf_ratio),
-    )
-
-
-def _improvement_middle(v: Tensor, nu: Tensor) -> tuple[Tensor, ...]:
-    """At z = -v, by h = z Phi + (nu + z^2) / (nu - 1) phi."""
-    cdf, pdf = _below_half(v, nu)
-    h = (nu + v.square()) / (nu - 1) * pdf - v * cdf  # eq. 5.2
-    return h.log(), cdf / h, pdf / h
-
-
-def _improvement_tail(v: Tensor, nu: Tensor, depth: int) -> tuple[Tensor, ...]:
-    """At z = -v, by B; F(1, 1/2; nu/2 + 1; -x), and so Phi, follows from it: the two are contiguous."""
-    x = nu / v / v
-    B = _fraction(1.5, x, nu, depth)
-    log_h = log_normalizer(nu) + (nu / (nu - 1)).log() - 0.5 * (nu - 3) * _log_tail(v, nu) - 2 * v.log() + B.log()
-    share = nu / ((1 + x) * B)
-    return log_h, (share - 1) / v, share * ((nu - 1) / (1 + x)) / v / v  # eq. 5.7, eq. 5.8
+    return Smooth.apply(z, value, slope, curvature)
 
 
 def _cdf_middle(v: Tensor, nu: Tensor) -> tuple[Tensor, ...]:
-    return (_below_half(v, nu)[0].log(),)
+    return (below_half(v, nu)[0].log(),)
 
 
 def _cdf_tail(v: Tensor, nu: Tensor, depth: int) -> tuple[Tensor, ...]:
     """log Phi(-v) by Phi = phi (nu + v^2) / (nu v) F(1, 1/2; nu/2 + 1; -x)."""
-    A = _fraction(0.5, nu / v / v, nu, depth)
-    return (log_normalizer(nu) - 0.5 * (nu - 1) * _log_tail(v, nu) - v.log() + A.log(),)  # eq. 5.4
+    A = fraction(0.5, nu / v / v, nu, depth)
+    return (log_normalizer(nu) - 0.5 * (nu - 1) * log_tail(v, nu) - v.log() + A.log(),)  # eq. 5.4
 
 
-def _below_half(v: Tensor, nu: Tensor) -> tuple[Tensor, Tensor]:
+def below_half(v: Tensor, nu: Tensor) -> tuple[Tensor, Tensor]:
     """Phi(-v) = 1/2 - v phi(v) sum_k ((nu + 1)/2)_k / (3/2)_k y^k, and phi."""
     y, k = v.square() / (nu + v.square()), torch.arange(TERMS, dtype=v.dtype, device=v.device)
     ratios = y.unsqueeze(-1) * ((0.5 * (nu.unsqueeze(-1) + 1) + k) / (1.5 + k))
@@ -169,7 +95,7 @@ def _below_half(v: Tensor, nu: Tensor) -> tuple[Tensor, Tensor]:
     return 0.5 - v * pdf * (1 + ratios.cumprod(-1).sum(-1)), pdf  # eq. 5.9
 
 
-def _fraction(a: float, x: Tensor, nu: Tensor, depth: int) -> Tensor:
+def fraction(a: float, x: Tensor, nu: Tensor, depth: int) -> Tensor:
     """F(1, a; nu/2 + 1; -x) = 1/(1 + p_1 x/(1 + p_2 x/(1 + ...))), from the bottom up."""
     one, c = x.new_ones(()), nu / 2
     n = torch.arange(depth // 2 + 1, dtype=x.dtype, device=x.device).view(-1, *[1] * nu.dim())
@@ -182,7 +108,7 @@ def _fraction(a: float, x: Tensor, nu: Tensor, depth: int) -> Tensor:
     return 1 / t
 
 
-def _by_region(
+def by_region(
     z: Tensor, nu: Tensor, size: int, middle: Callable[..., tuple[Tensor, ...]], tail: Callable[..., tuple[Tensor, ...]]
 ) -> tuple[Tensor, ...]:
     """The ``size`` numbers, a logarithm first, that the formulas give at -|z|, each in its region; NaN for NaN."""
@@ -199,7 +125,7 @@ def _by_region(
 
 
 def _log_phi(v: Tensor, nu: Tensor) -> Tensor:
-    return log_normalizer(nu) - 0.5 * (nu + 1) * _log_tail(v, nu)
+    return log_normalizer(nu) - 0.5 * (nu + 1) * log_tail(v, nu)
 
 
 def _lean(z: Tensor, nu: Tensor) -> Tensor:
@@ -207,13 +133,13 @@ def _lean(z: Tensor, nu: Tensor) -> Tensor:
     return 1 / (nu / z + z)
 
 
-def _log_tail(v: Tensor, nu: Tensor) -> Tensor:
+def log_tail(v: Tensor, nu: Tensor) -> Tensor:
     """log(1 + v^2 / nu)."""
     u = v / nu.sqrt()
     return torch.log1p(u.clamp_max(LARGE).square()) + 2 * (u.clamp_min(LARGE) / LARGE).log()
 
 
-def _checked(z: Tensor, nu: Tensor, least: float, *, is_open: bool = False) -> tuple[Tensor, Tensor]:
+def checked(z: Tensor, nu: Tensor, least: float, *, is_open: bool = False) -> tuple[Tensor, Tensor]:
     """Both in one type, and in one shape unless nu is one number."""
     if nu.requires_grad:
         raise ValueError("nu must not require a gradient, of which there is none; detach it")
@@ -224,7 +150,7 @@ def _checked(z: Tensor, nu: Tensor, least: float, *, is_open: bool = False) -> t
     return z, nu
 
 
-class _Smooth(torch.autograd.Function):
+class Smooth(torch.autograd.Function):
     """A function of z by its value and its derivatives there, the next one the slope of the last."""
 
     @staticmethod
@@ -237,5 +163,5 @@ class _Smooth(torch.autograd.Function):
         z, *derivatives = ctx.saved_tensors
         if not derivatives:
             raise NotImplementedError("there are two derivatives, a third was asked for")
-        slope = _Smooth.apply(z, *derivatives)
+        slope = Smooth.apply(z, *derivatives)
         return by_value * slope, *[None] * (1 + len(derivatives))

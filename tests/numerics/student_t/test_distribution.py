@@ -8,7 +8,8 @@ import torch
 from botorch.acquisition.analytic import _log_ei_helper
 from torch.autograd import gradcheck, gradgradcheck
 
-from robustbo.numerics.student_t.distribution import DEPTHS, cdf, improvement, log_cdf, log_improvement, log_pdf
+from robustbo.numerics.improvement.student_t import improvement, log_improvement
+from robustbo.numerics.student_t.distribution import DEPTHS, cdf, log_cdf, log_pdf
 
 REFERENCE = json.loads((Path(__file__).parents[2] / "fixtures" / "student_t_ei_reference.json").read_text())
 TABLES = {table["df"]: table["rows"] for table in REFERENCE["student_t"]}

@@ -11,7 +11,7 @@ from torch.autograd import gradcheck
 from robustbo.numerics.gp import outlier_gain
 from robustbo.numerics.gp.evidence import evidence
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
-from robustbo.numerics.student_t.distribution import log_improvement
+from robustbo.numerics.improvement.student_t import log_improvement
 from robustbo.numerics.student_t_process.process import (
     InverseGamma,
     gain,
