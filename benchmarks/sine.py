@@ -111,7 +111,7 @@ def figure_2(path: Path) -> None:
         shade = plt.get_cmap("Blues")(0.25 + 0.7 * i / max(len(sizes) - 1, 1))
         left.plot(GRID, mean_of(model, level), color=shade, linewidth=1.4, label=f"|S| = {sizes[i]}")
     left.legend(fontsize=7, ncols=2, loc="lower left")
-    posterior = [max(p, 1e-12) for p in model.support_posterior]
+    posterior = [max(p, 1e-12) for p in model.level_posterior]
     best = posterior.index(max(posterior))
     bars = right.bar([str(size) for size in sizes], posterior, color=COLORS[5])
     bars[best].set(edgecolor="black", linewidth=2)

@@ -1,8 +1,9 @@
 """How many outliers: what a support must pay, in nats, to be believed.
 
-A rule is the total price of a support of k among n observations; the best support has the largest F minus price, with F
-the log posterior density at its best variances. Rules depend on the size alone, so the price of one more outlier is a
-difference of totals. A `Price` is a rule that asks little for the second observation of a value which recurs.
+A rule is the total penalty of a support of k among n observations; the best support has the largest F minus penalty,
+with F the log posterior density at its best variances. Rules depend on the size alone, so the penalty of one more
+outlier is a difference of totals. A `Penalty` is a rule that asks little for the second observation of a value which
+recurs.
 
 Notation:
     n    number of observations
@@ -19,13 +20,13 @@ from typing import NamedTuple
 
 Rule = Callable[[int], float]
 
-PRICE = 3.0  # nats an outlier at large n; see runs/selection
-RATE = 0.1  # the outlier rate at which `PRICE` holds
+PER_OUTLIER = 3.0  # nats an outlier at large n; see runs/selection
+RATE = 0.1  # the outlier rate at which `PER_OUTLIER` holds
 ALIKE = 1.0  # nats at most for one more observation of a recurring value: at a sensor that sticks, odds of 1 to e
 BOTORCH_RATE = 0.2  # BoTorch's prior mean of k is int(0.2 n)
 
 
-class Price(NamedTuple):
+class Penalty(NamedTuple):
     """What a support must pay.
 
     A failure that always leaves the same number (a sensor that sticks, a default that is written) is one error that
@@ -36,8 +37,8 @@ class Price(NamedTuple):
         alike: Sets of observations of one recurring value; see `replicates.recurring`.
 
     Example:
-        >>> price = Price(lambda k: 3.0 * k, (frozenset({0, 1, 2}),))
-        >>> price.total([0, 1, 2, 5])
+        >>> penalty = Penalty(lambda k: 3.0 * k, (frozenset({0, 1, 2}),))
+        >>> penalty.total([0, 1, 2, 5])
         8.0
     """
 
@@ -69,8 +70,8 @@ class Price(NamedTuple):
         return len(support) - sum(max(len(group.intersection(support)) - 1, 0) for group in self.alike)
 
 
-def corrected(n: int, p: int, price: float = PRICE) -> Rule:
-    """The default: ``price`` nats an outlier, times n / (n - (p + k)/2 - 1).
+def corrected(n: int, p: int, penalty: float = PER_OUTLIER) -> Rule:
+    """The default: ``penalty`` nats an outlier, times n / (n - (p + k)/2 - 1).
 
     The factor is the small-sample correction of Akaike's criterion (Hurvich and Tsai, 1989), hyperparameters (which
     have priors) and variances counted as half a parameter each: with few observations left for each, the likelihood
@@ -79,7 +80,7 @@ def corrected(n: int, p: int, price: float = PRICE) -> Rule:
 
     def total(k: int) -> float:
         left = n - (p + k) / 2 - 1
-        return 0.0 if k == 0 else price * k * n / left if left > 0 else math.inf
+        return 0.0 if k == 0 else penalty * k * n / left if left > 0 else math.inf
 
     return total
 
@@ -87,7 +88,7 @@ def corrected(n: int, p: int, price: float = PRICE) -> Rule:
 def of_rate(n: int, p: int, rate: float) -> Rule:
     """The default with a user's own outlier rate in (0, 1): halving its odds costs log 2 nats more an outlier."""
     odds = math.log((1 - rate) / rate) - math.log((1 - RATE) / RATE)
-    return corrected(n, p, max(PRICE + odds, 0.5))
+    return corrected(n, p, max(PER_OUTLIER + odds, 0.5))
 
 
 def botorch(n: int, mean: float | None = None) -> Rule:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.pursuit import walk
 from robustbo.numerics.pursuit.averaging import REACH
-from robustbo.numerics.pursuit.penalty import Price
+from robustbo.numerics.pursuit.penalty import Penalty
 from robustbo.numerics.pursuit.support_fit import Level, Refit, empty, extended, refit, suspicious
 
 START_FTOL, WALK_FTOL, FINAL_FTOL = 1e-4, 1e-5, 1e-9  # relative tolerances of the beginning, the way and the end
@@ -25,14 +25,14 @@ class Plan(NamedTuple):
 
     Attributes:
         sizes: Of the supports to visit, rising.
-        price: Of a support.
+        penalty: Of a support.
         is_backward: Whether the first walk goes from the largest size to the smallest.
         sweeps: Walks through the sizes, every second one in the other direction; more find higher maxima.
         parameterization: Of the added variances, a name of `map_fit.PARAMETERIZATIONS`.
     """
 
     sizes: Sequence[int]
-    price: Price
+    penalty: Penalty
     is_backward: bool = True
     sweeps: int = 3
     parameterization: str = "log"
@@ -87,7 +87,7 @@ def worth_a_visit(plan: Plan, before: Sequence[Level], chosen: int) -> list[int]
     def nearest(count: int) -> int:
         return min(range(len(sizes)), key=lambda i: abs(sizes[i] - count))
 
-    scores = [walk.score(level, plan.price) for level in before]
+    scores = [walk.score(level, plan.penalty) for level in before]
     plausible = [level for level, score in zip(before, scores, strict=True) if score > max(scores) - REACH]
     middles = {nearest(count) for count in (chosen, *(len(level.support) for level in plausible))}
     return [sizes[i] for i in range(len(sizes)) if any(abs(i - middle) <= NEIGHBOURS for middle in middles)]
@@ -95,10 +95,10 @@ def worth_a_visit(plan: Plan, before: Sequence[Level], chosen: int) -> list[int]
 
 def best(model: Model, plan: Plan, levels: Sequence[Level]) -> Level:
     """The level of the highest score, or one at which a recurring value is out, settled and climbed to the end."""
-    price, climb = plan.price, plan.refit(model, WALK_FTOL)
-    score = partial(walk.score, price=price)
+    penalty, climb = plan.penalty, plan.refit(model, WALK_FTOL)
+    score = partial(walk.score, penalty=penalty)
     level = max(levels, key=score)
     options = {"parameterization": plan.parameterization, "ftol": WALK_FTOL}
-    tried = walk.of_recurring(model, price.alike, level, climb, **options)
-    settled = walk.settle(max([level, *tried], key=score), price, climb)
+    tried = walk.of_recurring(model, penalty.alike, level, climb, **options)
+    settled = walk.settle(max([level, *tried], key=score), penalty, climb)
     return plan.refit(model, FINAL_FTOL)(settled, settled.support)

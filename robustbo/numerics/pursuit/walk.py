@@ -13,7 +13,7 @@ import torch
 
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit
-from robustbo.numerics.pursuit.penalty import Price
+from robustbo.numerics.pursuit.penalty import Penalty
 from robustbo.numerics.pursuit.support_fit import Level, Refit, suspicious
 
 SAME = 0.01  # nats: levels of one support that differ by less are one
@@ -121,27 +121,27 @@ def of_recurring(
     return found
 
 
-def settle(level: Level, price: Price, refit: Refit, *, max_rounds: int = 8) -> Level:
+def settle(level: Level, penalty: Penalty, refit: Refit, *, max_rounds: int = 8) -> Level:
     """Improve a support until each member gains what it must pay, and nobody else would.
 
     Args:
         level: Where to begin.
-        price: Of a support.
+        penalty: Of a support.
         refit: As for `walk`.
         max_rounds: Rounds at most; each is kept only if the score rises.
     """
     for _ in range(max_rounds):
-        of_one = price.of_one(level.support)
+        of_one = penalty.of_one(level.support)
         support = tuple(i for i, g in enumerate(level.gains) if g > of_one(i))
-        if support == level.support or score(tried := refit(level, support), price) <= score(level, price):
+        if support == level.support or score(tried := refit(level, support), penalty) <= score(level, penalty):
             return level
         level = tried
     return level
 
 
-def score(level: Level, price: Price) -> float:
-    """Log posterior density minus the price of the support."""
-    return level.fit.F - price.total(level.support)  # eq. 6.12
+def score(level: Level, penalty: Penalty) -> float:
+    """Log posterior density minus the penalty of the support."""
+    return level.fit.F - penalty.total(level.support)  # eq. 6.12
 
 
 def one_a_support(fits: Sequence[Fit]) -> list[Fit]:
@@ -153,10 +153,10 @@ def one_a_support(fits: Sequence[Fit]) -> list[Fit]:
     return list(best.values())
 
 
-def support_posterior(levels: Sequence[Level], price: Price) -> list[float]:
-    """The posterior probability of each level among those of a walk, with the price as minus the prior's logarithm.
+def level_posterior(levels: Sequence[Level], penalty: Penalty) -> list[float]:
+    """The posterior probability of each level among those of a walk, with the penalty as minus the prior's logarithm.
 
     References:
         Relevance pursuit, section 5.1.
     """
-    return torch.tensor([score(level, price) for level in levels], dtype=torch.float64).softmax(0).tolist()
+    return torch.tensor([score(level, penalty) for level in levels], dtype=torch.float64).softmax(0).tolist()

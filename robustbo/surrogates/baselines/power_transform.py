@@ -9,13 +9,13 @@ from scipy.stats import yeojohnson_normmax
 from torch import Tensor
 
 from robustbo.surrogates.baselines.standard import StandardGP
-from robustbo.surrogates.transforms.warp import Bent
+from robustbo.surrogates.transforms.warp import Warped
 
 MOST = 1e6  # of a standardized outcome where the power is looked for: the square of a larger one hides all others
 NEAR_BOUND = 1e-3  # to a bound of the transformed values, which the way back does not pass
 
 
-class YeoJohnson(Bent):
+class YeoJohnson(Warped):
     """The Yeo-Johnson transform of robustly standardized outcomes, standardized again; its power is the likeliest.
 
     A power below 0 or above 2 has a largest (a smallest) transformed value; predictions beyond it count as just within,
@@ -48,16 +48,16 @@ class YeoJohnson(Bent):
                 warnings.simplefilter("ignore")  # of powers that overflow on the way
                 found = float(yeojohnson_normmax(z.flatten().numpy()))
             self.power = found if math.isfinite(found) else 1.0
-        u = self.bend(z)
+        u = self.warp(z)
         sd = u.std(correction=0).item() if u.numel() > 1 else 0.0
         self.center, self.scale = u.mean().item(), sd if sd > 0 else 1.0
 
-    def bend(self, z: Tensor) -> Tensor:
+    def warp(self, z: Tensor) -> Tensor:
         """Of each sign by its own power: lambda, and 2 - lambda."""
         up, down = _box_cox(z.clamp_min(0), self.power), _box_cox(-z.clamp_max(0), 2 - self.power)
         return (torch.where(z >= 0, up, -down) - self.center) / self.scale
 
-    def unbend(self, u: Tensor) -> Tensor:
+    def unwarp(self, u: Tensor) -> Tensor:
         """The way back, within the bounds."""
         w = self._within(u)
         return torch.where(w >= 0, _inverse(w.clamp_min(0), self.power), -_inverse(-w.clamp_max(0), 2 - self.power))
@@ -65,7 +65,7 @@ class YeoJohnson(Bent):
     def stretch(self, u: Tensor) -> Tensor:
         """The derivative of the way back, that at the bound beyond it."""
         power = torch.where(self._within(u) >= 0, self.power, 2 - self.power)
-        return self.scale * (1 + self.unbend(u).abs()).pow(1 - power)
+        return self.scale * (1 + self.unwarp(u).abs()).pow(1 - power)
 
     def _within(self, u: Tensor) -> Tensor:
         high = -1 / self.power - NEAR_BOUND if self.power < 0 else math.inf

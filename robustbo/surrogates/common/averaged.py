@@ -17,7 +17,7 @@ from robustbo.numerics.gp.posterior import Latent
 from robustbo.numerics.pursuit.averaging import moments
 
 
-class Member(NamedTuple):
+class Component(NamedTuple):
     """One of the fits.
 
     Attributes:
@@ -38,11 +38,11 @@ def alone(model: Any) -> Any:
 
     It shares all else with the model, which is not changed: other threads may predict by all fits meanwhile.
     """
-    members = model.members if isinstance(model, Averaged) else ()
-    if not members:
+    components = model.components if isinstance(model, Averaged) else ()
+    if not components:
         return model
     one = copy(model)
-    one._members = (members[0]._replace(weight=1.0),)
+    one._components = (components[0]._replace(weight=1.0),)
     return one
 
 
@@ -54,8 +54,8 @@ class Averaged(GPyTorchModel):
     for many points in parts.
     """
 
-    _members: tuple[Member, ...] = ()
-    _members_at: tuple[Tensor, Tensor] = (torch.empty(0), torch.empty(0))
+    _components: tuple[Component, ...] = ()
+    _components_at: tuple[Tensor, Tensor] = (torch.empty(0), torch.empty(0))
 
     def average(self, search: Model, weights: Sequence[float], fits: Sequence[Fit]) -> None:
         """Predict by these fits, leaving out those of zero weight; the kernel must be a named one.
@@ -67,46 +67,46 @@ class Averaged(GPyTorchModel):
         """
         model: Any = self
 
-        def member(weight: float, fit: Fit) -> Member:
+        def component(weight: float, fit: Fit) -> Component:
             s2 = math.nan if search.s2_known is not None else noise(search, fit.theta)[0].item()
-            return Member(weight, fit, s2, model.process(search, fit.theta, fit.rho))
+            return Component(weight, fit, s2, model.process(search, fit.theta, fit.rho))
 
         assert weights[0] > 0  # it is the likeliest
-        members = [member(weight, fit) for weight, fit in zip(weights, fits, strict=True) if weight > 0]
-        self._members = tuple(members) if len(members) > 1 else ()  # one is the model itself
-        self._members_at = model.parameters_now(), model.train_inputs[0]
+        components = [component(weight, fit) for weight, fit in zip(weights, fits, strict=True) if weight > 0]
+        self._components = tuple(components) if len(components) > 1 else ()  # one is the model itself
+        self._components_at = model.parameters_now(), model.train_inputs[0]
 
     @property
-    def members(self) -> tuple[Member, ...]:
+    def components(self) -> tuple[Component, ...]:
         """The fits that it predicts by, if they are several and hold."""
-        if not self._members:
+        if not self._components:
             return ()
         model: Any = self
         now = model.parameters_now(), model.train_inputs[0]
-        return self._members if all(map(torch.equal, now, self._members_at)) else ()
+        return self._components if all(map(torch.equal, now, self._components_at)) else ()
 
     def latents(self) -> list[tuple[float, Latent]]:
         """Weights and the fitted processes in numbers, for explicit formulas; the kernel must be a named one."""
         model: Any = self
-        return [(member.weight, member.latent) for member in self.members] or [(1.0, model.latent())]
+        return [(component.weight, component.latent) for component in self.components] or [(1.0, model.latent())]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """In evaluation mode, the normal distribution with the mixture's mean and covariance."""
-        members = () if self.training else self.members
-        if not members:
+        components = () if self.training else self.components
+        if not components:
             return super().__call__(*args, **kwargs)
         (X,) = args
-        means, covariances = zip(*(member.latent.posterior(X) for member in members), strict=True)
-        weights = X.new_tensor([member.weight for member in members])
+        means, covariances = zip(*(component.latent.posterior(X) for component in components), strict=True)
+        weights = X.new_tensor([component.weight for component in components])
         mean, covariance = moments(weights, torch.stack(means), torch.stack(covariances))
         return MultivariateNormal(mean, to_linear_operator(covariance))
 
     def _apply_noise(self, X: Tensor, mvn: Any, observation_noise: bool | Tensor = False) -> Any:
         """As in BoTorch; the noise of a new measurement is averaged too."""
         noisy = super()._apply_noise(X, mvn, observation_noise)
-        members = self.members if observation_noise is True else ()
-        s2 = math.fsum(member.weight * member.s2 for member in members)
-        if not members or math.isnan(s2):
+        components = self.components if observation_noise is True else ()
+        s2 = math.fsum(component.weight * component.s2 for component in components)
+        if not components or math.isnan(s2):
             return noisy
         return noisy.add_jitter(s2 - self.likelihood.noise.item())
 
@@ -114,11 +114,11 @@ class Averaged(GPyTorchModel):
         """Take other data; inputs alone are another view of the same, as BoTorch transforms them and back."""
         super().set_train_data(inputs, targets, strict)
         if targets is not None:
-            self._members = ()
+            self._components = ()
 
     def get_fantasy_model(self, inputs: Tensor, targets: Tensor, **kwargs: Any) -> Any:
         """The model with more observations; of the one fit alone."""
         super().__call__(self.train_inputs[0][..., :1, :])  # GPyTorch wants caches
         found = super().get_fantasy_model(inputs, targets, **kwargs)
-        found._members = ()
+        found._components = ()
         return found

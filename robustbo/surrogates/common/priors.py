@@ -14,7 +14,7 @@ from robustbo.numerics.gp.covariance import CovarianceFunction, stationary
 from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.gp.replicates import agreeing
 from robustbo.surrogates.common.likelihood import OutlierGaussianLikelihood
-from robustbo.surrogates.transforms.warp import Bent
+from robustbo.surrogates.transforms.warp import Warped
 from robustbo.validation import one_of
 
 NOISE_PRIOR = LogNormal(-4.0, 1.0)  # BoTorch's, on standardized outcomes
@@ -84,10 +84,10 @@ def cleared(X: Tensor, y: Tensor, s2_known: Tensor | None, transform: Any = None
         X: ``n x d`` inputs.
         y: ``n`` outcomes, transformed.
         s2_known: ``n`` known noise variances, or None.
-        transform: Of the outcomes. Where it bends, values come to lie nearer; they are compared as they were before.
+        transform: Of the outcomes. Where it warps, values come to lie nearer; they are compared as they were before.
     """
     noise = torch.zeros_like(y) if s2_known is None else s2_known
-    z, stretch = (transform.unbend(y), transform.stretch(y)) if isinstance(transform, Bent) else (y, 1.0)
+    z, stretch = (transform.unwarp(y), transform.stretch(y)) if isinstance(transform, Warped) else (y, 1.0)
     same = (SAME * z.abs()).clamp_min(AGREE)
     return agreeing(X, z, same.maximum(NOISE_SDS * noise.sqrt() * stretch))
 

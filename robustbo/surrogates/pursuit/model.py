@@ -15,7 +15,7 @@ from robustbo.numerics.pursuit import search
 from robustbo.numerics.pursuit.averaging import probabilities
 from robustbo.numerics.pursuit.gibbs import log_cauchy, sample
 from robustbo.numerics.pursuit.support_fit import Level, screen
-from robustbo.numerics.pursuit.walk import one_a_support, support_posterior
+from robustbo.numerics.pursuit.walk import level_posterior, one_a_support
 from robustbo.surrogates.common.averaged import Averaged
 from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.map_gp import ALL, MapGP
@@ -40,7 +40,7 @@ class RelevancePursuitGP(Averaged, MapGP):
         parameterization: Of the added variances: "log", "convex" or "canonical".
         levels: Support sizes to visit, as fractions of n (float) or counts (int).
         selection: "corrected" (`penalty.corrected`; a value that recurs at several points, as from a sensor that
-            sticks, counts as one outlier: `penalty.Price`), "botorch" or "paper".
+            sticks, counts as one outlier: `penalty.Penalty`), "botorch" or "paper".
         outlier_rate: Your own prior rate of outliers, in (0, 1); with "corrected".
         num_outliers: A known number of outliers, of which at most n / 2 are looked for among n values; takes the place
             of the rule.
@@ -54,7 +54,7 @@ class RelevancePursuitGP(Averaged, MapGP):
         support: After the fit, the sorted indices of the outliers.
         rho: After the fit, ``n`` added variances in squared outcome units.
         trace: After the fit, one `Level` per visited size, in the model's own (transformed) units.
-        support_posterior: After the fit, the posterior probability of each level of the trace, as the paper has it
+        level_posterior: After the fit, the posterior probability of each level of the trace, as the paper has it
             (predictions are averaged by `numerics.pursuit.averaging.probabilities`, which are less sure). The support
             that is chosen is a settled one of these, or one beside them, at which a recurring value is out.
 
@@ -73,7 +73,7 @@ class RelevancePursuitGP(Averaged, MapGP):
 
     options_class = PursuitOptions
     trace: Sequence[Level] = ()
-    support_posterior: Sequence[float] = ()
+    level_posterior: Sequence[float] = ()
     _before: tuple[Sequence[Level], int] | None = None
 
     def continue_from(self, before: MapGP) -> None:
@@ -101,10 +101,10 @@ class RelevancePursuitGP(Averaged, MapGP):
         super()._adopt(found)
         if self.options.is_averaged and self.is_named:
             model = self.search_model()
-            price = self.options.price(model)
-            whole = [level.fit for level in self.trace if not price.splits(level.fit.support)]
+            penalty = self.options.penalty(model)
+            whole = [level.fit for level in self.trace if not penalty.splits(level.fit.support)]
             fits = one_a_support([found, *whole])
-            self.average(model, probabilities([fit.F - price.total(fit.support) for fit in fits]), fits)
+            self.average(model, probabilities([fit.F - penalty.total(fit.support) for fit in fits]), fits)
 
     def probability_right(self) -> Tensor:
         """``n`` probabilities that an observation is right: over all sets of outliers, and hyperparameters for them.
@@ -119,9 +119,9 @@ class RelevancePursuitGP(Averaged, MapGP):
         self.eval()
         with torch.no_grad():
             model = self.search_model()
-            if not self.members:
+            if not self.components:
                 return 1 - self._probability_wrong(model, self._theta(model), self.support)
-            wrong = [m.weight * self._probability_wrong(model, m.fit.theta, m.fit.support) for m in self.members]
+            wrong = [m.weight * self._probability_wrong(model, m.fit.theta, m.fit.support) for m in self.components]
             return (1 - torch.stack(wrong).sum(0)).clamp(0.0, 1.0)  # the weights add up to 1 but for rounding
 
     def _probability_wrong(self, model: Model, theta: Tensor, wrong: Collection[int]) -> Tensor:
@@ -144,12 +144,13 @@ class RelevancePursuitGP(Averaged, MapGP):
         return model._replace(cleared=self.cleared(rows), alike=recurring(self.train_inputs[0][rows], model.y))
 
     def added_variances(self, model: Model, theta: Tensor) -> Tensor:
-        """Those of the observations that gain more than an outlier's price, recurring values taken out whole or not."""
-        price = self.options.price(model)
-        found = [screen(model, theta, price.by_size(1), group).fit.rho for group in (frozenset[int](), *price.alike)]
+        """Those of the observations that gain more than their penalty, recurring values taken out whole or not."""
+        penalty = self.options.penalty(model)
+        groups = (frozenset[int](), *penalty.alike)
+        found = [screen(model, theta, penalty.by_size(1), group).fit.rho for group in groups]
 
         def score(rho: Tensor) -> float:
-            return log_posterior(model, theta, rho).F - price.total(rho.nonzero().flatten().tolist())
+            return log_posterior(model, theta, rho).F - penalty.total(rho.nonzero().flatten().tolist())
 
         return found[0] if len(found) == 1 else max(found, key=score)
 
@@ -161,7 +162,7 @@ class RelevancePursuitGP(Averaged, MapGP):
             levels, chosen = before
             known = self.options.known(len(model.y))
             self.trace = search.warm(model, plan, levels, chosen if known is None else known)
-        self.support_posterior = support_posterior(self.trace, plan.price)
+        self.level_posterior = level_posterior(self.trace, plan.penalty)
         return search.best(model, plan, self.trace)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import PARAMETERIZATIONS
 from robustbo.numerics.pursuit import penalty as selection
-from robustbo.numerics.pursuit.penalty import Price, Rule
+from robustbo.numerics.pursuit.penalty import Penalty, Rule
 from robustbo.numerics.pursuit.search import Plan
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.options import GPOptions
@@ -70,13 +70,13 @@ class PursuitOptions(GPOptions):
             return selection.RATE if self.outlier_rate is None else self.outlier_rate
         return min(max(known / n, CERTAIN), 1 - CERTAIN)
 
-    def price(self, model: Model) -> Price:
+    def penalty(self, model: Model) -> Penalty:
         """What a support must pay; by our own rule, a value that recurs pays in full but once."""
         is_ours = self.num_outliers is None and self.selection == "corrected"
-        return Price(self.rule(len(model.y), len(model.bounds) + 1), model.alike if is_ours else ())
+        return Penalty(self.rule(len(model.y), len(model.bounds) + 1), model.alike if is_ours else ())
 
     def rule(self, n: int, p: int) -> Rule:
-        """The price of a support by its size, for n observations and p hyperparameters, the mean included."""
+        """The penalty of a support by its size, for n observations and p hyperparameters, the mean included."""
         if (known := self.known(n)) is not None:
             return selection.exactly(known)
         if self.selection == "corrected":
@@ -88,4 +88,4 @@ class PursuitOptions(GPOptions):
     def plan(self, model: Model) -> Plan:
         """How to pursue the support of some observations."""
         is_backward = self.direction == "backward"
-        return Plan(self.sizes(len(model.y)), self.price(model), is_backward, self.sweeps, self.parameterization)
+        return Plan(self.sizes(len(model.y)), self.penalty(model), is_backward, self.sweeps, self.parameterization)

@@ -7,10 +7,10 @@ out, on both sides, so that a peak of ten standard deviations becomes one of thr
 
 from torch import Tensor
 
-from robustbo.surrogates.transforms.warp import Bent
+from robustbo.surrogates.transforms.warp import Warped
 
 
-class RobustArcsinh(Bent):
+class RobustArcsinh(Warped):
     """asinh((Y - median) / scale), scaled as by `RobustStandardize`.
 
     References:
@@ -23,11 +23,11 @@ class RobustArcsinh(Bent):
         tensor(True)
     """
 
-    def bend(self, z: Tensor) -> Tensor:
+    def warp(self, z: Tensor) -> Tensor:
         """asinh z."""
         return z.asinh()
 
-    def unbend(self, u: Tensor) -> Tensor:
+    def unwarp(self, u: Tensor) -> Tensor:
         """sinh u."""
         return u.sinh()
 

@@ -1,4 +1,4 @@
-"""Outcomes robustly standardized, then bent by a monotone function, and posteriors bent back."""
+"""Outcomes robustly standardized, then warped by a monotone function, and posteriors warped back."""
 
 from botorch.posteriors import GPyTorchPosterior, Posterior
 from gpytorch.distributions import MultivariateNormal
@@ -8,28 +8,28 @@ from torch import Tensor
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
 
-class Bent(RobustStandardize):
-    """bend((Y - median) / scale), scaled as by `RobustStandardize`; a subclass says how.
+class Warped(RobustStandardize):
+    """warp((Y - median) / scale), scaled as by `RobustStandardize`; a subclass says how.
 
     The way back is exact for values. A normal distribution becomes, by a first-order expansion about its mean (which
     becomes the median), a normal distribution again.
     """
 
-    def bend(self, z: Tensor) -> Tensor:
+    def warp(self, z: Tensor) -> Tensor:
         """Standardized outcomes as the model sees them."""
         raise NotImplementedError
 
-    def unbend(self, u: Tensor) -> Tensor:
+    def unwarp(self, u: Tensor) -> Tensor:
         """The way back."""
         raise NotImplementedError
 
     def stretch(self, u: Tensor) -> Tensor:
-        """The derivative of `unbend`."""
+        """The derivative of `unwarp`."""
         raise NotImplementedError
 
     def squared_stretch(self, z: Tensor) -> Tensor:
-        """The square of `stretch` at ``bend(z)``."""
-        return self.stretch(self.bend(z)).square()
+        """The square of `stretch` at ``warp(z)``."""
+        return self.stretch(self.warp(z)).square()
 
     def forward(self, Y: Tensor, Yvar: Tensor | None = None, X: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
         """Transform outcomes; in training mode, learn from them first.
@@ -40,7 +40,7 @@ class Bent(RobustStandardize):
             X: Not used.
         """
         z, z_var = super().forward(Y, Yvar, X)
-        return self.bend(z), None if z_var is None else z_var / self.squared_stretch(z)
+        return self.warp(z), None if z_var is None else z_var / self.squared_stretch(z)
 
     def untransform(
         self, Y: Tensor, Yvar: Tensor | None = None, X: Tensor | None = None
@@ -52,7 +52,7 @@ class Bent(RobustStandardize):
             Yvar: ``batch x n x m`` noise variances of these.
             X: Not used.
         """
-        return super().untransform(self.unbend(Y), None if Yvar is None else Yvar * self.stretch(Y).square(), X)
+        return super().untransform(self.unwarp(Y), None if Yvar is None else Yvar * self.stretch(Y).square(), X)
 
     def untransform_posterior(self, posterior: Posterior, X: Tensor | None = None) -> GPyTorchPosterior:
         """The posterior of the outcomes, to first order.

@@ -13,8 +13,8 @@ def test_no_outlier_costs_nothing_and_more_cost_more():
 
 
 def test_the_correction_vanishes_with_many_observations_and_forbids_with_few():
-    assert penalty.corrected(10**6, 9)(1) == pytest.approx(penalty.PRICE, rel=1e-4)
-    assert penalty.corrected(20, 9)(1) > 1.4 * penalty.PRICE
+    assert penalty.corrected(10**6, 9)(1) == pytest.approx(penalty.PER_OUTLIER, rel=1e-4)
+    assert penalty.corrected(20, 9)(1) > 1.4 * penalty.PER_OUTLIER
     assert penalty.corrected(5, 9)(1) == math.inf
 
 
@@ -33,10 +33,10 @@ def test_a_known_number_beats_any_likelihood():
 
 
 class TestPrice:
-    price = penalty.Price(lambda k: 3.0 * k * k, (frozenset({0, 1, 2}), frozenset({5, 6, 7})))
+    price = penalty.Penalty(lambda k: 3.0 * k * k, (frozenset({0, 1, 2}), frozenset({5, 6, 7})))
 
     def test_without_recurring_values_it_is_the_rule(self):
-        alone = penalty.Price(self.price.by_size)
+        alone = penalty.Penalty(self.price.by_size)
         assert [alone.total(range(k)) for k in range(5)] == [self.price.by_size(k) for k in range(5)]
         assert (alone.of_one([3])(3), alone.of_one([3])(4)) == (3.0, 9.0)
 
@@ -45,7 +45,7 @@ class TestPrice:
         assert self.price.total([0, 1, 3, 5, 6, 7]) == 27.0 + 3 * penalty.ALIKE
 
     def test_another_of_a_value_never_costs_more_than_a_first_outlier(self):
-        cheap = penalty.Price(lambda k: 0.25 * k, self.price.alike)
+        cheap = penalty.Penalty(lambda k: 0.25 * k, self.price.alike)
         assert cheap.total([0, 1, 2]) == 0.75
         assert cheap.of_one([0, 1])(2) == 0.25
 
@@ -58,7 +58,7 @@ class TestPrice:
 
 
 def test_a_support_splits_a_recurring_value_where_it_has_some_of_it():
-    price = penalty.Price(lambda k: 3.0 * k, (frozenset({0, 1, 2}), frozenset({7, 8, 9})))
+    price = penalty.Penalty(lambda k: 3.0 * k, (frozenset({0, 1, 2}), frozenset({7, 8, 9})))
     assert price.splits([0, 1, 5])
     assert price.splits([0, 1, 2, 9])
     assert not any(price.splits(support) for support in ([], [5], [0, 1, 2], [0, 1, 2, 5, 7, 8, 9]))

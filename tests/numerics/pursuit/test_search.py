@@ -7,10 +7,10 @@ from robustbo.numerics.gp.covariance import stationary
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.pursuit import search
-from robustbo.numerics.pursuit.penalty import Price
+from robustbo.numerics.pursuit.penalty import Penalty
 from robustbo.numerics.pursuit.search import Plan
 
-PRICE = Price(lambda k: 3.0 * k)
+PRICE = Penalty(lambda k: 3.0 * k)
 
 
 def model(n, outliers=(2, 9)):
@@ -40,7 +40,7 @@ def test_a_warm_search_goes_on_where_an_earlier_one_of_fewer_observations_ended(
 
 
 def test_worth_a_visit_are_plausible_sizes_the_chosen_one_and_those_beside_them():
-    plan = Plan([0, 2, 4, 6, 8, 10, 12], Price(lambda k: 0.0))
+    plan = Plan([0, 2, 4, 6, 8, 10, 12], Penalty(lambda k: 0.0))
     before = [level(0, -100.0), level(2, 0.0), level(4, -50.0)]
     assert search.worth_a_visit(plan, before, 2) == [0, 2, 4]
     assert search.worth_a_visit(plan, before, 11) == [0, 2, 4, 8, 10, 12]

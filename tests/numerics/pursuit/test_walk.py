@@ -8,9 +8,9 @@ from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit, maximize
 from robustbo.numerics.gp.outlier_gain import optimal_variance
 from robustbo.numerics.gp.parameters import LogNormal
-from robustbo.numerics.pursuit.penalty import ALIKE, Price
+from robustbo.numerics.pursuit.penalty import ALIKE, Penalty
 from robustbo.numerics.pursuit.support_fit import empty, extended, refit, screen, suspicious
-from robustbo.numerics.pursuit.walk import resume, settle, support_posterior, sweep, walk
+from robustbo.numerics.pursuit.walk import level_posterior, resume, settle, sweep, walk
 
 
 def fake(F):
@@ -81,19 +81,22 @@ def test_a_sweep_takes_a_wrong_choice_back():
 
 def test_settling_keeps_those_who_pay_and_takes_those_who_would():
     search = Additive([1.0, 5.0, 0.0, 3.0])
-    settled = settle(search.at(0, 2), Price(lambda k: 2.0 * k), search.refit)
+    settled = settle(search.at(0, 2), Penalty(lambda k: 2.0 * k), search.refit)
     assert settled.support == (1, 3)
-    assert settle(settled, Price(lambda k: 2.0 * k), search.refit) is settled
+    assert settle(settled, Penalty(lambda k: 2.0 * k), search.refit) is settled
 
 
 def test_settling_takes_a_recurring_value_whole_once_one_of_it_has_paid():
-    search, price = Additive([4.0, 0.5, 1.5 * ALIKE, 1.5 * ALIKE]), Price(lambda k: 3.0 * k, (frozenset({0, 2, 3}),))
-    assert settle(search.at(), price, search.refit).support == (0, 2, 3)
+    search, penalty = (
+        Additive([4.0, 0.5, 1.5 * ALIKE, 1.5 * ALIKE]),
+        Penalty(lambda k: 3.0 * k, (frozenset({0, 2, 3}),)),
+    )
+    assert settle(search.at(), penalty, search.refit).support == (0, 2, 3)
 
 
 def test_the_support_posterior_is_a_distribution_that_prefers_the_best_score():
     levels = [Stop(tuple(range(k)), fake(F), []) for k, F in enumerate([0.0, 10.0, 11.0])]
-    posterior = support_posterior(levels, Price(lambda k: 5.0 * k))
+    posterior = level_posterior(levels, Penalty(lambda k: 5.0 * k))
     assert sum(posterior) == pytest.approx(1.0)
     assert max(posterior) == posterior[1]
 

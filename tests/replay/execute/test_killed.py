@@ -135,7 +135,7 @@ def test_the_client_of_the_pool_takes_its_processes_with_it(spec, tmp_path, undi
     command = [sys.executable, "-m", "robustbo.cli", "replay", "spec.toml", "--jobs", "2", "--out", "out"]
     first = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
-    while not list(tmp_path.glob("out/cells/*.record.jsonl")) and time.monotonic() < deadline:
+    while not list(tmp_path.glob("out/cells/*.truth.jsonl")) and time.monotonic() < deadline:
         time.sleep(0.05)
     children = psutil.Process(first.pid).children(recursive=True)
     assert len(children) >= 3  # the one that they are forked from, and two

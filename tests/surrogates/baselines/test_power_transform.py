@@ -28,7 +28,7 @@ class TestDefinition:
         transform = YeoJohnson(m=1)
         U, _ = transform(values(kind))
         inside = U[(U.abs() < 1.0)]
-        slope = (transform.unbend(inside + 1e-6) - transform.unbend(inside - 1e-6)) / 2e-6
+        slope = (transform.unwarp(inside + 1e-6) - transform.unwarp(inside - 1e-6)) / 2e-6
         torch.testing.assert_close(transform.stretch(inside), slope, rtol=1e-5, atol=1e-8)
 
 
@@ -37,7 +37,7 @@ def test_beyond_the_bound_a_prediction_counts_as_just_within(power, sign):
     transform = YeoJohnson(m=1)
     transform.power = power
     u = sign * torch.tensor([1.4, 5.0, 100.0])
-    back = transform.unbend(u)
+    back = transform.unwarp(u)
     assert back.isfinite().all()
     assert back[1] == back[2]
     assert transform.stretch(u).isfinite().all()

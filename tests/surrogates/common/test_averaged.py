@@ -34,9 +34,9 @@ def model():
 def test_it_is_the_mixture_of_its_fits_by_their_dense_formulas(model):
     X, y = model.train_inputs[0], model.train_targets
     fits = one_a_support([model.found, *(level.fit for level in model.trace)])
-    price = model.options.price(model.search_model())
+    price = model.options.penalty(model.search_model())
     weights = probabilities([found.F - price.total(found.support) for found in fits])
-    assert [w for w in weights if w] == [member.weight for member in model.members]
+    assert [w for w in weights if w] == [component.weight for component in model.components]
     means, covariances = [], []
     for found in fits:
         l, s2f, s2 = found.theta.exp()
@@ -99,7 +99,7 @@ def test_predicting_by_one_fit_leaves_the_others_as_they_are(model):
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(one.members) == 1 < len(model.members)
+    assert len(one.components) == 1 < len(model.components)
     assert all(mean.equal(model.posterior(Z).mean) for mean in both["all"])
     assert all(mean.equal(one.posterior(Z).mean) for mean in both["one"])
     assert not model.posterior(Z).mean.equal(one.posterior(Z).mean)
@@ -108,13 +108,13 @@ def test_predicting_by_one_fit_leaves_the_others_as_they_are(model):
 def test_the_noise_of_a_new_value_is_averaged(model):
     latent, noisy = (model.posterior(Z, observation_noise=flag).variance for flag in (False, True))
     slope = model.outcome_transform.stretch(model(Z).mean).square() * model.outcome_transform.stdvs.square().squeeze()
-    expected = sum(member.weight * member.s2 for member in model.members)
+    expected = sum(component.weight * component.s2 for component in model.components)
     torch.testing.assert_close((noisy - latent).squeeze(-1), slope * expected)
 
 
 def test_where_only_one_fit_is_plausible_it_is_that_to_the_last_bit():
     many, one = (fit(RelevancePursuitGP(*doubtful(), num_outliers=1, is_averaged=flag)) for flag in (True, False))
-    assert many.members == ()
+    assert many.components == ()
     assert many.posterior(Z).mean.equal(one.posterior(Z).mean)
     assert many.posterior(Z).variance.equal(one.posterior(Z).variance)
 
@@ -123,15 +123,15 @@ def test_the_fits_are_those_of_these_data_and_parameters(model):
     X, Y = doubtful()
     turned = fit(RelevancePursuitGP(X, Y))
     turned.set_train_data(turned.train_inputs[0].flip(0), strict=False)
-    assert turned.members == ()
+    assert turned.components == ()
     model.set_train_data(targets=model.train_targets + 1e-3, strict=False)
-    assert model.members == ()
+    assert model.components == ()
     moved = fit(RelevancePursuitGP(X, Y))
     moved.covar_module.outputscale = 2.0
-    assert moved.members == ()
+    assert moved.components == ()
     loaded = RelevancePursuitGP(X, Y)
     loaded.load_state_dict(moved.state_dict())
-    assert loaded.eval().members == ()
+    assert loaded.eval().components == ()
 
 
 def test_training_and_back_changes_nothing(model):
@@ -146,7 +146,7 @@ def test_fantasies_are_those_of_the_one_fit(model):
     single = fit(RelevancePursuitGP(*doubtful(), is_averaged=False))
     single.posterior(Z)
     torch.testing.assert_close(more.posterior(Z).mean, single.condition_on_observations(X, Y).posterior(Z).mean)
-    assert len(model.members) > 1
+    assert len(model.components) > 1
 
 
 def test_gradients_agree_with_differences_at_the_data_too(model):
@@ -163,12 +163,12 @@ def test_with_known_noise_it_averages_too():
     X, Y = doubtful()
     model = fit(RelevancePursuitGP(X, Y, torch.full_like(Y, 0.01)))
     assert model.posterior(Z, observation_noise=True).variance.isfinite().all()
-    assert len(model.members) > 1
+    assert len(model.components) > 1
 
 
 def test_a_kernel_of_ones_own_has_the_one_fit():
     model = fit(RelevancePursuitGP(*doubtful(), covar_module=ScaleKernel(MaternKernel(1.5))))
-    assert model.members == ()
+    assert model.components == ()
 
 
 def test_no_fit_believes_a_recurring_value_at_some_points_only():
@@ -181,14 +181,15 @@ def test_no_fit_believes_a_recurring_value_at_some_points_only():
     assert model.support == bad
     assert any(0 < len(set(bad) & set(level.fit.support)) < len(bad) for level in model.trace)
     assert all(
-        set(bad) <= set(member.fit.support) or not set(bad) & set(member.fit.support) for member in model.members
+        set(bad) <= set(component.fit.support) or not set(bad) & set(component.fit.support)
+        for component in model.components
     )
 
 
 def test_alone_it_predicts_as_the_model_of_one_set():
     X, Y = doubtful()
     model, one = fit(RelevancePursuitGP(X, Y)), fit(RelevancePursuitGP(X, Y, is_averaged=False))
-    assert len(model.members) > 1
+    assert len(model.components) > 1
     found = alone(model).posterior(Z, observation_noise=True)
     expected = one.posterior(Z, observation_noise=True)
     torch.testing.assert_close(found.mean, expected.mean, rtol=1e-6, atol=1e-6)

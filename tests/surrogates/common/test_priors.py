@@ -39,10 +39,10 @@ def test_values_far_out_agree_within_the_same_distance_as_others(high, apart, is
 
 @pytest.mark.parametrize("apart", [0.09, 0.1, 0.11])
 def test_of_two_values_both_are_cleared_or_neither(apart):
-    """However far the transform bends between them."""
+    """However far the transform warps between them."""
     bend = RobustArcsinh(m=1)
     z = torch.tensor([1.0, 1.0 + apart])
-    found = base_gp.cleared(torch.zeros(2, 1), bend.bend(z), None, bend).tolist()
+    found = base_gp.cleared(torch.zeros(2, 1), bend.warp(z), None, bend).tolist()
     assert found in ([True, True], [False, False])
     assert apart == pytest.approx(base_gp.AGREE) or found == [apart < base_gp.AGREE] * 2
 

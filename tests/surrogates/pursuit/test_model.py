@@ -86,8 +86,8 @@ def test_more_sweeps_never_find_lower_maxima():
 def test_the_trace_has_a_level_a_size_and_a_posterior_over_them():
     model = fit(RelevancePursuitGP(*data()[:2], levels=(0, 1, 2, 0.125)))
     assert [len(level.support) for level in model.trace] == [0, 1, 2, 3]
-    assert sum(model.support_posterior) == pytest.approx(1.0)
-    best = max(zip(model.support_posterior, model.trace, strict=True), key=lambda pair: pair[0])[1]
+    assert sum(model.level_posterior) == pytest.approx(1.0)
+    best = max(zip(model.level_posterior, model.trace, strict=True), key=lambda pair: pair[0])[1]
     assert best.support == (4, 11)
 
 
