@@ -12,13 +12,29 @@ from botorch.models import SingleTaskGP
 from botorch.models.transforms.input import Normalize
 from botorch.utils.datasets import SupervisedDataset
 
-from robustbo.surrogates.baselines.botorch_relevance_pursuit import BoTorchRelevancePursuitGP
-from robustbo.surrogates.common.contract import BOTORCH_ARGUMENTS, diagnose, marginal_log_likelihood, own_options, quiet
+from robustbo.surrogates.common.contract import (
+    BOTORCH_ARGUMENTS,
+    capabilities_for,
+    diagnose,
+    marginal_log_likelihood,
+    own_options,
+    quiet,
+)
+from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.registry import SURROGATES
+from tests.surrogates.dense import left_out
 
-ROBUST = {"relevance-pursuit", "student-t", "filtered", "botorch-relevance-pursuit"}
-ROBUST_CLASSES = {SURROGATES[name] for name in ROBUST}
-BASELINES = {SURROGATES[name] for name in ("botorch-relevance-pursuit", "student-t-variational")}
+CLASSES = sorted(set(SURROGATES.values()), key=lambda cls: cls.__name__)
+
+
+def able(**wanted):
+    """The surrogates that can do what is wanted; nothing else is a reason to leave one out."""
+    found = [
+        cls
+        for cls in CLASSES
+        if all(getattr(capabilities_for(cls, {}), name) is value for name, value in wanted.items())
+    ]
+    return pytest.mark.parametrize("surrogate", found, ids=lambda cls: cls.__name__)
 
 
 def truth(X):
@@ -44,7 +60,7 @@ def rmse(model, X):
     return (model.posterior(X).mean - truth(X)).square().mean().sqrt().item()
 
 
-@pytest.fixture(params=sorted(set(SURROGATES.values()), key=lambda cls: cls.__name__), scope="module")
+@pytest.fixture(params=CLASSES, ids=lambda cls: cls.__name__, scope="module")
 def surrogate(request):
     return request.param
 
@@ -89,13 +105,6 @@ class TestContract:
 
         assert torch.autograd.gradcheck(mean_and_variance, (torch.rand(3, 2, requires_grad=True),), atol=1e-4)
 
-    def test_single_precision_is_refused_with_what_to_do(self, surrogate):
-        if surrogate in BASELINES:
-            pytest.skip("BoTorch warns")
-        X, Y = data()
-        with pytest.raises(ValueError, match=r"torch.float64, got torch.float32 and torch.float64; call .double\(\)"):
-            surrogate(X.float(), Y)
-
     def test_state_can_be_loaded_onto_fewer_rows(self, surrogate, clean):
         X, Y = data()
         other = surrogate(X[:11], Y[:11])
@@ -105,16 +114,14 @@ class TestContract:
         assert all(torch.equal(theirs[key], ours[key]) for key in theirs if not key.startswith("outcome_transform"))
         assert other.posterior(X).mean.isfinite().all()
 
-    def test_clean_data_give_nearly_the_plain_gp(self, clean):
-        if type(clean) is SURROGATES["trimmed"]:
-            pytest.skip("leaves a fifth out, wrong or not")
+    @able(trims=False)
+    def test_clean_data_give_nearly_the_plain_gp(self, surrogate):
         X, Y = data()
         grid = torch.rand(50, 2, generator=torch.Generator().manual_seed(1))
-        assert rmse(clean, grid) < 1.5 * rmse(fitted(SingleTaskGP, X, Y), grid)
+        assert rmse(fitted(surrogate, X, Y), grid) < 1.5 * rmse(fitted(SingleTaskGP, X, Y), grid)
 
+    @able(is_robust=True)
     def test_gross_outliers_are_shrugged_off_where_robustness_is_claimed(self, surrogate):
-        if surrogate not in ROBUST_CLASSES:
-            pytest.skip("claims no robustness")
         X, Y = data(outliers=0.2)
         grid = torch.rand(50, 2, generator=torch.Generator().manual_seed(1))
         model = fitted(surrogate, X, Y)
@@ -130,6 +137,34 @@ class TestContract:
         assert (found.sd > 0).all()
         assert (found.evidence >= 0).all()
 
+    @able(leaves_one_out=True)
+    @pytest.mark.parametrize("outliers", [0.0, 0.2])
+    def test_leaving_one_out_is_that_of_a_dense_slow_twin(self, surrogate, outliers):
+        model = fitted(surrogate, *data(outliers=outliers))
+        found = diagnose(model)
+        expected, sd = left_out(model)
+        torch.testing.assert_close(found.expected, expected, rtol=1e-5, atol=1e-6)
+        torch.testing.assert_close(found.sd, sd, rtol=1e-5, atol=1e-6)
+
+    def test_slopes_of_what_a_fit_maximizes_agree_with_differences(self, surrogate):
+        model = fitted(surrogate, *data(12))
+        mll = marginal_log_likelihood(model).train()
+        of = mll.model  # of a variational one, the inner model
+
+        def value():
+            X = model.train_inputs[0]
+            return mll(of(X), model.train_targets, *([] if of is not model else [[X]]))
+
+        free = [p for p in mll.parameters() if p.requires_grad and p.numel()]
+        with torch.no_grad():  # away from the maximum, where they would be zero
+            for p in free:
+                p.mul_(1.1)
+        slopes = torch.autograd.grad(value(), free, allow_unused=True)
+        for p, slope in zip(free, slopes, strict=True):
+            differences = torch.stack([difference(value, p, i) for i in range(min(p.numel(), 3))])
+            known = torch.zeros_like(p) if slope is None else slope
+            torch.testing.assert_close(known.flatten()[:3], differences, rtol=1e-3, atol=1e-6)
+
     @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
     def test_few_observations_will_do(self, surrogate, n):
         model = fitted(surrogate, *data(n))
@@ -144,30 +179,26 @@ class TestContract:
             assert (posterior.variance >= 0).all()
 
     @pytest.mark.parametrize("value", [0.2, 3.0])
+    @able(leaves_one_out=True)
     def test_the_evidence_of_one_copy_sees_the_other(self, surrogate, value):
         """A copy with the same value clears it: alone it was far more suspicious."""
-        if surrogate is SURROGATES["student-t-variational"]:
-            pytest.skip("the baseline is measured as it is: its evidence is in-sample")
         alone, copied = (diagnose(fitted(surrogate, *with_copies(*values))) for values in ((value,), (value, value)))
         assert copied.evidence[-1] <= alone.evidence[-1] + 0.1
         assert (copied.expected[-1] - value).abs() < (alone.expected[-1] - value).abs() + 0.05
 
     @pytest.mark.parametrize("value", [2.0, 4.0])
+    @able(hears_replicates=True)
     def test_two_that_agree_clear_each_other(self, surrogate, value):
-        if surrogate in BASELINES:
-            pytest.skip("a baseline is measured as it is: it flags both")
         assert flagged_copies(surrogate, value, value) == []
 
+    @able(is_robust=True)
     def test_two_that_disagree_are_judged_with_the_neighbours(self, surrogate):
-        if surrogate not in ROBUST_CLASSES:
-            pytest.skip("claims no robustness")
         assert flagged_copies(surrogate, 20.0, None) == [0]
         assert flagged_copies(surrogate, None, 20.0) == [1]
 
     @pytest.mark.parametrize("place", [0, 1, 2])
+    @able(is_robust=True, hears_replicates=True)
     def test_of_three_the_majority_is_believed(self, surrogate, place):
-        if surrogate not in ROBUST_CLASSES - {BoTorchRelevancePursuitGP}:
-            pytest.skip("claims no robustness, or is the peer, which flags all three")
         values = [3.0, 3.02]
         values.insert(place, -20.0)
         assert flagged_copies(surrogate, *values) == [place]
@@ -191,6 +222,18 @@ class TestContract:
         assert rmse_at_data(trusting, X, Y) < 0.5 * rmse_at_data(doubting, X, Y)
 
 
+def difference(value, p, i, step=1e-6):
+    """The slope of a value in one entry of a parameter, by what it is on both sides."""
+    sides = []
+    for move in (step, -step):
+        with torch.no_grad():
+            before = p.clone()
+            p.view(-1)[i] += move
+            sides.append(value().detach())
+            p.copy_(before)
+    return (sides[0] - sides[1]) / (2 * step)
+
+
 def with_copies(*values):
     """30 clean observations, and these values (None for a clean one) measured at one point."""
     X, Y = data()
@@ -205,6 +248,13 @@ def flagged_copies(surrogate, *values):
 
 def rmse_at_data(model, X, Y):
     return (model.posterior(X).mean - Y).square().mean().sqrt().item()
+
+
+@pytest.mark.parametrize("surrogate", [cls for cls in CLASSES if issubclass(cls, MapGP)], ids=lambda cls: cls.__name__)
+def test_single_precision_is_refused_with_what_to_do(surrogate):
+    X, Y = data()
+    with pytest.raises(ValueError, match=r"torch.float64, got torch.float32 and torch.float64; call .double\(\)"):
+        surrogate(X.float(), Y)
 
 
 def test_warnings_outside_a_quiet_block_are_heard():
