@@ -53,6 +53,15 @@ def nothing_is_left_behind():
     assert torch.overrides._len_torch_function_stack() == 0
 
 
+@pytest.fixture(scope="module")
+def double_precision():
+    """The default for tensors whose dtype a test does not say; all other tests run with torch's own."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(before)
+
+
 @pytest.fixture(params=["relevance_pursuit_fixed_01_rbf_1d", "relevance_pursuit_fixed_02_matern_2d"])
 def fixed(request):
     """A reference case of relevance pursuit at fixed hyperparameters (see docs/equations.md)."""
