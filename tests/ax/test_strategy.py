@@ -156,7 +156,7 @@ def test_log_integer_and_choice_parameters_and_options():
     made = go_on(client(parameters=parameters, **options), 14, bad=-50.0, function=value)
     assert value(best(made).parameters) < 1.2
     assert outliers(made)["trial_index"][0] == 4
-    assert made._generation_strategy.adapter.generator.surrogate.model._options.outlier_rate == 0.1
+    assert made._generation_strategy.adapter.generator.surrogate.model.options.outlier_rate == 0.1
     sobol = [t for t in made._experiment.trials.values() if t.generator_runs[0]._generation_node_name == "Sobol"]
     assert len(sobol) == 6
 
@@ -261,7 +261,7 @@ def test_a_database_keeps_it(tmp_path):
     go_on(made, 7)
     loaded = Client.load_from_database("kept", storage_config=StorageConfig(url=url))
     assert len(go_on(loaded, 1)._experiment.trials) == 8
-    assert loaded._generation_strategy.adapter.generator.surrogate.model._options.outlier_rate == 0.1
+    assert loaded._generation_strategy.adapter.generator.surrogate.model.options.outlier_rate == 0.1
 
 
 def test_analyses_are_computed():

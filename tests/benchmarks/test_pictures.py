@@ -1,6 +1,8 @@
+import pytest
 import torch
 
 
+@pytest.mark.usefixtures("double_precision")
 def test_the_second_derivatives_of_figure_4_are_derivatives(load):
     convexity = load("convexity")
     r, x, step = torch.tensor(1.5), torch.linspace(0.05, 0.8, 7), 1e-6

@@ -13,7 +13,7 @@ from robustbo.numerics.student_t.laplace import Noise, approximate
 from robustbo.numerics.student_t.mode import cold_starts, find_mode
 from robustbo.numerics.weighted import rcgp
 
-L, S2F, S2 = torch.tensor([0.4, 0.7]), torch.tensor(2.0), torch.tensor(0.05)
+L, S2F, S2 = (torch.tensor(x, dtype=torch.float64) for x in ([0.4, 0.7], 2.0, 0.05))
 
 
 def kernel(X, Z):

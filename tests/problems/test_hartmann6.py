@@ -13,6 +13,7 @@ def test_the_value_at_the_optimizer_is_the_optimum():
     assert hartmann6.direction == "maximize"
 
 
+@pytest.mark.usefixtures("double_precision")  # its tables have the default
 def test_it_is_botorchs_hartmann():
     X = np.random.default_rng(0).random((100, 6))
     expected = Hartmann(dim=6, negate=True, dtype=torch.float64)(torch.from_numpy(X)).numpy()
