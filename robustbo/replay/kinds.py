@@ -87,8 +87,15 @@ def kind_of(spec: AnySpec | Cell) -> Kind:
 
 
 def rows_of(cells: Sequence[Cell]) -> pd.DataFrame:
-    """The rows of cells, all of one kind."""
-    return kind_of(cells[0]).rows(cells)
+    """The rows of cells, all of one kind.
+
+    Raises:
+        SpecError: If they have begun, and there is nothing in them.
+    """
+    found = kind_of(cells[0]).rows(cells)
+    if found.empty:
+        raise SpecError(f"{cells[0].folder}: its cells have begun, but nothing is recorded yet; replay goes on")
+    return found
 
 
 def recorded(folder: Path) -> Sequence[Cell]:
