@@ -35,7 +35,7 @@ import robustbo as rb
 from robustbo.study.recomputing import recomputed
 from robustbo.trials import worker
 from robustbo.trials.codec import settings_of
-from robustbo.trials.storage import logs
+from robustbo.trials.storage import places
 
 LONGEST_S = 1.0  # that a process works before it is killed
 REQUEUES = 0.1  # the share of asks before which what the dead have left is taken back
@@ -160,7 +160,7 @@ def run(journal: str, *, kills: int, processes: int, seed: int) -> dict[str, Any
         for error in Path(folder).glob("*.error"):
             print(error.read_text(encoding="utf-8"), file=sys.stderr)
         files = [noted(path) for path in Path(folder).glob("*.notes")]
-    kind = journal.partition("://")[0].partition("+")[0] if logs.is_address(journal) else "file"
+    kind = journal.partition("://")[0].partition("+")[0] if places.is_address(journal) else "file"
     made = {"journal": kind, "processes": processes, "kills": len(crew.died), "failed": crew.failed}
     made |= {"torn": sum(note.get("torn", 0) for notes in files for note in notes)}
     return made | judged(journal, files, crew.died) | verified(journal) | {"seconds": round(worked, 1)}
@@ -174,7 +174,7 @@ def warm(opt: rb.Optimizer) -> None:
 
 def judged(journal: str, files: Iterable[list[dict[str, Any]]], died: Mapping[int, datetime]) -> dict[str, Any]:
     """Compare what the processes noted with the study."""
-    history, events = rb.Optimizer.resume(journal).history, logs.contents(journal).events
+    history, events = rb.Optimizer.resume(journal).history, places.contents(journal).events
     acknowledged = lost = unknown = 0
     handed = Counter((event["trial"], event["by"]) for event in events if event["event"] in ("ask", "assign"))
     for begun, *notes in filter(None, files):
@@ -211,7 +211,7 @@ def too_early(events: Iterable[Mapping[str, Any]], died: Mapping[int, datetime])
 
 def verified(journal: str) -> dict[str, Any]:
     """Compute each decision of a study again."""
-    contents = logs.contents(journal)
+    contents = places.contents(journal)
     count = different = 0
     for recorded, again in recomputed(settings_of(journal, contents.header), contents.events):
         count += 1

@@ -36,7 +36,7 @@ from robustbo.trials.settings import (
     differences,
     options_text,
 )
-from robustbo.trials.storage.log import Event
+from robustbo.trials.storage.line import Event
 from robustbo.trials.store import Store
 from robustbo.validation import flag, one_of, whole
 

@@ -74,14 +74,15 @@ WITHIN = {
         "repair": {"storage", "trial", "events", "history", "schema", "codec"},
     },
     "loop": {
-        "cache": set(),
+        "warm_start": set(),
+        "cache": {"warm_start"},
         "log_ei": set(),
         "evidence": set(),
         "place": {"evidence"},
         "observations": {"place"},
         "quarantine": {"observations"},
         "distinct": {"observations"},
-        "fit": {"cache", "evidence", "observations", "quarantine"},
+        "fit": {"cache", "evidence", "observations", "quarantine", "warm_start"},
         "acquisition": {"observations", "fit", "log_ei"},
         "ladder": {"cache", "observations", "fit"},
         "judge": {"evidence", "observations", "fit", "ladder"},
@@ -117,7 +118,7 @@ LATE = {
     "cli/terminal.py",
     "report/canvas.py",
     "replay/execute/on_dask.py",
-    "trials/storage/logs.py",
+    "trials/storage/places.py",
     "trials/storage/disk.py",
 }
 OPENS = ("open", "read_text", "read_bytes", "write_text", "write_bytes", "to_csv", "read_csv", "savefig", "mkdir")

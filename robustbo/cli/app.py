@@ -158,7 +158,7 @@ def show(
     """
     from robustbo.report import summary
     from robustbo.trials.codec import opened
-    from robustbo.trials.storage.logs import shown
+    from robustbo.trials.storage.places import shown
 
     settings, history = opened(journal)
     if html or out is not None:
@@ -210,7 +210,7 @@ def report(
 
 def _beside(journal: str, suffix: str) -> Path:
     """The name of what is written of a journal; of a database's, that of the study."""
-    from robustbo.trials.storage.logs import is_address
+    from robustbo.trials.storage.places import is_address
 
     study = re.sub(r"[^\w.-]+", "-", journal.partition("#")[2]) or "study"
     return Path(study + suffix) if is_address(journal) else Path(journal).with_suffix(suffix)

@@ -44,7 +44,7 @@ def create(
     """Begin an optimization."""
     from robustbo.optimizer import Optimizer
     from robustbo.searchspace.space import Space
-    from robustbo.trials.storage.logs import shown
+    from robustbo.trials.storage.places import shown
 
     given: dict[str, Any] = {"direction": direction, "surrogate": surrogate, "acquisition": acquisition}
     given |= {"num_initial": num_initial, "remeasure": remeasure, "max_repeats": max_repeats, "seed": seed}

@@ -11,7 +11,7 @@ from robustbo.study.handing import as_of_now, given_out, line_of
 from robustbo.study.recording import own
 from robustbo.trials import worker
 from robustbo.trials.history import History, Trial
-from robustbo.trials.storage.log import Event
+from robustbo.trials.storage.line import Event
 from robustbo.trials.store import Store
 
 ENDED = ("told", "failed", "excluded")

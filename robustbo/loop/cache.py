@@ -4,9 +4,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
-T = TypeVar("T")
+from robustbo.loop.warm_start import COLD_EVERY
 
-COLD_EVERY = 10  # observations: a search begins from nothing then, and where the last one ended in between
+T = TypeVar("T")
 
 
 class FitCache:

@@ -4,9 +4,7 @@ A fit is a function of the settings and the observations alone, so keeping it ch
 the model turned so that larger is better, shifted by their median and divided by a power of two, which is exact in
 effect: differences of 1e-12, or of 1e12, are no other problem than differences of 1.
 
-A robust surrogate begins its search where that of all but the last observation (by trial number) ended. The beginning
-is thus the same whether a run went on, was resumed, or is replayed: it follows from the observations, down to the last
-count that `COLD_EVERY` divides.
+Where its search begins, `loop.warm_start` says.
 """
 
 import math
@@ -26,10 +24,11 @@ from robustbo import seeds
 from robustbo.determinism.isolation import isolated, seeded
 from robustbo.determinism.surroundings import pinned
 from robustbo.errors import FitError
-from robustbo.loop.cache import COLD_EVERY, FitCache
+from robustbo.loop.cache import FitCache
 from robustbo.loop.evidence import Expectation, is_credible
 from robustbo.loop.observations import Data, Observations, Row, observations
 from robustbo.loop.quarantine import quarantine
+from robustbo.loop.warm_start import warm_start
 from robustbo.searchspace.encoding import encode, one_hot_inputs
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.common import contract
@@ -157,7 +156,9 @@ def _fit(settings: Settings, told: Observations, fits: FitCache) -> Fitted:
 
 def _fitted(settings: Settings, told: Observations, fits: FitCache) -> Fitted:
     center, scale = _center_and_scale(told.values)
-    before = _before(settings, told, scale, fits)
+    before = None
+    if _capabilities(settings).continues:
+        before = warm_start(len(told.values), scale, lambda count: _fit(settings, told.first(count), fits))
     started = time.perf_counter()
     if before is not None:
         center, scale = before.center, before.scale
@@ -178,22 +179,6 @@ def _fitted(settings: Settings, told: Observations, fits: FitCache) -> Fitted:
             raise FitError(f"{settings.surrogate} cannot take these values; exclude the wildest: {error}") from error
         contract.fit(model, None if before is None else before.model)
     return Fitted(model, X, told, settings.space, settings.sign, center, scale, time.perf_counter() - started)
-
-
-def _before(settings: Settings, told: Observations, scale: float, fits: FitCache) -> Fitted | None:
-    """The fit of all but the last observation, where the search begins; None where it is to begin from nothing.
-
-    That is up to `COLD_EVERY` and at its multiples, where the last value changes the scale, where the rest could not be
-    fitted, and for models that cannot continue.
-    """
-    count = len(told.values) - 1
-    if count < COLD_EVERY or (count + 1) % COLD_EVERY == 0 or not _capabilities(settings).continues:
-        return None
-    try:
-        found = _fit(settings, told.first(count), fits)
-    except (FitError, ValueError):
-        return None
-    return found if found.scale / 2 <= scale <= found.scale * 2 else None
 
 
 def _center_and_scale(values: tuple[float, ...]) -> tuple[float, float]:

@@ -14,7 +14,7 @@ from robustbo.replay.cells.cell import Cell
 from robustbo.replay.check.asks import salvaged, verify_journal
 from robustbo.replay.output.report import recorded_rows, rows_text, text_of
 from robustbo.replay.spec.reading import SPEC_FILE, load
-from robustbo.trials.storage import logs
+from robustbo.trials.storage.places import is_address, shown
 
 THE_SAME = "the same, bit for bit"
 SPEC, JOURNAL = ".toml", ".jsonl"
@@ -23,7 +23,7 @@ SPEC, JOURNAL = ".toml", ".jsonl"
 def is_journal(place: str) -> bool:
     """Whether it is the journal of an optimization, and no recorded run."""
     path = Path(place)
-    return logs.is_address(place) or path.suffix == JOURNAL or (path.is_file() and path.suffix != SPEC)
+    return is_address(place) or path.suffix == JOURNAL or (path.is_file() and path.suffix != SPEC)
 
 
 def verdicts(places: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -34,12 +34,12 @@ def verdicts(places: Sequence[str]) -> Iterator[dict[str, Any]]:
         JournalError: If there is no such journal; as soon.
     """
     for place in filter(is_journal, places):
-        if not (logs.is_address(place) or Path(place).exists()):
+        if not (is_address(place) or Path(place).exists()):
             raise JournalError(f"{place}: there is no such journal")
     found = {place: () if is_journal(place) else kinds.recorded(Path(place)) for place in places}
     for place, its_cells in found.items():
         if is_journal(place):
-            row: dict[str, Any] = {"run": logs.shown(place), "method": "(journal)", "replication": None}
+            row: dict[str, Any] = {"run": shown(place), "method": "(journal)", "replication": None}
             found_here = row | _verdict(verify_journal, place)
             if found_here["verdict"] == THE_SAME and (count := salvaged(place)):
                 found_here["verdict"] = f"{THE_SAME}; {count} salvaged asks not checked"

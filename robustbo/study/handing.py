@@ -14,7 +14,7 @@ from robustbo.loop.decide import step
 from robustbo.trials import worker
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
-from robustbo.trials.storage.log import Event
+from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
 from robustbo.trials.trial import point_of
 from robustbo.validation import index, real

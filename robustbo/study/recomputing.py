@@ -11,7 +11,7 @@ from robustbo.loop.decide import step
 from robustbo.trials.history import History
 from robustbo.trials.repair.salvage import SALVAGED
 from robustbo.trials.settings import Settings
-from robustbo.trials.storage.log import Event
+from robustbo.trials.storage.line import Event
 
 REMEMBERED = 64  # histories: more than there are decisions at once
 

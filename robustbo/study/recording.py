@@ -13,7 +13,7 @@ from robustbo.searchspace.tabular import Point, Points, is_point, measurements_o
 from robustbo.study.handing import TrialLike, ended, ended_rows, line_of, queued, taken_back, told
 from robustbo.study.study import Study
 from robustbo.trials.history import Trial
-from robustbo.trials.storage.log import Event
+from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
 from robustbo.validation import flag, noise_sd, real
 

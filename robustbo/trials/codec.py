@@ -10,9 +10,9 @@ from robustbo.surrogates.registry import SURROGATES, check_options
 from robustbo.trials import schema, trust
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
-from robustbo.trials.storage import logs
-from robustbo.trials.storage.log import Event
-from robustbo.trials.storage.logs import Place
+from robustbo.trials.storage import places
+from robustbo.trials.storage.line import Event
+from robustbo.trials.storage.places import Place
 from robustbo.trials.storage.reading import Contents, warn_of_torn
 
 # What unchecked settings may raise where they are made, and where their surrogate is made of a few values.
@@ -47,12 +47,12 @@ def opened(place: Place) -> tuple[Settings, History]:
     Raises:
         JournalError: If it cannot be read, or an event does not fit its trial.
     """
-    contents = logs.contents(place)
-    warn_of_torn(logs.shown(place), contents.torn)
-    settings, history = fold(logs.shown(place), contents)
+    contents = places.contents(place)
+    warn_of_torn(places.shown(place), contents.torn)
+    settings, history = fold(places.shown(place), contents)
     if found := trust.needed(settings):
         warn(
-            f"{logs.shown(place)}: names {' and '.join(found)}, to which nothing is done here; so figures may differ",
+            f"{places.shown(place)}: names {' and '.join(found)}, to which nothing is done here; so figures may differ",
             JournalWarning,
         )
     return trust.without(settings), history

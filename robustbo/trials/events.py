@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from robustbo.trials.storage.log import Event
+from robustbo.trials.storage.line import Event
 from robustbo.trials.trial import OPEN, REMEASURE, Diagnosis, Trial
 
 BEGIN = ("ask", "enqueue")  # the events that begin a trial without ending it

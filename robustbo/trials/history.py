@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from robustbo.trials.events import diagnosis_of, fold, known
-from robustbo.trials.storage.log import Event
+from robustbo.trials.storage.line import Event
 from robustbo.trials.trial import REMEASURE, STATES, Diagnosis, Point, Trial
 
 __all__ = ["REMEASURE", "STATES", "Diagnosis", "Event", "History", "Trial"]

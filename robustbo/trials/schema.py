@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_confi
 from typing_extensions import TypedDict
 
 from robustbo.searchspace.space import Space
-from robustbo.trials.storage.log import Event
+from robustbo.trials.storage.line import Event
 
 Number = Annotated[int, Field(strict=True, ge=0, le=2**53)]
 Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]

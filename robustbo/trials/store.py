@@ -19,9 +19,10 @@ from robustbo.trials import schema, trust
 from robustbo.trials.codec import changed_versions, fold, header
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
-from robustbo.trials.storage import logs
-from robustbo.trials.storage.log import Conflict, Event, Log, Mark, Memory, Turn
-from robustbo.trials.storage.logs import Place
+from robustbo.trials.storage import places
+from robustbo.trials.storage.line import Event
+from robustbo.trials.storage.log import Conflict, Log, Mark, Memory, Turn
+from robustbo.trials.storage.places import Place
 from robustbo.trials.trust import Trust
 
 TRIES = 3  # of a decision beside which trials begin
@@ -58,10 +59,10 @@ class Store:
         if journal is None:
             return cls(settings, Memory(), State(History(), Mark()))
         try:
-            log, mark = logs.create(journal, header(settings))
+            log, mark = places.create(journal, header(settings))
         except FileExistsError:
             raise JournalExists(
-                f'{logs.shown(journal)}: exists; resume it (if_exists="resume" makes or resumes it), or name a new one'
+                f'{places.shown(journal)}: exists; resume it (if_exists="resume" makes or resumes it) or name a new one'
             ) from None
         return cls(settings, log, State(History(), mark))
 
@@ -78,7 +79,7 @@ class Store:
             JournalError: If the journal cannot be read; the message has the line.
             TrustError: If it names more than is allowed.
         """
-        log, contents = logs.resume(journal, is_watched=is_watched)
+        log, contents = places.resume(journal, is_watched=is_watched)
         settings, history = fold(log.name, contents)
         trust.check(log.name, settings, allowed)
         if changed := changed_versions(contents):

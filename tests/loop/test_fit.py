@@ -2,12 +2,12 @@ import pytest
 import torch
 from botorch.models import SingleTaskGP
 
-from robustbo.loop import fit as fitting
-from robustbo.loop.cache import COLD_EVERY, FitCache
+from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
 from robustbo.loop.fit import fit
 from robustbo.loop.incumbent import incumbent
 from robustbo.loop.outliers import outliers
+from robustbo.loop.warm_start import COLD_EVERY
 from robustbo.numerics.gp.map_fit import climb
 from robustbo.numerics.pursuit import support_fit
 from robustbo.searchspace.parameters import Float
@@ -72,7 +72,7 @@ def test_a_warm_search_is_shorter_and_ends_as_high(monkeypatch):
     evaluations.clear()
     warm = fitted(COLD_EVERY + 5, wrong=(3, 12), fits=fits).model
     effort = sum(evaluations)
-    monkeypatch.setattr(fitting, "COLD_EVERY", 1)
+    monkeypatch.setattr("robustbo.loop.warm_start.COLD_EVERY", 1)
     evaluations.clear()
     cold = fitted(COLD_EVERY + 5, wrong=(3, 12)).model
     assert effort < sum(evaluations)

@@ -10,7 +10,7 @@ from robustbo import seeds
 from robustbo.replay.cells.digest import check, digest
 from robustbo.replay.cells.records import Record
 from robustbo.trials.storage.journal import Journal
-from robustbo.trials.storage.log import Event
+from robustbo.trials.storage.line import Event
 
 CELLS = "cells"
 Progress = Callable[[int, float | None], None]  # hears of the trials done, and the true value at the recommended point

@@ -26,7 +26,7 @@ from robustbo.replay.spec.optimization import RunSpec
 from robustbo.surrogates.registry import name_of
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings, options_text
-from robustbo.trials.storage.log import Event
+from robustbo.trials.storage.line import Event
 
 OURS = "robustbo"  # the engine
 

@@ -29,7 +29,7 @@ from robustbo.surrogates.common.scoring import scores
 from robustbo.surrogates.registry import model_class
 from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
 from robustbo.tasks import regression
-from robustbo.trials.storage.log import Event
+from robustbo.trials.storage.line import Event
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from robustbo.study.recomputing import Decision, decisions
 from robustbo.trials import trust
 from robustbo.trials.codec import changed_versions, fold
 from robustbo.trials.repair.salvage import SALVAGED
-from robustbo.trials.storage import logs
-from robustbo.trials.storage.logs import Place
+from robustbo.trials.storage import places
+from robustbo.trials.storage.places import Place
 from robustbo.trials.storage.reading import warn_of_torn
 
 # Of an ask all that is no decision, or follows from it: older versions gave fewer reasons.
@@ -25,8 +25,8 @@ def verify_journal(place: Place) -> int:
         JournalError: If it cannot be read.
         FitError: If a surrogate cannot be fitted.
     """
-    contents = logs.contents(place)
-    name = logs.shown(place)
+    contents = places.contents(place)
+    name = places.shown(place)
     warn_of_torn(name, contents.torn)
     settings, _ = fold(name, contents)
     trust.check(name, settings, False)
@@ -39,7 +39,7 @@ def verify_journal(place: Place) -> int:
 
 def salvaged(place: Place) -> int:
     """How many asks of a repaired journal cannot be computed again."""
-    return sum(event["event"] == "ask" and bool(event.get(SALVAGED)) for event in logs.contents(place).events)
+    return sum(event["event"] == "ask" and bool(event.get(SALVAGED)) for event in places.contents(place).events)
 
 
 def compare(same: Comparison, made: Decision) -> None:

@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from robustbo.trials.storage.log import loaded
+from robustbo.trials.storage.line import loaded
 
 CHECK = re.compile(rb'"check": "([0-9a-f]{8})"\}')
 BEGINNING = re.compile(rb'(?=\{"(?:event|schema)": )')

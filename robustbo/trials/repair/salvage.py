@@ -20,8 +20,8 @@ from robustbo.trials.events import ALLOWED_STATES, BEGIN, diagnosis_of, fold
 from robustbo.trials.history import History
 from robustbo.trials.repair.proof import Left, Line, Link, left, lines_in, proven
 from robustbo.trials.storage import disk
-from robustbo.trials.storage.log import SCHEMA, Event, header_line, line_of
-from robustbo.trials.storage.logs import Place, is_address, shown
+from robustbo.trials.storage.line import SCHEMA, Event, header_line, line_of
+from robustbo.trials.storage.places import Place, is_address, shown
 from robustbo.trials.storage.reading import BEGINNING, bytes_of
 from robustbo.trials.trial import REMEASURE, Trial
 

@@ -19,7 +19,8 @@ from robustbo.trials.storage import addresses, decisions
 from robustbo.trials.storage.addresses import Address
 from robustbo.trials.storage.connections import code, connected, failing, reason, unreadable, unwritable
 from robustbo.trials.storage.disk import TIMEOUT_S
-from robustbo.trials.storage.log import SCHEMA, Conflict, Event, Mark, header_line, lines_of, parse
+from robustbo.trials.storage.line import SCHEMA, Event, header_line, lines_of, parse
+from robustbo.trials.storage.log import Conflict, Mark
 from robustbo.trials.storage.reading import Contents
 
 TABLE = sa.Table(

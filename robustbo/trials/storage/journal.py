@@ -16,7 +16,8 @@ from typing import Any
 
 from robustbo.errors import JournalError, JournalExists, JournalWriteError
 from robustbo.trials.storage import disk
-from robustbo.trials.storage.log import Event, Mark, header_line, lines_of
+from robustbo.trials.storage.line import Event, header_line, lines_of
+from robustbo.trials.storage.log import Mark
 from robustbo.trials.storage.reading import CUT_OFF, PASSED_OVER, Contents, contents_of, follow, warn_of_torn
 
 DECISION_TIMEOUT_S = 600.0  # for one that is held during a fit

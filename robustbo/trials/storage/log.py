@@ -4,18 +4,11 @@ A log has no memory of its own: whoever uses it keeps a `Mark` of how far they h
 interrupted call leaves nothing that must be put right, and the next one finds what it wrote.
 """
 
-import json
-import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
-from pydantic_core import from_json
-
-SCHEMA = 1
-CHECK = len(', "check": "00000000"}')  # bytes at the end of a line that its checksum takes
-
-Event = Mapping[str, Any]
+from robustbo.trials.storage.line import Event
 
 
 class Mark(NamedTuple):
@@ -34,13 +27,6 @@ class Mark(NamedTuple):
     end: int = 0
     is_open: bool = False
     stamp: int | None = None
-
-
-def _refuse(constant: str) -> float:
-    raise ValueError(f"{constant} is no JSON")
-
-
-DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
 class Conflict(Exception):
@@ -107,49 +93,3 @@ class Memory:
     def append(self, events: Sequence[Event], mark: Mark) -> Mark:
         """Count them."""
         return mark._replace(length=mark.length + len(events))
-
-
-def header_line(header: Mapping[str, Any]) -> tuple[str, int]:
-    """The first line of a log, and its checksum."""
-    return line_of({"schema": SCHEMA, **header}, 0)
-
-
-def line_of(content: Event, check: int) -> tuple[str, int]:
-    """A line (without its end) behind one with some checksum, and its own.
-
-    Raises:
-        ValueError: If the content is no JSON.
-    """
-    text = json.dumps(content, allow_nan=False)
-    check = zlib.crc32(text.encode(), check)
-    return f'{text[:-1]}, "check": "{check:08x}"}}', check
-
-
-def lines_of(events: Iterable[Event], check: int) -> tuple[list[str], int]:
-    """The lines of events, each chained to the one before, and the last one's checksum."""
-    lines = []
-    for event in events:
-        line, check = line_of(event, check)
-        lines.append(line)
-    return lines, check
-
-
-def parse(line: bytes, check: int) -> tuple[dict[str, Any], int] | None:
-    """The content of a line behind one with some checksum, and its own; None if it is not the line that was written."""
-    text, written = line[:-CHECK] + b"}", line[-CHECK:]
-    check = zlib.crc32(text, check)
-    if written != f', "check": "{check:08x}"}}'.encode() or (content := loaded(text)) is None:
-        return None
-    return content, check
-
-
-def loaded(line: bytes) -> dict[str, Any] | None:
-    """The JSON object in a line, whatever its checksum; None if there is none."""
-    try:
-        content = from_json(line, allow_inf_nan=False)  # a tenth of the time of Python's own
-    except ValueError:  # which takes half a character, too
-        try:
-            content = DECODER.decode(line.decode())
-        except (ValueError, RecursionError):
-            return None
-    return content if isinstance(content, dict) else None

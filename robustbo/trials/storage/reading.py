@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from robustbo.errors import JournalError, JournalWarning, warn
-from robustbo.trials.storage.log import SCHEMA, Mark, loaded, parse
+from robustbo.trials.storage.line import SCHEMA, loaded, parse
+from robustbo.trials.storage.log import Mark
 
 WRITE_S = 0.05  # more than a line takes to be written
 REMEDY = "`robustbo repair {}` writes what can be proven into a new one"

@@ -6,7 +6,7 @@ import zlib
 import pytest
 
 from robustbo.trials.repair import proof
-from robustbo.trials.storage.log import header_line, line_of
+from robustbo.trials.storage.line import header_line, line_of
 
 HEADER = {"settings": {"seed": 3}}
 

@@ -16,7 +16,7 @@ from robustbo.trials.repair import proof, report
 from robustbo.trials.repair.salvage import salvaged, write
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.journal import Journal
-from robustbo.trials.storage.log import header_line, line_of
+from robustbo.trials.storage.line import header_line, line_of
 from robustbo.trials.storage.reading import read
 
 DATA = Path(__file__).parents[1] / "data"

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 
 import robustbo as rb
-from robustbo.trials.storage import connections, database, logs
+from robustbo.trials.storage import connections, database, places
 from robustbo.trials.storage.addresses import parse
 
 HEADER = {"seed": 7, "name": "größe\n"}
@@ -17,7 +17,7 @@ SPACE = rb.Space(x=rb.Float(0.0, 1.0))
 
 
 def written(address, events=EVENTS):
-    made, mark = logs.create(address, HEADER)
+    made, mark = places.create(address, HEADER)
     with made.turn() as turn:
         return made, turn.append(events, mark)
 

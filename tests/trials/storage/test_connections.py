@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 import robustbo as rb
 from robustbo.errors import JournalError, JournalWriteError, LockTimeout
-from robustbo.trials.storage import connections, database, logs
+from robustbo.trials.storage import connections, database, places
 from tests.trials import postgres
 from tests.trials.storage.rows import engine, optimizer
 
@@ -59,15 +59,15 @@ def test_a_driver_that_is_not_there_is_an_error_that_says_what_to_install(addres
     with pytest.raises(
         JournalError, match=r"needs a driver that is not there .* pip install 'robustbo\[database\]'"
     ) as e:
-        logs.resume(address)
+        places.resume(address)
     assert "s3cret" not in str(e.value)
 
 
 def test_without_sqlalchemy_the_error_says_what_to_install():
     code = (
         "import sys; sys.modules['sqlalchemy'] = None\n"
-        "from robustbo.trials.storage import logs\n"
-        "try: logs.resume('sqlite:///lab.db')\n"
+        "from robustbo.trials.storage import places\n"
+        "try: places.resume('sqlite:///lab.db')\n"
         "except Exception as error: print(type(error).__name__, error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -79,7 +79,7 @@ def test_the_password_is_in_no_message_and_no_name(server):
     wrong = server.address.replace(postgres.PASSWORD, "s3cret")
     nobody = server.address.replace(str(server.port), "1")
     for address in (wrong, nobody):
-        for call in (logs.resume, optimizer):
+        for call in (places.resume, optimizer):
             with pytest.raises(JournalError, match=r"postgres:\*\*\*@127\.0\.0\.1") as caught:
                 call(f"{address}#oven")
             assert not {"s3cret", postgres.PASSWORD} & set(str(caught.value).replace("@", ":").split(":"))

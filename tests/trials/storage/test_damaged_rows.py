@@ -4,7 +4,7 @@ from contextlib import closing
 import pytest
 
 from robustbo.errors import JournalError
-from robustbo.trials.storage import log, logs
+from robustbo.trials.storage import line, places
 from robustbo.trials.storage.addresses import parse
 from tests.trials.storage.rows import changed, lines, written
 
@@ -38,7 +38,7 @@ def test_a_damaged_row_is_named_and_left_alone(address, damage, match):
     written(address)
     changed(address, damage)
     before = lines(address)
-    for reader in (logs.contents, logs.resume):
+    for reader in (places.contents, places.resume):
         with pytest.raises(JournalError, match=f"{parse(address).study}, {match}"):
             reader(address)
     assert lines(address) == before
@@ -54,7 +54,7 @@ def test_a_row_that_is_no_text_is_damaged(tmp_path, value):
         connection.executescript("DROP TABLE robustbo_events; ALTER TABLE copy RENAME TO robustbo_events")
         connection.commit()
     with pytest.raises(JournalError, match="row 3: damaged"):
-        logs.resume(address)
+        places.resume(address)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_last_row_that_is_gone_or_changed_is_seen_by_who_has_read_it(address, 
 
 def test_a_schema_of_the_future_is_refused(address, monkeypatch):
     with monkeypatch.context() as future:
-        future.setattr(log, "SCHEMA", 2)
+        future.setattr(line, "SCHEMA", 2)
         written(address)
     with pytest.raises(JournalError, match="row 0: must be a header of schema 1, got 2; use a newer robustbo"):
-        logs.resume(address)
+        places.resume(address)

@@ -7,7 +7,7 @@ import pytest
 
 import robustbo as rb
 from robustbo.errors import JournalError, JournalExists, JournalWriteError
-from robustbo.trials.storage import log, logs
+from robustbo.trials.storage import line, places
 from robustbo.trials.storage.addresses import parse
 from robustbo.trials.storage.journal import JournalFile
 from robustbo.trials.storage.log import Conflict, Mark
@@ -16,8 +16,8 @@ from tests.trials.storage.rows import EVENTS, HEADER, changed, lines, optimizer,
 
 def test_what_is_written_is_read(address):
     _, mark = written(address)
-    contents = logs.contents(address)
-    assert contents.header == {"schema": log.SCHEMA, **HEADER}
+    contents = places.contents(address)
+    assert contents.header == {"schema": line.SCHEMA, **HEADER}
     assert (contents.events, contents.mark, contents.torn) == (EVENTS, mark, b"")
 
 
@@ -31,7 +31,7 @@ def test_the_rows_are_the_lines_of_a_journal_file(address, tmp_path):
 
 def test_a_log_reads_on_from_where_it_has_read(address):
     made, mark = written(address)
-    other, contents = logs.resume(address)
+    other, contents = places.resume(address)
     assert not made.has_grown(mark)
     with other.turn() as turn:
         later = turn.append(EVENTS[:2], contents.mark)
@@ -48,7 +48,7 @@ def test_of_two_behind_the_same_row_one_is_in_conflict_and_leaves_nothing(postgr
         one.append(EVENTS[:1], mark)
         with pytest.raises(Conflict):
             other.append(EVENTS[1:], mark)
-    assert logs.contents(postgresql).events == [*EVENTS, EVENTS[0]]
+    assert places.contents(postgresql).events == [*EVENTS, EVENTS[0]]
 
 
 def test_events_are_written_all_or_none(address):
@@ -64,7 +64,7 @@ def test_a_study_that_is_there_is_not_begun_again(address):
     optimizer(address).ask()
     before = lines(address)
     with pytest.raises(FileExistsError, match=f"{parse(address).study}: exists"):
-        logs.create(address, HEADER)
+        places.create(address, HEADER)
     with pytest.raises(JournalExists, match=f"{parse(address).study}: exists; resume it"):
         optimizer(address)
     assert len(optimizer(address, if_exists="resume").history) == 1
@@ -74,24 +74,24 @@ def test_a_study_that_is_there_is_not_begun_again(address):
 def test_a_study_that_is_not_there_is_an_error_that_names_those_that_are(address):
     written(address)
     with pytest.raises(JournalError, match=f"there is no study 'kiln'; the database has .*'{parse(address).study}'"):
-        logs.resume(address.partition("#")[0] + "#kiln")
+        places.resume(address.partition("#")[0] + "#kiln")
 
 
 def test_a_database_that_is_not_there_is_an_error_and_is_not_made(tmp_path):
     with pytest.raises(JournalError, match=r"lab\.db#oven: there is no such database"):
-        logs.resume(f"sqlite:///{tmp_path}/lab.db#oven")
+        places.resume(f"sqlite:///{tmp_path}/lab.db#oven")
     assert not [*tmp_path.iterdir()]
 
 
 def test_a_database_without_a_table_has_no_studies(tmp_path):
     (tmp_path / "lab.db").touch()
     with pytest.raises(JournalError, match="there is no study 'oven'; the database has none yet"):
-        logs.resume(f"sqlite:///{tmp_path}/lab.db#oven")
+        places.resume(f"sqlite:///{tmp_path}/lab.db#oven")
 
 
 def test_a_file_that_is_no_database_is_an_error(tmp_path):
     (tmp_path / "lab.db").write_text("garbage" * 1000)
-    for reader in (logs.resume, lambda address: logs.create(address, HEADER)):
+    for reader in (places.resume, lambda address: places.create(address, HEADER)):
         with pytest.raises(JournalError, match=r"lab\.db#oven: cannot be .*: file is not a database"):
             reader(f"sqlite:///{tmp_path}/lab.db#oven")
 
@@ -99,7 +99,7 @@ def test_a_file_that_is_no_database_is_an_error(tmp_path):
 def test_the_folder_of_a_file_is_made(tmp_path):
     address = f"sqlite:///{tmp_path}/a b/#1%20/lab.db".replace("#", "%") + "#oven"
     written(address)
-    assert logs.contents(address).events == EVENTS
+    assert places.contents(address).events == EVENTS
 
 
 def test_studies_do_not_see_each_other(address):
@@ -107,8 +107,8 @@ def test_studies_do_not_see_each_other(address):
     made, mark = written(address)
     written(other, EVENTS[:1])
     assert not made.has_grown(mark)
-    assert logs.contents(address).events == EVENTS
-    assert logs.contents(other).events == EVENTS[:1]
+    assert places.contents(address).events == EVENTS
+    assert places.contents(other).events == EVENTS[:1]
 
 
 def test_a_deleted_study_or_file_is_not_written_to(address):
@@ -181,6 +181,6 @@ def test_many_begin_the_same_study_at_once(address):
 
 
 def test_the_mark_behind_a_header_is_that_of_no_events(address):
-    _, mark = logs.create(address, HEADER)
-    assert mark == Mark(0, log.header_line(HEADER)[1])
-    assert logs.contents(address).mark == mark
+    _, mark = places.create(address, HEADER)
+    assert mark == Mark(0, line.header_line(HEADER)[1])
+    assert places.contents(address).mark == mark

@@ -1,9 +1,9 @@
 import pytest
 
 from robustbo.errors import JournalError, JournalWarning, LockTimeout
-from robustbo.trials.storage import disk, log, reading
+from robustbo.trials.storage import disk, line, reading
 from robustbo.trials.storage.journal import Journal
-from robustbo.trials.storage.log import line_of
+from robustbo.trials.storage.line import line_of
 
 HEADER = {"seed": 7, "name": "größe\n"}
 EVENTS = [
@@ -38,7 +38,7 @@ def assert_refused_untouched(path, match):
 
 def test_what_is_written_is_read(path):
     contents = reading.read(path)
-    assert contents.header == {"schema": log.SCHEMA, **HEADER}
+    assert contents.header == {"schema": line.SCHEMA, **HEADER}
     assert contents.events == EVENTS
     assert (contents.mark.end, contents.torn) == (path.stat().st_size, b"")
 
@@ -188,7 +188,7 @@ def test_an_empty_file_is_no_journal(tmp_path):
 def test_a_schema_of_the_future_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "run.jsonl"
     with monkeypatch.context() as future:
-        future.setattr(log, "SCHEMA", 2)
+        future.setattr(line, "SCHEMA", 2)
         Journal.create(path, HEADER)
     assert_refused_untouched(path, r"line 1: must be a header of schema 1, got 2")
 
