@@ -18,20 +18,36 @@ MOVED = {
     "acquisition_functions": "loop.log_ei",
     "arguments": "validation",
     "ax_client": "ax.client",
+    "cli_arguments": "cli.arguments",
+    "cli_study": "cli.study",
     "corruption": "tasks.corruption",
+    "distinct": "loop.distinct",
     "doubt": "loop.quarantine",
     "encoding": "searchspace.encoding",
+    "evaluators": "driving.evaluators",
+    "evaluators.cluster": "driving.evaluators.cluster",
+    "evaluators.evaluator": "driving.evaluators.evaluator",
+    "evaluators.outcome": "driving.evaluators.outcome",
+    "evaluators.processes": "driving.evaluators.processes",
+    "evaluators.worker": "driving.evaluators.worker",
     "experiment": "ax.experiment",
     "files": "surrogates.committee.files",
     "fitting": "loop.fit",
+    "handing": "study.handing",
+    "interrupted": "determinism.interrupted",
     "isolation": "determinism.isolation",
+    "ladder": "loop.ladder",
     "outliers": "loop.outliers",
     "overview": "report.summary",
     "parameters": "searchspace.parameters",
     "problem": "tasks.problem",
+    "progress": "driving.progress",
+    "recomputing": "study.recomputing",
+    "recording": "study.recording",
     "regression": "tasks.regression",
     "remeasure": "loop.replicate",
     "space": "searchspace.space",
+    "stopping": "driving.stopping",
     "suggest": "loop.decide",
     "surrogates.arcsinh": "surrogates.transforms.arcsinh",
     "surrogates.autograd_covariance": "surrogates.common.custom_kernel",
@@ -68,7 +84,10 @@ MOVED = {
     "surrogates.trimmed": "surrogates.baselines.trimmed",
     "surrogates.weighed": "surrogates.weighted.weighed",
     "surrogates.winsorized": "surrogates.baselines.winsorized",
+    "surroundings": "determinism.surroundings",
     "tables": "report.text",
+    "tabular": "searchspace.tabular",
+    "terminal": "cli.terminal",
 }
 
 
@@ -94,5 +113,5 @@ def _now(name: str) -> str | None:
 
 
 def install() -> None:
-    """Ask last: what is there under a name goes first."""
-    sys.meta_path.append(_OldPaths())
+    """Ask first: a file of a folder that has moved would be found a second time, as another module."""
+    sys.meta_path.insert(0, _OldPaths())

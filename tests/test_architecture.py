@@ -276,6 +276,10 @@ def test_old_import_paths_go_on_working():
         return importlib.import_module(f"robustbo.{name}")
 
     assert not [old for old, new in MOVED.items() if module(old) is not module(new)]
+    # the modules at the root and those of the surrogates, as they were before each idea had a folder
+    before = (Path(__file__).parent / "fixtures" / "import_paths_before.txt").read_text().split()
+    known = {".".join(f.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__") for f in FILES}
+    assert not [old for old in before if old not in MOVED and old not in known]
 
 
 def test_importing_the_package_and_a_space_does_not_import_torch():

@@ -37,7 +37,7 @@ def create(
     acquisition: Annotated[str | None, typer.Option(help="auto, qLogNEI, qLogEI, LogEI or sobol.")] = None,
     num_initial: Annotated[int | None, typer.Option(help="How many space-filling points come first.")] = None,
     remeasure: Annotated[str | None, typer.Option(help="promising, suspicious or never.")] = None,
-    max_repeats: Annotated[int | None, typer.Option(help="How often one point may be measured again.")] = None,
+    max_repeats: Annotated[int | None, typer.Option(help="How many replicates one point may get.")] = None,
     seed: Annotated[int | None, typer.Option(help="Of all that is random; drawn unless said.")] = None,
     if_exists: Annotated[str, typer.Option(help="error, or resume: go on, if the settings are the same.")] = "error",
 ) -> None:

@@ -88,7 +88,7 @@ class FilteredOptions(GPOptions):
         super().check()
         one_of("detector", self.detector, sorted(DETECTORS))
         try:
-            _ = self.capabilities
+            DETECTORS[self.detector].checked(self.detector_options or {})
         except (TypeError, ValueError) as error:
             raise type(error)(f"detector_options must be such as {self.detector!r} takes: {error}") from error
         if not 0 < self.tail < 0.5:

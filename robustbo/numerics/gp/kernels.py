@@ -59,7 +59,7 @@ def matern52(D: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
 def rbf(D: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
     """Squared exponential: K = s2f exp(-u^2 / 2), K_u2 = -K / 2."""
     K = s2f[..., None, None] * torch.exp(-0.5 * _scaled(D, l))  # eq. 0.1
-    return Kernel(K, -0.5 * K)
+    return Kernel(K, -0.5 * K)  # eq. 0.3
 
 
 KERNELS: dict[str, Callable[[Tensor, Tensor, Tensor], Kernel]] = {"matern52": matern52, "rbf": rbf}

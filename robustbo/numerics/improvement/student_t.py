@@ -90,6 +90,7 @@ def _improvement_tail(v: Tensor, nu: Tensor, depth: int) -> tuple[Tensor, ...]:
     """At z = -v, by B; F(1, 1/2; nu/2 + 1; -x), and so Phi, follows from it: the two are contiguous."""
     x = nu / v / v
     B = fraction(1.5, x, nu, depth)
-    log_h = log_normalizer(nu) + (nu / (nu - 1)).log() - 0.5 * (nu - 3) * log_tail(v, nu) - 2 * v.log() + B.log()
+    log_h = log_normalizer(nu) + (nu / (nu - 1)).log() - 0.5 * (nu - 3) * log_tail(v, nu) - 2 * v.log()  # eq. 5.7
+    log_h = log_h + B.log()
     share = nu / ((1 + x) * B)
-    return log_h, (share - 1) / v, share * ((nu - 1) / (1 + x)) / v / v  # eq. 5.7, eq. 5.8
+    return log_h, (share - 1) / v, share * ((nu - 1) / (1 + x)) / v / v  # eq. 5.8

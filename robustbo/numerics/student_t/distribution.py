@@ -25,7 +25,6 @@ from torch import Tensor
 
 from robustbo.numerics.student_t.likelihood import log_normalizer
 
-MIDDLE = 1.5  # |z| up to which the series serves: beyond, its difference from a half loses digits
 TERMS = 96  # of the series; at |z| = 1.5 and one degree of freedom the rest is below 1e-15
 DEPTHS = ((1.5, 150), (2.0, 90), (3.0, 46), (5.0, 22), (10.0, 11), (20.0, 7))  # |z| from which so many levels do: 5e-15
 CHUNK = 4096  # elements at a time, which a processor's cache can hold

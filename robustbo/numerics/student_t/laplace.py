@@ -140,7 +140,7 @@ class Laplace:
 
     def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
         """See `gp.posterior.Posterior`."""
-        return k @ self.a, k @ self.R @ k.mT  # eq. 2.2.2
+        return k @ self.a, k @ self.R @ k.mT  # eq. 2.2.2, eq. 2.3.2
 
     @cached_property
     def v(self) -> Tensor:
@@ -237,4 +237,5 @@ def gradient(at: Laplace, *, is_nu_free: bool = True) -> Gradient:
 
     by_s2 = along(likelihood.by_log_s2(shares, nu))
     by_nu = along(Slopes(*(x.numpy() for x in likelihood.by_log_nu(at.r, *at.noise)))).sum() if is_nu_free else 0.0
-    return Gradient(torch.from_numpy(by_K), torch.from_numpy(by_s2), as_tensor(by_nu), torch.from_numpy(a + z))
+    by_m = a + z  # eq. 2.4.4
+    return Gradient(torch.from_numpy(by_K), torch.from_numpy(by_s2), as_tensor(by_nu), torch.from_numpy(by_m))

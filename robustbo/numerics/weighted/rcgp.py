@@ -62,7 +62,7 @@ def inverse_multiquadric(r: Tensor, c: Tensor) -> Weighting:
         c: ``... x n`` soft thresholds (or one), positive.
     """
     q = r / c
-    J = 1 + q.square()  # eq. 7.1
+    J = 1 + q.square()  # eq. 7.2
     return Weighting(J, 2 * q / c / J)  # eq. 7.2
 
 

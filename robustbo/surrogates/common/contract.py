@@ -65,7 +65,7 @@ class Surrogate(GPyTorchModel):
             TypeError: If there is none of such a name, or one of the wrong type.
             ValueError: If one cannot be.
         """
-        known = own_options(cls)
+        known = _declared(cls)
         if unknown := sorted(set(options) - known):
             hint = nearest(unknown[0], known)
             raise TypeError(f"{cls.__name__} has the options {sorted(known)}, got {unknown[0]!r}{hint}")
@@ -122,14 +122,21 @@ def capabilities(model: GPyTorchModel) -> Capabilities:
 
 def capabilities_for(cls: type[GPyTorchModel], options: Mapping[str, Any]) -> Capabilities:
     """What a model of a class can do with some options, before there is one."""
-    return cls.checked(options).capabilities if issubclass(cls, Surrogate) else Capabilities()
+    if not issubclass(cls, Surrogate):
+        return Capabilities()
+    known = _declared(cls)  # a subclass may take options of its own, which change nothing here
+    return cls.checked({name: value for name, value in options.items() if name in known}).capabilities
+
+
+def _declared(cls: type[Surrogate]) -> set[str]:
+    return {field.name for field in fields(cls.options_class)}
 
 
 def own_options(cls: type[GPyTorchModel]) -> set[str]:
     """The names of a model class's own options."""
-    if issubclass(cls, Surrogate):
-        return {field.name for field in fields(cls.options_class)}
-    return set(inspect.signature(cls.__init__).parameters) - {"self", "args", "kwargs", *BOTORCH_ARGUMENTS}
+    named = inspect.signature(cls.__init__).parameters.values()
+    own = {p.name for p in named if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)} - {"self", *BOTORCH_ARGUMENTS}
+    return own | _declared(cls) if issubclass(cls, Surrogate) else own
 
 
 def outcome_class(cls: type[GPyTorchModel]) -> type[OutcomeTransform]:

@@ -12,8 +12,8 @@ class OutlierVariances(Likelihood):
     """Adds a variance to each training observation, which it knows by their inputs, all of them in a row.
 
     The variances belong to observations, so they are no part of the state, and a new measurement at the same point is
-    no outlier. GPyTorch hands over the inputs of the data as a list, BoTorch those of new measurements as a tensor: a
-    tensor's rows have none, not even where all inputs of the data are measured again.
+    no outlier. GPyTorch hands over the inputs of the data as a list, and people the model's own tensor of them; any
+    other tensor is of new measurements, not even where its rows are all inputs of the data.
     """
 
     rho_inputs: Tensor
@@ -30,10 +30,12 @@ class OutlierVariances(Likelihood):
 
     def _shaped_noise_covar(self, base_shape: torch.Size, *params: Any, **kwargs: Any) -> Any:
         noise = super()._shaped_noise_covar(base_shape, *params, **kwargs)
-        is_of_data = bool(params) and isinstance(params[0], list | tuple)
-        if not is_of_data or (rho := self.outlier_variances) is None or not rho.any():
+        if not params or (rho := self.outlier_variances) is None or not rho.any():
             return noise
-        inputs, own = params[0][0], self.rho_inputs
+        is_listed, own = isinstance(params[0], list | tuple), self.rho_inputs
+        inputs = params[0][0] if is_listed else params[0]
+        if not (is_listed or inputs is own):
+            return noise
         if inputs.shape[-2:] != own.shape[-2:] or not torch.equal(inputs, own.expand_as(inputs)):
             return noise
         return noise + DiagLinearOperator(rho.expand(noise.shape[:-1]))

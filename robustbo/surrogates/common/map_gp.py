@@ -196,6 +196,10 @@ class MapGP(InNumbers, Surrogate, SingleTaskGP):
         self.train()
         self.eval()  # drops what predictions had cached
 
+    def _apply_noise(self, X: Tensor, *args: Any, **kwargs: Any) -> Any:
+        """As in BoTorch; measurements at the data's own inputs are new ones too."""
+        return super()._apply_noise(X.view_as(X), *args, **kwargs)
+
     def load_state_dict(self, state_dict: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
         """Take hyperparameters; what there is of each of this model's own rows follows from them."""
         result = super().load_state_dict(state_dict, *args, **kwargs)

@@ -125,6 +125,7 @@ def test_the_client_of_a_cluster(spec, tmp_path, undisturbed, workers):
         time.sleep(wait_s)
         first.kill()
         first.wait()
+    assert not all(cell.is_done for cell in cells(OptimizationCell, spec, tmp_path / "out"))  # it was at work
     last = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert last.returncode == 0, last.stderr
     assert record(cells(OptimizationCell, spec, tmp_path / "out")) == undisturbed

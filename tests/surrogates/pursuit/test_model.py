@@ -9,7 +9,8 @@ from botorch.models.transforms.outcome import Standardize
 from gpytorch.kernels import MaternKernel, ScaleKernel
 
 from robustbo.numerics.pursuit import walk
-from robustbo.surrogates.common.contract import diagnose, fit
+from robustbo.surrogates import registry
+from robustbo.surrogates.common.contract import capabilities_for, diagnose, fit
 from robustbo.surrogates.common.priors import kernel_module, likelihood_module
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 
@@ -353,3 +354,31 @@ class TestProbabilityRight:
         X, Y = self.given()
         right = fit(RelevancePursuitGP(X[:n], Y[:n])).probability_right()
         assert ((right > 0.5) & (right <= 1)).all()
+
+
+def test_the_usual_idiom_of_gpytorch_knows_the_outliers_of_the_data_and_new_measurements_have_none():
+    X = torch.linspace(0, 1, 20).unsqueeze(-1)
+    Y = torch.sin(6 * X)
+    Y[[4, 11]] += 1e3
+    model = fit(RelevancePursuitGP(X, Y))
+    prior = model.forward(model.train_inputs[0])
+    alike = [model.likelihood(prior, *model.train_inputs), model.likelihood(prior, [*model.train_inputs])]
+    assert all(found.variance[4] > 5 * found.variance[5] for found in alike)
+    noisy = model.posterior(model.train_inputs[0], observation_noise=True).variance
+    assert noisy[4] < 5 * noisy[5]
+
+
+class WithItsOwn(RelevancePursuitGP):
+    """One of ours with an option of its own."""
+
+    def __init__(self, *args, extra=1, **options):
+        super().__init__(*args, **options)
+        self.extra = extra
+
+
+def test_a_subclass_may_take_options_of_its_own():
+    name = registry.name_of(WithItsOwn)
+    registry.check_options(name, {"extra": 2, "num_outliers": 0})
+    assert not capabilities_for(WithItsOwn, {"extra": 2, "num_outliers": 0}).is_robust
+    with pytest.raises(TypeError, match="extra"):
+        registry.check_options(name, {"extar": 2})
