@@ -22,7 +22,7 @@ class Outlier:
         value: What was measured.
         expected: What the other measurements predict for it.
         sd: Standard deviation of that prediction, noise included.
-        evidence: Nats by which the data are likelier if this value has an error of its own (5 nats: 150 times).
+        evidence: Log-likelihood ratio of this value having an error of its own, in nats (5 nats: 150 times as likely).
         flagged: Whether it is treated as an outlier: by the surrogate, or by being quarantined
             (`robustbo.loop.quarantine`).
         remeasured: What another measurement at its point said of it: "confirmed", "refuted", or "not yet".

@@ -92,7 +92,7 @@ def _suspects(found: dict[str, Any]) -> str:
         )
     header = ["trial", "value", "expected", "evidence, nats", "", "replicated", "why"]
     note = (
-        "Evidence: by how many nats the data are likelier if the value has an error of its own; 5 nats are 150 times."
+        "Evidence: log-likelihood ratio, in nats, of the value having an error of its own; 5 nats: 150 times as likely."
     )
     return table(header, lines) + f"<p>{note}</p>"
 

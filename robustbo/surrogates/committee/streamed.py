@@ -38,7 +38,7 @@ class Suspect(NamedTuple):
         value: What was measured.
         expected: What the others predict for it.
         sd: Standard deviation of that prediction, noise included.
-        evidence: Nats by which the data are likelier if it has an error of its own.
+        evidence: Log-likelihood ratio of its having an error of its own, in nats.
         weight: How much it counts, 1 being all.
     """
 

@@ -13,7 +13,7 @@ class Diagnosis(NamedTuple):
     Attributes:
         expected: What the other observations predict.
         sd: Standard deviation of that prediction, noise included.
-        evidence: Nats by which the data are likelier if this observation has an error of its own.
+        evidence: Log-likelihood ratio of this observation having an error of its own, in nats.
         is_outlier: Whether the surrogate treats it as one.
         weight: How much it counts in the fit, 1 being all, where the surrogate weighs observations; else None.
     """
