@@ -11,7 +11,27 @@ from robustbo.errors import FitError, NumericalError
 from robustbo.surrogates.common.contract import diagnose, fit
 from robustbo.surrogates.registry import SURROGATES, check_options, model_class, own_options
 
-VALUES = (None, "x", True, -1, 0, 0.5, 1e-300, 1e300, 10**9, 2**53, math.nan, math.inf, [], {}, [1], "1")
+VALUES = (
+    None,
+    "x",
+    True,
+    -1,
+    0,
+    0.5,
+    1e-300,
+    1e300,
+    10**9,
+    2**53,
+    10**305,
+    10**400,
+    math.nan,
+    math.inf,
+    [],
+    {},
+    [1],
+    [10**400],
+    "1",
+)
 LIMIT_S = 20
 OPTIONS = [(name, option) for name in SURROGATES for option in sorted(own_options(model_class(name)))]
 

@@ -200,7 +200,8 @@ def _change(random, line, address):
         case "swap":
             where[key], other[other_key] = deepcopy(other[other_key]), deepcopy(where[key])
         case "number" if isinstance(where[key], int | float) and not isinstance(where[key], bool):
-            where[key] = random.choice([-where[key], where[key] + 1, where[key] * 1e300, float(where[key]), 10**18])
+            number = min(max(where[key], -1e300), 1e300)  # an integer may be larger than any float
+            where[key] = random.choice([-where[key], where[key] + 1, number * 1e300, float(number), 10**18])
         case _:
             where[key] = any_value(random, address)
 

@@ -6,6 +6,8 @@ from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.priors import KERNELS
 from robustbo.validation import flag, one_of
 
+LARGEST = 2**53  # whole numbers beyond are no exact floats, and their quotients may be none at all
+
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
@@ -13,8 +15,12 @@ class Options:
 
     def __post_init__(self) -> None:
         for field in fields(self):
+            value = getattr(self, field.name)
             if isinstance(field.default, bool):
-                flag(field.name, getattr(self, field.name))
+                flag(field.name, value)
+            every = value if isinstance(value, tuple | list) else (value,)
+            if any(isinstance(each, int) and abs(each) > LARGEST for each in every):
+                raise ValueError(f"{field.name} must be at most 2^53 as a whole number, got one of more")
         self.check()
 
     def check(self) -> None:
