@@ -9,9 +9,9 @@ Example:
 import importlib
 import sys
 from collections.abc import Sequence
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
 MOVED = {
     "acquisition": "loop.acquisition",
@@ -91,14 +91,18 @@ MOVED = {
 }
 
 
-class _OldPaths(MetaPathFinder, Loader):
-    """Finds what has moved, and puts it there under its old name."""
+class _OldPaths:
+    """Finds what has moved, and puts it there under its old name; the base classes of importlib.abc load slowly."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """What `import` asks of each finder; None of a name that is not ours."""
-        return ModuleSpec(fullname, self) if _now(fullname) else None
+        loader: Any = self  # by its methods
+        return ModuleSpec(fullname, loader) if _now(fullname) else None
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """An empty module, for the moment."""
 
     def exec_module(self, module: ModuleType) -> None:
         """Leave the module itself in the place of an empty one."""

@@ -11,7 +11,6 @@ import time
 import pytest
 
 import robustbo as rb
-from robustbo.cli.app import main
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.replay.spec.reading import load
 
@@ -26,19 +25,11 @@ corruption = {kind = "uniform", probability = 0.3}
 
 
 @pytest.fixture
-def cli(monkeypatch, capsys, tmp_path):
+def cli(monkeypatch, tmp_path, call):
     """Run the command line in a folder that holds runs/small.toml; gives (exit code, stdout, stderr)."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "small.toml").write_text(SPEC)
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["robustbo", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        return ended.value.code, out, err
-
     return call
 
 

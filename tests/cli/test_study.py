@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 import robustbo as rb
-from robustbo.cli.app import main
 from robustbo.cli.arguments import seconds
 from robustbo.cli.terminal import escaped
 
@@ -30,19 +29,11 @@ DATA = Path(__file__).parents[1] / "trials" / "data"
 
 
 @pytest.fixture
-def cli(monkeypatch, capsys, tmp_path):
+def cli(monkeypatch, tmp_path, call):
     """Run the command line in a folder that holds space.toml; gives (exit code, stdout, stderr)."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     (tmp_path / "space.toml").write_text(SPACE)
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["robustbo", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        return ended.value.code, out, err
-
     return call
 
 

@@ -32,13 +32,14 @@ class OutlierVariances(Likelihood):
         noise = super()._shaped_noise_covar(base_shape, *params, **kwargs)
         if not params or (rho := self.outlier_variances) is None or not rho.any():
             return noise
-        is_listed, own = isinstance(params[0], list | tuple), self.rho_inputs
-        inputs = params[0][0] if is_listed else params[0]
-        if not (is_listed or inputs is own):
-            return noise
-        if inputs.shape[-2:] != own.shape[-2:] or not torch.equal(inputs, own.expand_as(inputs)):
-            return noise
-        return noise + DiagLinearOperator(rho.expand(noise.shape[:-1]))
+        is_of_data = (
+            self._are_listed(*params[0]) if isinstance(params[0], list | tuple) else params[0] is self.rho_inputs
+        )
+        return noise + DiagLinearOperator(rho.expand(noise.shape[:-1])) if is_of_data else noise
+
+    def _are_listed(self, inputs: Tensor, *_: Tensor) -> bool:
+        own = self.rho_inputs
+        return inputs.shape[-2:] == own.shape[-2:] and torch.equal(inputs, own.expand_as(inputs))
 
 
 class OutlierGaussianLikelihood(OutlierVariances, GaussianLikelihood):
