@@ -30,6 +30,7 @@ from robustbo.trials.settings import (
     DEFAULT_SURROGATE,
     Acquisition,
     Direction,
+    Failures,
     Remeasure,
     Settings,
     default_num_initial,
@@ -63,6 +64,7 @@ class Optimizer(Recording):
             failed grossly), "suspicious" (any) or "never"; see `robustbo.loop.replicate`.
         max_repeats: How many measurements more one point may get, failed ones included.
         set_aside: Whether a value that disappoints a robust surrogate beyond belief is quarantined: left out for now.
+        failures: "learn" where trials fail, and keep away from there; or "ignore" that they do.
         committee_from: How many told values make "auto" a committee, which takes none of the `surrogate_options`.
         seed: Root of all randomness; drawn, logged and kept in the journal unless said.
         journal: A file, or the address of a database (``postgresql+psycopg://...#name``, ``sqlite:///lab.db#name``);
@@ -97,6 +99,7 @@ class Optimizer(Recording):
         remeasure: Remeasure = DEFAULT_REMEASURE,
         max_repeats: int = DEFAULT_MAX_REPEATS,
         set_aside: bool = True,
+        failures: Failures = "learn",
         committee_from: int = COMMITTEE_FROM,
         seed: int | None = None,
         journal: str | PathLike[str] | None = None,
@@ -117,6 +120,7 @@ class Optimizer(Recording):
             remeasure=remeasure,
             max_repeats=max_repeats,
             set_aside=set_aside,
+            failures=failures,
             seed=secrets.randbits(31) if seed is None else seed,
             committee_from=committee_from if surrogate == "auto" else None,
         )

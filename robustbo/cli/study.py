@@ -156,12 +156,16 @@ def fail(
     journal: Journal,
     trial: TrialArgument,
     reason: Annotated[str, typer.Option(help="Why.")] = "failed",
+    retry: Annotated[
+        bool | None,
+        typer.Option("--retry/--no-retry", help="Whether it was a flake, to be asked again, or lies in the point."),
+    ] = None,
 ) -> None:
-    """Say that a trial gave no value."""
+    """Say that a trial gave no value; the next asks stay away from where trials fail."""
     from robustbo.optimizer import Optimizer
 
     with mendable():
-        failed = Optimizer.resume(journal).fail(trial, reason)
+        failed = Optimizer.resume(journal).fail(trial, reason, retry=retry)
     _say([failed])
 
 

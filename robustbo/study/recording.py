@@ -46,9 +46,22 @@ class Recording(Study):
         """
         return self._end(*told(real("value", value), noise_sd(sd)), trial)
 
-    def fail(self, trial: TrialLike | Point, reason: str = "failed") -> Trial:
-        """Record that a trial gave no value; it is never modelled."""
-        return self._end("fail", {"reason": str(reason)}, trial)
+    def fail(self, trial: TrialLike | Point, reason: str = "failed", *, retry: bool | None = None) -> Trial:
+        """Record that a trial gave no value: asks stay away from where trials fail (`failures` says why they did).
+
+        Args:
+            trial: A trial or its number, or the parameters of a measurement, as for `tell`.
+            reason: What happened, for people.
+            retry: Your own word, where you know: True for a flake that had nothing to do with the point (it says
+                nothing of it then, and is asked for again), False where it lies in the point (it is never asked for
+                again). Unless given, the model of failures judges.
+
+        Raises:
+            ValueError: If the trial has ended, or there is none.
+            SpaceError: If the parameters are no point of the space.
+        """
+        word = {} if retry is None else {"retry": flag("retry", retry)}
+        return self._end("fail", {"reason": str(reason), **word}, trial)
 
     def exclude(self, trial: TrialLike) -> Trial:
         """Record your own verdict that a told value is wrong: it is kept, but no longer modelled."""

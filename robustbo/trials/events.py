@@ -97,7 +97,7 @@ def _changed(trial: Trial, event: Event) -> Trial:
         case "tell":
             return _with(trial, state="told", value=event["value"], sd=event["sd"])
         case "fail":
-            return _with(trial, state="failed", reason=event["reason"])
+            return _with(trial, state="failed", reason=event["reason"], retry=event.get("retry"))
         case "exclude":
             return _with(trial, state="excluded")
         case "include":
@@ -107,7 +107,7 @@ def _changed(trial: Trial, event: Event) -> Trial:
             asked_for = REMEASURE if trial.repeats is not None else None
             reason = asked_for if trial.state == "failed" else trial.reason
             new = _with(trial, state=state, value=event["value"], sd=event["sd"], reason=reason)
-            return _with(new, expected=None, expected_sd=None)
+            return _with(new, expected=None, expected_sd=None, retry=None)
     raise AssertionError(event)
 
 

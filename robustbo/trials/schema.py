@@ -64,6 +64,7 @@ class _Tell(_Event):
 class _Fail(_Event):
     event: Literal["fail"]
     reason: Text
+    retry: NotRequired[Yes]
     params: NotRequired[Params]
     repeats: NotRequired[Number | None]
     origin: NotRequired[Text]

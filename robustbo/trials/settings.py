@@ -13,6 +13,8 @@ Direction = Literal["minimize", "maximize"]
 DIRECTIONS: tuple[str, ...] = get_args(Direction)
 Remeasure = Literal["promising", "suspicious", "never"]
 REMEASURES: tuple[str, ...] = get_args(Remeasure)
+Failures = Literal["learn", "ignore"]
+FAILURES: tuple[str, ...] = get_args(Failures)
 Acquisition = Literal["auto", "qLogNEI", "qLogEI", "LogEI", "sobol"]
 ACQUISITIONS: tuple[str, ...] = get_args(Acquisition)
 DEFAULT_SURROGATE = "relevance-pursuit"
@@ -40,6 +42,8 @@ class Settings:
         remeasure: Which values may be measured again: one of `REMEASURES`; see `robustbo.loop.replicate`.
         max_repeats: How many measurements more one point may get.
         set_aside: Whether a value that disappoints beyond belief is left out for now; see `robustbo.loop.quarantine`.
+        failures: Whether it is learned where trials fail, so that asks stay away: one of `FAILURES`; see
+            `robustbo.loop.failures`.
         seed: Root of all randomness.
         committee_from: Beyond so many told values a committee takes the surrogate's place; None never.
     """
@@ -54,6 +58,7 @@ class Settings:
     remeasure: Remeasure = DEFAULT_REMEASURE
     max_repeats: int = DEFAULT_MAX_REPEATS
     set_aside: bool = True
+    failures: Failures = "learn"
     committee_from: int | None = None
     sign: float = field(init=False, repr=False, compare=False)
 
@@ -61,6 +66,7 @@ class Settings:
         one_of("direction", self.direction, DIRECTIONS)
         one_of("acquisition", self.acquisition, ACQUISITIONS)
         one_of("remeasure", self.remeasure, REMEASURES)
+        one_of("failures", self.failures, FAILURES)
         object.__setattr__(self, "set_aside", flag("set_aside", self.set_aside))
         for name, least in (("num_initial", 1), ("max_repeats", 1), ("seed", 0)):
             object.__setattr__(self, name, whole(name, getattr(self, name), least))
@@ -85,6 +91,7 @@ class Settings:
             "remeasure": self.remeasure,
             "max_repeats": self.max_repeats,
             "set_aside": self.set_aside,
+            "failures": self.failures,
             "seed": self.seed,
         } | ({} if self.committee_from is None else {"committee_from": self.committee_from})
 
@@ -96,8 +103,8 @@ class Settings:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> "Settings":
-        """The settings from their `to_dict` form; one from before there were doubts has none."""
-        rest: dict[str, Any] = {"remeasure": "never", "set_aside": False} | {
+        """The settings from their `to_dict` form; from before there were doubts or a model of failures it has none."""
+        rest: dict[str, Any] = {"remeasure": "never", "set_aside": False, "failures": "ignore"} | {
             key: value for key, value in given.items() if key not in ("space", "surrogate_options")
         }
         space = Space.from_dict(given["space"])

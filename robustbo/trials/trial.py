@@ -50,6 +50,8 @@ class Trial:
         asked_by: Who was given it last, as ``host:process:token``.
         asked_at: When.
         handouts: How many times it was given out.
+        retry: The user's own word on a failure: True where it was a flake, which had nothing to do with the point,
+            False where it lies in the point; None where nothing was said.
     """
 
     number: int
@@ -66,6 +68,7 @@ class Trial:
     asked_by: str | None = field(default=None, compare=False)
     asked_at: datetime | None = field(default=None, compare=False)
     handouts: int = 0
+    retry: bool | None = None
 
     @property
     def is_open(self) -> bool:

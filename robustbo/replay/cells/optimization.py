@@ -126,6 +126,7 @@ class OptimizationCell(Cell):
             remeasure=method.remeasure,
             max_repeats=method.max_repeats,
             set_aside=method.set_aside,
+            failures="ignore",
             seed=self.root,
         )
 
