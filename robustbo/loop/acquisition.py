@@ -17,6 +17,7 @@ from robustbo.determinism.isolation import drawing_in_python, drawing_nothing
 from robustbo.loop.fit import Fitted
 from robustbo.loop.log_ei import NUM_SAMPLES, LogNEI, StudentTLogExpectedImprovement, is_student_t
 from robustbo.loop.observations import Row
+from robustbo.loop.viability import LogViable, Viability
 from robustbo.searchspace.encoding import categories
 from robustbo.searchspace.parameters import Choice
 from robustbo.searchspace.space import Space
@@ -98,25 +99,33 @@ def maximize(function: AcquisitionFunction, space: Space) -> Tensor:
     return X.squeeze(0)
 
 
-def next_point(name: str, fitted: Fitted, pending: Sequence[Row], seed: int) -> Tensor:
+def next_point(name: str, fitted: Fitted, viability: Viability | None, pending: Sequence[Row], seed: int) -> Tensor:
     """Where to measure next: ``d`` encoded coordinates; a pure function of its arguments.
 
     Args:
         name: One of `ACQUISITIONS`.
         fitted: The surrogate.
+        viability: Where trials give a value; None where none has failed.
         pending: Unit-cube rows of the points asked and not told.
         seed: Of everything random in here.
     """
     with _apart(seed, fitted), quiet():
-        return maximize(_function(name, fitted, pending, seed), fitted.space)
+        return maximize(_function(name, fitted, viability, pending, seed), fitted.space)
 
 
-def best_of(name: str, fitted: Fitted, pending: Sequence[Row], seed: int, rows: Sequence[Sequence[float]]) -> int:
-    """Which of ``m`` unit-cube rows to measure next, where not every point will do; see `next_point`."""
+def values_at(
+    name: str,
+    fitted: Fitted,
+    viability: Viability | None,
+    pending: Sequence[Row],
+    seed: int,
+    rows: Sequence[Sequence[float]],
+) -> Tensor:
+    """The acquisition function at ``m`` unit-cube rows, where not every point will do; see `next_point`."""
     with _apart(seed, fitted), quiet(), torch.no_grad():
-        function = _function(name, fitted, pending, seed)
+        function = _function(name, fitted, viability, pending, seed)
         parts = fitted.encoded(rows).unsqueeze(-2).split(CHUNK)
-        return int(torch.cat([function(part) for part in parts]).argmax())
+        return torch.cat([function(part) for part in parts])
 
 
 @contextmanager
@@ -127,9 +136,11 @@ def _apart(seed: int, fitted: Fitted) -> Iterator[None]:
         yield
 
 
-def _function(name: str, fitted: Fitted, pending: Sequence[Row], seed: int) -> AcquisitionFunction:
+def _function(
+    name: str, fitted: Fitted, viability: Viability | None, pending: Sequence[Row], seed: int
+) -> AcquisitionFunction:
     X_pending = fitted.encoded(pending) if pending else None
     function = build(name, fitted.model, fitted.X, X_pending, seeds.derive(seed, 0, "samples") % 2**31)
     if fitted.is_ours:  # its samples are drawn
         function.forward = drawing_nothing()(function.forward)
-    return function
+    return function if viability is None else LogViable(function, viability)

@@ -8,6 +8,7 @@ from typing import Any
 
 from robustbo import seeds
 from robustbo.determinism.surroundings import pinned
+from robustbo.loop.away import away
 from robustbo.loop.cache import FitCache
 from robustbo.loop.distinct import AGAIN, NOTHING_NEW, first_point, is_at, is_exhausted
 from robustbo.loop.evidence import Expectation
@@ -18,10 +19,12 @@ from robustbo.loop.ladder import climb
 from robustbo.loop.observations import Data, Row, observations
 from robustbo.loop.propose import propose
 from robustbo.loop.replicate import is_wanted, replicate
+from robustbo.loop.retry import flake, vouched_for
+from robustbo.loop.viability import Viability, viability
 from robustbo.searchspace.parameters import Value
 from robustbo.surrogates.common.contract import capabilities
 from robustbo.surrogates.filtered import Verdict
-from robustbo.trials.history import REMEASURE, Diagnosis, History
+from robustbo.trials.history import REMEASURE, RETRY, Diagnosis, History
 from robustbo.trials.settings import Settings
 
 __all__ = ["Incumbent", "Suggestion", "incumbent", "raw_incumbent", "step"]  # the best was found here once
@@ -36,8 +39,9 @@ class Suggestion:
         origin: "sobol" or "model".
         expected: What a robust model expects to be told there, and the standard deviation of that, noise included.
         repeats: The trial that it replicates, if it does.
-        reason: "asked before" where the model wants another value at a point, "nothing new left" where every point of a
-            finite space has been asked for.
+        reason: "re-measure" or "retry" where it repeats another, "asked before" where the model wants another value at
+            a point, "away from failures" where a Sobol point would probably fail, "nothing new left" where every point
+            of a finite space has been asked for.
         fallback: Which surrogate it comes from, and why, where that of the settings could not be used.
         diagnosis: What a surrogate that judges on a schedule has found since the last one in the history.
         fit_s: Seconds that the fit took.
@@ -63,7 +67,7 @@ class Suggestion:
         if self.fallback is not None:
             made["fallback"] = self.fallback
         if self.repeats is not None:
-            return made | {"repeats": self.repeats, "reason": REMEASURE}
+            return made | {"repeats": self.repeats, "reason": self.reason or REMEASURE}
         return made if self.reason is None else made | {"reason": self.reason}
 
     def events(self, trial: int) -> list[dict[str, Any]]:
@@ -78,7 +82,8 @@ def step(settings: Settings, history: History, trial: int, fits: FitCache | None
     """The point of trial number ``trial``: same arguments, same point, bit for bit.
 
     The first `Settings.num_initial` points are scrambled Sobol points, and so is any point asked before a value has
-    been told. Measurements made elsewhere count among the first; failed trials do not.
+    been told. Measurements made elsewhere count among the first; failed trials do not. Where some have failed, it keeps
+    away from there.
 
     Args:
         settings: What the run was told at its beginning.
@@ -94,21 +99,39 @@ def step(settings: Settings, history: History, trial: int, fits: FitCache | None
     data = observations(settings, history)
     count = len(data.told) + len(data.pending) + len(data.excluded)
     reason = NOTHING_NEW if is_exhausted(data.space, data.trials) else None
+    if (again := vouched_for(data)) is not None:
+        return Suggestion(again.params, again.origin, again.expectation, again.number, RETRY)
+    fits = FitCache() if fits is None else fits
+    viable = viability(data, fits) if settings.failures == "learn" and settings.acquisition != "sobol" else None
+    filling = partial(_filling, settings, data, trial, reason, viable)
     if settings.acquisition == "sobol" or not data.told or count < settings.num_initial:
-        return Suggestion(first_point(data, settings.seed, trial), "sobol", reason=reason)
-    use = partial(_decided, data, trial, reason)
-    made, fallback = climb(settings, data, use, FitCache() if fits is None else fits)
-    if made is None:
-        made = Suggestion(first_point(data, settings.seed, trial), "sobol", reason=reason)
+        return filling()
+    made, fallback = climb(settings, data, partial(_decided, data, trial, reason, viable), fits)
+    made = filling() if made is None else made
     return made if fallback is None else replace(made, fallback=fallback)
 
 
-def _decided(data: Data, trial: int, reason: str | None, settings: Settings, fitted: Fitted) -> Suggestion:
+def _filling(settings: Settings, data: Data, trial: int, reason: str | None, viable: Viability | None) -> Suggestion:
+    """A space-filling point."""
+    if viable is None:
+        return Suggestion(first_point(data, settings.seed, trial), "sobol", reason=reason)
+    point, other = away(data, viable, settings.seed, trial)
+    return Suggestion(point, "sobol", reason=reason or other)
+
+
+def _decided(
+    data: Data, trial: int, reason: str | None, viable: Viability | None, settings: Settings, fitted: Fitted
+) -> Suggestion:
     """The decision by a fitted surrogate."""
-    started = time.perf_counter()
-    point = propose(settings.acquisition, data, fitted, partial(seeds.derive, settings.seed, trial))
+    started, seed = time.perf_counter(), partial(seeds.derive, settings.seed, trial)
+    point = propose(settings.acquisition, data, fitted, viable, seed)
     row = tuple(data.space.to_unit(point))
     made = _replicate(settings, data, fitted, row)
+    if made is None and viable is not None and is_wanted(data):
+        failed = flake(settings.acquisition, data, fitted, viable, seed, row)
+        if failed is not None:
+            expected = _expected(settings, fitted, data.rows[failed.number])
+            made = Suggestion(failed.params, "model", expected, failed.number, RETRY)
     if made is None:
         reason = AGAIN if reason is None and is_at(data.trials, point) else reason
         made = Suggestion(point, "model", _expected(settings, fitted, row), reason=reason)
@@ -127,7 +150,7 @@ def _replicate(settings: Settings, data: Data, fitted: Fitted, new: Row) -> Sugg
     if found is None:
         return None
     first = found.trial
-    return Suggestion(first.params, "model", _finite(found.expected, found.sd), first.number, first.reason)
+    return Suggestion(first.params, "model", _finite(found.expected, found.sd), first.number)
 
 
 def _expected(settings: Settings, fitted: Fitted, new: Row) -> Expectation | None:

@@ -1,9 +1,9 @@
 """Points that nobody measures yet: no two of a batch, and no pending ones, are the same.
 
-A point is taken while a trial there is open. Where what maximizes the acquisition function is taken, the best of other
-points is asked for in its place. The first, space-filling points are kept apart from everything that was ever asked.
-Once each point of a finite space has been asked for there is nothing new: points are asked for again then, with a
-reason that says so, and none at all while every one is being measured.
+A point is taken while a trial there is open, and for ever where the user says that it fails by itself. Where what
+maximizes the acquisition function is taken, the best of other points is asked for in its place. The first, space-filling
+points are kept apart from everything that was ever asked. Once each point of a finite space has been asked for there is
+nothing new: points are asked for again then, with a reason that says so, and none at all while every one is taken.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -33,9 +33,9 @@ def is_exhausted(space: Space, trials: Sequence[Trial]) -> bool:
 
 
 def is_taken(data: Data, params: Params) -> bool:
-    """Whether a pending trial is at a point, or too near to tell."""
+    """Whether a pending trial is at a point, or too near to tell, or the user has barred it."""
     here = data.space.to_unit(params)
-    rows = (data.rows[trial.number] for trial in data.pending)
+    rows = (data.rows[trial.number] for trial in (*data.pending, *data.barred))
     return any(max(abs(a - b) for a, b in zip(here, row, strict=True)) <= NEAR for row in rows)
 
 
@@ -51,7 +51,7 @@ def first_point(data: Data, seed: int, trial: int) -> Params:
         SpaceExhausted: If every point is being measured.
     """
     point = data.space.sobol(seeds.derive(seed, 0, "sobol"), trial)
-    trials = data.pending if is_exhausted(data.space, data.trials) else data.trials
+    trials = (*data.pending, *data.barred) if is_exhausted(data.space, data.trials) else data.trials
     if not is_at(trials, point):
         return point
     others = free_points(data.space, {t.point for t in trials}, seeds.derive(seed, trial, "sobol again"))
@@ -79,7 +79,7 @@ def free_points(space: Space, taken: Collection[Point], seed: int) -> list[Param
         found = [point for point in points if point_of(point) not in taken]
     if not found:
         raise SpaceExhausted(
-            f"a point that nobody measures must be left to be asked for: all {space.size} of the space are pending; "
-            "tell, fail or requeue some first"
+            f"a point that nobody measures must be left to be asked for: all {space.size} of the space are pending, or "
+            "failed and are not to be retried; tell, fail or requeue some first"
         )
     return found

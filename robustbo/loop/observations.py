@@ -68,6 +68,16 @@ class Data:
         return tuple(trial for trial in self.trials if trial.is_open)
 
     @cached_property
+    def failed(self) -> tuple[Trial, ...]:
+        """The trials that gave no value."""
+        return tuple(trial for trial in self.trials if trial.state == "failed")
+
+    @cached_property
+    def barred(self) -> tuple[Trial, ...]:
+        """The failed trials whose points are never asked for again, by the user's word."""
+        return tuple(trial for trial in self.failed if trial.retry is False)
+
+    @cached_property
     def rows(self) -> tuple[Row, ...]:
         """The unit-cube row of each trial."""
         return tuple(tuple(self.space.to_unit(trial.params)) for trial in self.trials)

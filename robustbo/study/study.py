@@ -9,6 +9,7 @@ import pandas as pd
 from robustbo.determinism.surroundings import pinned
 from robustbo.errors import FitError
 from robustbo.loop.cache import FitCache
+from robustbo.loop.failures import Failure, chances, failures
 from robustbo.loop.fit import Fitted
 from robustbo.loop.incumbent import Incumbent, incumbent, raw_incumbent
 from robustbo.loop.ladder import climb, finite
@@ -122,6 +123,47 @@ class Study:
             FitError: If the surrogate cannot be fitted.
         """
         return outliers(self.settings, self.history, self.fits)
+
+    def failures(self) -> list[Failure]:
+        """Every failed trial, and whether it looks like its point's doing or like a flake; see `Failure`.
+
+        Example:
+            >>> import robustbo as rb
+            >>> opt = rb.Optimizer(rb.Space(x=rb.Float(0.0, 1.0)), seed=0)
+            >>> for x in (0.1, 0.2, 0.3, 0.4):
+            ...     _ = opt.tell({"x": x}, x)
+            >>> for x in (0.8, 0.9, 1.0):
+            ...     _ = opt.fail({"x": x}, "out of memory")
+            >>> [failure.looks_like for failure in opt.failures()]
+            ['region', 'region', 'region']
+        """
+        return failures(self.settings, self.history, self.fits)
+
+    @overload
+    def viability(self, points: Point) -> float: ...
+
+    @overload
+    def viability(self, points: pd.DataFrame | Iterable[Point]) -> pd.Series: ...
+
+    def viability(self, points: Points) -> float | pd.Series:
+        """The probability that a trial at a point gives a value; 1 where none has failed.
+
+        Args:
+            points: As for `predict`.
+
+        Returns:
+            A number, or for many points a series with the same index.
+
+        Raises:
+            SpaceError: If any is no point of the space; the message tells of each.
+        """
+        space = self.settings.space
+        params = points_of(space, [points] if is_point(points) else points)
+        found = chances(self.settings, self.history, [space.to_unit(p) for p in params], self.fits)
+        if is_point(points):
+            return found[0]
+        index = points.index if isinstance(points, pd.DataFrame) else None
+        return pd.Series(found, index=index, name="viability", dtype="float64")
 
     @overload
     def predict(self, points: Point) -> Prediction: ...

@@ -12,9 +12,9 @@ import pandas as pd
 
 from robustbo.trials.events import diagnosis_of, fold, known
 from robustbo.trials.storage.line import Event
-from robustbo.trials.trial import REMEASURE, STATES, Diagnosis, Point, Trial
+from robustbo.trials.trial import REMEASURE, RETRY, STATES, Diagnosis, Point, Trial
 
-__all__ = ["REMEASURE", "STATES", "Diagnosis", "Event", "History", "Trial"]
+__all__ = ["REMEASURE", "RETRY", "STATES", "Diagnosis", "Event", "History", "Trial"]
 
 
 @dataclass(frozen=True)

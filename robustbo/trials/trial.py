@@ -7,7 +7,8 @@ from typing import Literal, get_args
 
 from robustbo.searchspace.parameters import Value
 
-REMEASURE = "re-measure"  # the reason of a trial that repeats another
+REMEASURE = "re-measure"  # the reason of a trial that repeats another, whose value is in doubt
+RETRY = "retry"  # likewise, which failed and looks like a flake
 State = Literal["told", "pending", "queued", "failed", "excluded"]
 STATES: tuple[State, ...] = get_args(State)
 Origin = Literal["sobol", "model", "user", "late"]
@@ -40,8 +41,9 @@ class Trial:
         sd: The standard deviation of its noise, where known.
         origin: "sobol", "model", "user" (enqueued, or told without having been asked) or "late" (a further value of a
             trial that was given out more than once).
-        reason: Why it failed, or why it was asked: "re-measure" (a value in doubt), "asked before" (the model wants
-            another value at a point), "nothing new left" (a finite space has been asked for as a whole).
+        reason: Why it failed, or why it was asked: "re-measure" (a value in doubt), "retry" (a failure that looks like
+            a flake), "asked before" (the model wants another value at a point), "away from failures" (a Sobol point
+            would probably fail), "nothing new left" (a finite space has been asked for as a whole).
         repeats: The number of the trial that it measures again, if it was asked for that.
         expected: What the model that asked for it expected to be told; None again once the user has vouched for a value
             (`include`, `amend`).

@@ -79,7 +79,7 @@ def stationary(X: Tensor, kernel: str, l_prior: LogNormal, s2f_prior: LogNormal 
     d = X.shape[-1]
     way, given = (kernels_tiled, X) if len(X) > MANY else (kernels_paired, kernels_paired.pairs(X))
     blocks = stationary_blocks(d, l_prior, s2f_prior)
-    priors = LogNormals([prior for prior in parameters.priors(blocks) if prior is not None])
+    priors = LogNormals([prior for prior in parameters.priors(blocks) if isinstance(prior, LogNormal)])
 
     def at(theta: Tensor) -> Covariance:
         log_x = theta.numpy()

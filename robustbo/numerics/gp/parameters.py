@@ -38,6 +38,21 @@ class LogNormal(NamedTuple):
         return -(log_x - self.loc) / self.scale**2 - 1
 
 
+class Normal(NamedTuple):
+    """A normal prior of a coordinate itself."""
+
+    loc: float
+    scale: float
+
+    def log_density(self, x: T) -> T:
+        """Log density at x."""
+        return -0.5 * ((x - self.loc) / self.scale) ** 2 - math.log(self.scale) - 0.5 * LOG_2PI
+
+    def slope(self, x: T) -> T:
+        """Derivative of the log density."""
+        return -(x - self.loc) / self.scale**2
+
+
 class LogNormals:
     """Log-normal priors of several parameters at once."""
 
@@ -69,7 +84,7 @@ class Block(NamedTuple):
     name: str
     starts: tuple[float, ...]
     bounds: tuple[float, float]
-    prior: LogNormal | None = None
+    prior: LogNormal | Normal | None = None
     size: int = 1
 
 
@@ -105,7 +120,7 @@ def prior_precisions(blocks: Iterable[Block]) -> list[float]:
     return [0.0 if prior is None else prior.scale**-2 for prior in priors(blocks)]
 
 
-def priors(blocks: Iterable[Block]) -> list[LogNormal | None]:
+def priors(blocks: Iterable[Block]) -> list[LogNormal | Normal | None]:
     """Of each coordinate."""
     return [block.prior for block in blocks for _ in range(block.size)]
 

@@ -1,0 +1,75 @@
+"""What is believed of each failed trial: that its point makes trials fail, or that it was a flake."""
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from robustbo.determinism.surroundings import pinned
+from robustbo.loop.cache import FitCache
+from robustbo.loop.observations import observations
+from robustbo.loop.viability import Viability, viability
+from robustbo.trials.history import History, Trial
+from robustbo.trials.settings import Settings
+
+Again = Literal["told", "failed", "pending"] | None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A trial that gave no value, against what all the others say of its point.
+
+    Attributes:
+        trial: The trial; its ``reason`` is what happened.
+        log_odds: How much likelier it is a flake, which strikes anywhere, than its point's doing, in nats: 3 nats are
+            20 to 1. Infinite where the user has said which.
+        again: What became of other trials at its point: "told", "failed" (none gave a value), "pending", or None.
+    """
+
+    trial: Trial
+    log_odds: float
+    again: Again = None
+
+    @property
+    def looks_like(self) -> Literal["flake", "region"]:
+        """Which of the two it looks like."""
+        return "flake" if self.log_odds > 0 else "region"
+
+    @property
+    def probability_flake(self) -> float:
+        """Probability that it was a flake."""
+        return 1 / (1 + math.exp(-self.log_odds)) if self.log_odds > -700 else 0.0
+
+
+@pinned
+def failures(settings: Settings, history: History, fits: FitCache | None = None) -> list[Failure]:
+    """Every failed trial, in order."""
+    data = observations(settings, history)
+    found = viability(data, FitCache() if fits is None else fits)
+    made = []
+    for trial in data.failed:
+        said = {None: None, True: math.inf, False: -math.inf}[trial.retry]
+        odds = _odds(found, trial.number) if said is None else said
+        made.append(Failure(trial, odds, _again({t.state for t in data.places[trial.point].trials if t is not trial})))
+    return made
+
+
+def _again(states: Collection[str]) -> Again:
+    """What became of the other trials at a point, of these states."""
+    if not states:
+        return None
+    return "told" if {"told", "excluded"} & {*states} else "failed" if {*states} == {"failed"} else "pending"
+
+
+def _odds(found: Viability | None, number: int) -> float:
+    assert found is not None  # there is a failure that the user has not spoken of
+    return found.log_odds[number]
+
+
+@pinned
+def chances(settings: Settings, history: History, rows: list[list[float]], fits: FitCache | None = None) -> list[float]:
+    """The probability that a trial at each unit-cube row gives a value; 1 where none has failed."""
+    found = viability(observations(settings, history), FitCache() if fits is None else fits)
+    if found is None or not rows:
+        return [1.0] * len(rows)
+    return found.log_p([tuple(row) for row in rows]).exp().tolist()

@@ -1,0 +1,51 @@
+"""Whether a failed trial is tried again: a flake where much is promised, once; and what the user says was a flake.
+
+A failure lowers what its own point promises by the chance that it lies there. If what is left is nearly as much as the
+best new point promises, asking again costs little and tells the one from the other, for all that lies around.
+"""
+
+import math
+from collections.abc import Callable
+
+from robustbo.loop.acquisition import values_at
+from robustbo.loop.fit import Fitted
+from robustbo.loop.observations import Data, Row
+from robustbo.loop.propose import unknown_rows
+from robustbo.loop.viability import Viability
+from robustbo.trials.history import Trial
+
+NEARLY = math.log(2)  # nats by which a new point may promise more
+
+
+def vouched_for(data: Data) -> Trial | None:
+    """The first failed trial that the user wants tried again, and that nobody has tried since."""
+    for trial in data.failed:
+        if trial.retry and data.places[trial.point].trials[-1] is trial:
+            return trial
+    return None
+
+
+def flake(
+    acquisition: str, data: Data, fitted: Fitted, viability: Viability, seed: Callable[[str], int], new: Row
+) -> Trial | None:
+    """The failed trial to try again in place of a new point, if any.
+
+    Args:
+        acquisition: The function's name.
+        data: All trials.
+        fitted: The surrogate.
+        viability: Where trials give a value.
+        seed: Of each purpose.
+        new: The unit-cube row of the new point.
+    """
+    odds = viability.log_odds
+    lone = [t for t in data.failed if t.retry is None and len(data.places[t.point].trials) == 1]
+    flakes = [t for t in lone if odds[t.number] > 0]
+    if not flakes:
+        return None
+    rows = [new, *data.rows_of([t.number for t in flakes])]
+    promised, *others = values_at(
+        acquisition, fitted, viability, unknown_rows(data, fitted), seed("acquisition"), rows
+    ).tolist()
+    best = max(range(len(others)), key=others.__getitem__)
+    return flakes[best] if others[best] >= promised - NEARLY else None
