@@ -8,7 +8,13 @@ from robustbo.loop.observations import Data
 from robustbo.loop.viability import Viability
 
 AWAY = "away from failures"  # the reason of a trial whose Sobol point would probably fail
+LEAST = 2  # values, without which no model proposes anything
 FAIR = 0.5  # of the greatest probability of a value anywhere: a point with as much will do
+
+
+def is_filled(data: Data, num_initial: int) -> bool:
+    """Whether enough is known to leave the first phase, of which some trials have failed."""
+    return len(data.trials) >= num_initial and len(data.told) >= LEAST
 
 
 def away(data: Data, viability: Viability, seed: int, trial: int) -> tuple[Params, str | None]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from robustbo import seeds
 from robustbo.determinism.surroundings import pinned
-from robustbo.loop.away import away
+from robustbo.loop.away import away, is_filled
 from robustbo.loop.cache import FitCache
 from robustbo.loop.distinct import AGAIN, NOTHING_NEW, first_point, is_at, is_exhausted
 from robustbo.loop.evidence import Expectation
@@ -102,9 +102,14 @@ def step(settings: Settings, history: History, trial: int, fits: FitCache | None
     if (again := vouched_for(data)) is not None:
         return Suggestion(again.params, again.origin, again.expectation, again.number, RETRY)
     fits = FitCache() if fits is None else fits
-    viable = viability(data, fits) if settings.failures == "learn" and settings.acquisition != "sobol" else None
+    viable = (
+        viability(data, settings.seed, fits)
+        if settings.failures == "learn" and settings.acquisition != "sobol"
+        else None
+    )
     filling = partial(_filling, settings, data, trial, reason, viable)
-    if settings.acquisition == "sobol" or not data.told or count < settings.num_initial:
+    is_begun = count >= settings.num_initial or (viable is not None and is_filled(data, settings.num_initial))
+    if settings.acquisition == "sobol" or not data.told or not is_begun:
         return filling()
     made, fallback = climb(settings, data, partial(_decided, data, trial, reason, viable), fits)
     made = filling() if made is None else made

@@ -45,7 +45,7 @@ class Failure:
 def failures(settings: Settings, history: History, fits: FitCache | None = None) -> list[Failure]:
     """Every failed trial, in order."""
     data = observations(settings, history)
-    found = viability(data, FitCache() if fits is None else fits)
+    found = viability(data, settings.seed, FitCache() if fits is None else fits)
     made = []
     for trial in data.failed:
         said = {None: None, True: math.inf, False: -math.inf}[trial.retry]
@@ -69,7 +69,7 @@ def _odds(found: Viability | None, number: int) -> float:
 @pinned
 def chances(settings: Settings, history: History, rows: list[list[float]], fits: FitCache | None = None) -> list[float]:
     """The probability that a trial at each unit-cube row gives a value; 1 where none has failed."""
-    found = viability(observations(settings, history), FitCache() if fits is None else fits)
+    found = viability(observations(settings, history), settings.seed, FitCache() if fits is None else fits)
     if found is None or not rows:
         return [1.0] * len(rows)
     return found.log_p([tuple(row) for row in rows]).exp().tolist()

@@ -9,7 +9,7 @@ none (``retry=False``) is no flake to the model either.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,19 +19,18 @@ from botorch.utils.transforms import t_batch_mode_transform
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from robustbo import seeds
 from robustbo.loop.cache import FitCache
 from robustbo.loop.observations import Data, Row
 from robustbo.numerics.failures.likelihood import Outcomes
-from robustbo.numerics.failures.map_fit import Model, Value, search
-from robustbo.numerics.failures.predictive import Predictor, log_odds
+from robustbo.numerics.failures.map_fit import Model, search
+from robustbo.numerics.failures.predictive import Predictor, predictor
 from robustbo.numerics.gp.covariance import stationary
-from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.searchspace.encoding import encode, one_hot_inputs
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.common.priors import length_scale_prior
 
 KERNEL = "matern52"
-SIGNAL = LogNormal(1.4, 1.0)  # prior of the latent values' variance: its median is 4, two standard deviations
 
 
 @dataclass(frozen=True)
@@ -41,13 +40,11 @@ class Viability:
     Attributes:
         space: The search space.
         numbers: The trials that it was fitted to.
-        value: The fit.
-        predictor: What it says of other points.
+        predictor: What it says.
     """
 
     space: Space
     numbers: tuple[int, ...]
-    value: Value
     predictor: Predictor
 
     def log_p(self, rows: Sequence[Row]) -> Tensor:
@@ -56,8 +53,8 @@ class Viability:
 
     @cached_property
     def log_odds(self) -> dict[int, float]:
-        """Of each trial, if it fails: how much likelier it is a flake than its point's doing, by all other trials."""
-        return dict(zip(self.numbers, log_odds(self.value).tolist(), strict=True))
+        """Of each trial, if it has failed: how much likelier it was a flake than its point's doing, in nats."""
+        return dict(zip(self.numbers, self.predictor.log_odds.tolist(), strict=True))
 
 
 def inputs(space: Space, rows: Sequence[Row]) -> Tensor:
@@ -66,7 +63,7 @@ def inputs(space: Space, rows: Sequence[Row]) -> Tensor:
     return X if one_hot is None else one_hot.transform(X)
 
 
-def viability(data: Data, fits: FitCache) -> Viability | None:
+def viability(data: Data, seed: int, fits: FitCache) -> Viability | None:
     """The model fitted to how trials ended; None where none has failed but by flakes that the user knows to be some."""
     failed = {trial.number: trial.retry is False for trial in data.failed if trial.retry is not True}
     if not failed:
@@ -74,20 +71,26 @@ def viability(data: Data, fits: FitCache) -> Viability | None:
     ok = [trial.number for trial in (*data.told, *data.excluded)]
     numbers = tuple(sorted([*ok, *failed]))
     is_ok, is_sure = ([number in some for number in numbers] for some in (ok, [n for n in failed if failed[n]]))
-    key = ("viability", data.space, tuple(data.rows_of(numbers)), tuple(is_ok), tuple(is_sure))
-    value, predictor = fits.get(key, partial(_fitted, *key[1:]))
-    return Viability(data.space, numbers, value, predictor)
+    rows = tuple(data.rows_of(numbers))
+
+    def fit() -> Viability:
+        return Viability(data.space, numbers, fitted(inputs(data.space, rows), is_ok, is_sure, seed))
+
+    return fits.get(("viability", data.space, numbers, rows, tuple(is_ok), tuple(is_sure), seed), fit)
 
 
-def _fitted(
-    space: Space, rows: tuple[Row, ...], is_ok: tuple[bool, ...], is_sure: tuple[bool, ...]
-) -> tuple[Value, Predictor]:
-    X = inputs(space, rows)
+def fitted(X: Tensor, is_ok: Sequence[bool], is_sure: Sequence[bool], seed: int) -> Predictor:
+    """The model fitted to how trials ended.
+
+    Args:
+        X: ``n x d`` inputs.
+        is_ok: Whether each of ``n`` trials ended with a value.
+        is_sure: Whether it failed by its point, by the user's word.
+        seed: Of the samples.
+    """
     outcomes = Outcomes(np.array(is_ok), np.array(is_sure))
-    value = search(Model(outcomes, stationary(X, KERNEL, length_scale_prior(X.shape[-1]), SIGNAL))).value
-    *log_l, log_s2f, log_e1, m = value.x
-    e1, lengths, at = log_e1.exp().item(), torch.stack(log_l).exp(), value.laplace
-    return value, Predictor(KERNEL, lengths, log_s2f.exp(), m.item(), e1, X, at.a, at.R)
+    model = Model(outcomes, stationary(X, KERNEL, length_scale_prior(X.shape[-1]), None))
+    return predictor(model, KERNEL, X, search(model).value, seeds.generator(seed, len(X), "failures"))
 
 
 class LogViable(AcquisitionFunction):

@@ -1,6 +1,6 @@
 """The likelihood of trials that ended with a value or failed: a probit with a rate of flakes.
 
-A trial at a point whose latent value is h is viable with probability Phi(h). A viable one dies all the same with
+A trial at a point whose latent value is h is viable with probability Phi(beta h), nearly a step. A viable one dies all the same with
 probability e1, a flake; one that is not gives a value all the same with probability e0.
 
 Notation (all ``n``):
@@ -9,7 +9,9 @@ Notation (all ``n``):
     b    probability of the outcome where the latent value speaks against it: e0 for a value, e1 for a failure, and 0
          for a failure that somebody has said lies in its point
     c    1 - e0 - e1, one number
-    p    probability of the outcome, b + c Phi(s h)
+    beta sharpness of the step, one number, where latent values have a prior variance of 1
+    t    beta s h
+    p    probability of the outcome, b + c Phi(t)
     g    d log p / dh
     W    -d^2 log p / dh^2; negative where an outcome is taken for what its latent value does not explain
 
@@ -27,7 +29,8 @@ from scipy.special import log_ndtr
 from robustbo.numerics.gp.evidence import LOG_2PI
 from robustbo.numerics.linalg.lapack import Array
 
-E0 = 1e-3  # chance of a value where the model has none: what is said of a region is never beyond all doubt
+E0 = 1e-6  # a value is no accident: it is as good as certain that its point is viable
+BETA = 32.0  # trials that fail by their points fail again: a boundary is as sharp as a thirtieth of what is around it
 
 
 class Outcomes(NamedTuple):
@@ -52,7 +55,7 @@ class Outcomes(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """What a search for the mode needs: see `laplace.mode.Terms`; ``r`` is s g, and ``log_p`` each logarithm of p."""
+    """What a search for the mode needs: see `laplace.mode.Terms`; ``r`` is dlog p / dt, ``log_p`` each log p."""
 
     log_kernel: float
     g: Array
@@ -72,15 +75,15 @@ class Slopes(NamedTuple):
 
 def terms(h: Array, s: Array, log_b: Array, log_c: float) -> Terms:
     """Of ``n`` latent values; exact however far out."""
-    t = s * h
+    t = BETA * s * h
     log_p = np.logaddexp(log_b, log_c + log_ndtr(t))  # eq. 15.1
     r = np.exp(log_c - 0.5 * (t * t + LOG_2PI) - log_p)
-    return Terms(float(log_p.sum()), s * r, r * (t + r), r, t, log_p)  # eq. 15.2, eq. 15.3
+    return Terms(float(log_p.sum()), BETA * s * r, BETA**2 * r * (t + r), r, t, log_p)  # eq. 15.2, eq. 15.3
 
 
 def curvature_slope(at: Terms, s: Array) -> Array:
     """dW / dh."""
-    return s * at.r * (1 - (at.t + at.r) * (at.t + 2 * at.r))  # eq. 15.4
+    return BETA**3 * s * at.r * (1 - (at.t + at.r) * (at.t + 2 * at.r))  # eq. 15.4
 
 
 def by_log_e1(at: Terms, outcomes: Outcomes, e1: float) -> Slopes:
@@ -89,4 +92,4 @@ def by_log_e1(at: Terms, outcomes: Outcomes, e1: float) -> Slopes:
     on_b = np.where(np.logical_or(outcomes.is_ok, outcomes.is_sure), 0.0, 1.0)
     on_log_p = e1 * (on_b * np.exp(-at.log_p) - np.exp(log_ndtr(at.t) - at.log_p))  # eq. 15.5
     on_r = -at.r * (e1 / c + on_log_p)
-    return Slopes(on_log_p, s * on_r, (at.t + 2 * at.r) * on_r)  # eq. 15.6
+    return Slopes(on_log_p, BETA * s * on_r, BETA**2 * (at.t + 2 * at.r) * on_r)  # eq. 15.6

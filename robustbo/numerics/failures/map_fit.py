@@ -33,10 +33,10 @@ from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array, as_tensor
 
 FLAKES = LogNormal(math.log(0.05), 0.7)  # prior of e1
-MEAN = Normal(1.0, 1.0)  # prior of m
+MEAN = Normal(0.5, 1.0)  # prior of m: 7 of 10 points are viable, and it may be all or none
 LOG_E1 = (math.log(2e-3), math.log(0.45))
-REACH = (-6.0, 6.0)  # of m
-BLOCKS = [Block("e1", (math.log(0.05),), LOG_E1, FLAKES), Block("m", (1.0,), REACH, MEAN)]
+REACH = (-4.0, 4.0)  # of m
+BLOCKS = [Block("e1", (math.log(0.05),), LOG_E1, FLAKES), Block("m", (MEAN.loc,), REACH, MEAN)]
 ROUNDS = 3  # of climbs, each from a higher mode
 HIGHER = 1e-6  # nats
 ROUGH, FINE = 1e-2, 1e-4  # relative rises of F at which climbs stop
