@@ -1,7 +1,7 @@
 """The likelihood of trials that ended with a value or failed: a probit with a rate of flakes.
 
-A trial at a point whose latent value is h is viable with probability Phi(beta h), nearly a step. A viable one dies all the same with
-probability e1, a flake; one that is not gives a value all the same with probability e0.
+A trial at a point whose latent value is h is viable with probability Phi(beta h), nearly a step. A viable one dies all
+the same with probability e1, a flake; one that is not gives a value all the same with probability e0.
 
 Notation (all ``n``):
     h    latent value, mean included

@@ -40,7 +40,6 @@ BLOCKS = [Block("e1", (math.log(0.05),), LOG_E1, FLAKES), Block("m", (MEAN.loc,)
 ROUNDS = 3  # of climbs, each from a higher mode
 HIGHER = 1e-6  # nats
 ROUGH, FINE = 1e-2, 1e-4  # relative rises of F at which climbs stop
-SURE = 1e-9  # of e1, where every failure is taken at its word: log-concave to all intents
 
 
 class Given(NamedTuple):
@@ -91,13 +90,14 @@ class Value(NamedTuple):
 def find_mode(model: Model, K: Tensor, e1: float, m: float, start: Array | None = None) -> Mode:
     """The mode near ``n`` latent values less the mean, if given; else the higher of two.
 
-    These are the one near the mean, where lone failures are flakes, and the one where no failure is.
+    These are the one near the mean, where lone failures are flakes, and the one where none is.
     """
     given = model.given(K, e1, m)
     if start is not None:
         return climb(given, place(given, given.terms(start).g))
-    sure = climb(model.given(K, SURE, m), place(model.given(K, SURE, m), np.zeros(len(K))))
-    found = [climb(given, place(given, a)) for a in (np.zeros(len(K)), sure.at.a)]
+    zero = np.zeros(len(K))
+    sure = given._replace(log_b=zero - math.inf)  # log-concave
+    found = [climb(given, place(given, a)) for a in (zero, climb(sure, place(sure, zero)).at.a)]
     return max(found, key=lambda mode: (mode.converged, mode.Psi))
 
 
