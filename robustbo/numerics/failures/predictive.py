@@ -26,7 +26,7 @@ from robustbo.numerics.gp.evidence import LOG_2PI
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
 from robustbo.numerics.linalg import lapack
 
-SAMPLES, STEPS = 64, 15
+SAMPLES, STEPS = 64, 8
 LEAST = 1e-9  # variance of a latent value
 
 
@@ -82,8 +82,8 @@ def predictor(model: Model, kernel: str, X: Tensor, value: Value, generator: np.
     """
     *_, log_e1, m = value.x.tolist()
     e1 = math.exp(log_e1)
-    given = model.given(value.covariance.K, e1, m)
-    C, zeta = samples(given, value.laplace, SAMPLES, STEPS, generator)
+    K = value.covariance.K.numpy()
+    C, zeta = samples(K, m, model.outcomes, e1, value.found, SAMPLES, STEPS, generator)
     t = BETA * (m + C @ zeta)
     either = np.logaddexp(log_e1, math.log1p(-E0 - e1) + log_ndtr(-t))
     flake, region = log_e1 + log_ndtr(t) - either, math.log1p(-E0) + log_ndtr(-t) - either

@@ -1,13 +1,13 @@
-"""Samples of the latent values, since what Laplace's approximation says of failed points is too mild.
+"""Samples of the latent values, since a normal distribution says too mildly what is known of failed points.
 
-A failure says that its latent value lies below zero, and hardly how far: the posterior is skewed, and the normal one of
-the same mode and curvature leaves a fifth of its mass above zero where there is none. So hyperparameters come from
-Laplace's approximation, and predictions from samples: elliptical slices around it, which need no tuning.
+The normal distribution that has the moments of a value below zero leaves a tenth of its mass above. Where points fail
+for sure an ask would come back to them, as long as much is promised. So hyperparameters come from expectation
+propagation, and predictions from samples: elliptical slices around its posterior, which need no tuning.
 
-Notation (no batch dimensions), beside that of `map_fit`:
+Notation (no batch dimensions), beside that of `propagation`:
     C      n x n  Cholesky factor of K with jitter
     zeta   n x S  latent values less the mean, whitened: f = C zeta
-    z      n x S  the same, whitened by Laplace's approximation: zeta = C^-1 f^ + T z
+    z      n x S  the same, whitened by the approximation: zeta = C^-1 f^ + T z
 
 References:
     Murray, Adams and MacKay (2010), Elliptical slice sampling; docs/equations.md section 15.
@@ -16,26 +16,36 @@ References:
 import math
 
 import numpy as np
-from scipy.special import log_ndtr
+from scipy.special import ndtr
 
-from robustbo.numerics.failures.likelihood import BETA
-from robustbo.numerics.failures.map_fit import Given
-from robustbo.numerics.laplace.approximation import Approximation
+from robustbo.numerics.failures.likelihood import BETA, Outcomes
+from robustbo.numerics.failures.propagation import Propagated
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 
 JITTER = 1e-6  # of the prior variance
+LEAST = 1e-100  # of a probability, so that its logarithm is one
 SHRINKS = 30  # of a slice, after which a sample stays where it is
 
 
 def samples(
-    given: Given, laplace: Approximation, count: int, steps: int, generator: np.random.Generator
+    K: Array,
+    m: float,
+    outcomes: Outcomes,
+    e1: float,
+    found: Propagated,
+    count: int,
+    steps: int,
+    generator: np.random.Generator,
 ) -> tuple[Array, Array]:
     """Samples of the posterior.
 
     Args:
-        given: The model at its hyperparameters.
-        laplace: The approximation that the samples start from.
+        K: ``n x n`` prior covariance.
+        m: Constant mean.
+        outcomes: What became of the trials.
+        e1: Rate of flakes.
+        found: The approximation that the samples start from.
         count: How many.
         steps: Slices of each.
         generator: Of all that is drawn.
@@ -43,23 +53,23 @@ def samples(
     Returns:
         C and zeta.
     """
-    n = len(given.s)
-    C, _ = lapack.factor(lapack.on_diagonal(given.K.copy(), JITTER))
+    n = len(K)
+    C, _ = lapack.factor(lapack.on_diagonal(K.copy(), JITTER))
     C = np.tril(C)
-    W = np.maximum(laplace.W.numpy(), 0)
-    G, _ = lapack.factor(np.eye(n) + C.T @ (W[:, None] * C))
+    G, _ = lapack.factor(np.eye(n) + C.T @ (found.sites.tau[:, None] * C))
     T = np.tril(lapack.forward(G, np.eye(n))).T
     both = np.concatenate([T, C @ T])
-    center = lapack.forward(C, laplace.f.numpy())
+    center = lapack.forward(C, K @ found.a)
     middle = np.concatenate([center, C @ center])[:, None]
+    b = np.maximum(np.exp(outcomes.log_b(e1)), LEAST)[:, None]
+    c, slope = math.exp(outcomes.log_c(e1)), BETA * outcomes.s[:, None]
     z = generator.normal(size=(n, count))
     at = both @ z
 
     def height(z: Array, at: Array) -> Array:
         """``S`` log densities, relative to that of the approximation."""
         zeta, f = middle[:n] + at[:n], middle[n:] + at[n:]
-        log_ok = given.log_c + log_ndtr(BETA * given.s[:, None] * (given.m + f))
-        log_p = np.logaddexp(given.log_b[:, None], log_ok).sum(0)
+        log_p = np.log(b + c * ndtr(slope * (m + f))).sum(0)
         return log_p + 0.5 * (np.square(z) - np.square(zeta)).sum(0)
 
     here = height(z, at)
@@ -72,10 +82,10 @@ def samples(
             cos, sin = np.cos(angle[left]), np.sin(angle[left])
             there = z[:, left] * cos + other[:, left] * sin
             at_there = at[:, left] * cos + along[:, left] * sin
-            found = height(there, at_there)
-            is_in = found > level[left]
+            tall = height(there, at_there)
+            is_in = tall > level[left]
             kept = left[is_in]
-            z[:, kept], at[:, kept], here[kept] = there[:, is_in], at_there[:, is_in], found[is_in]
+            z[:, kept], at[:, kept], here[kept] = there[:, is_in], at_there[:, is_in], tall[is_in]
             left = left[~is_in]
             if not len(left):
                 break

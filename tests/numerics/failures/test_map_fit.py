@@ -41,7 +41,7 @@ ALL = np.arange(50)
 def test_the_gradient_of_the_log_posterior_is_that_of_differences():
     model, step = model_of(ALL, with_flakes()), 1e-5
     here = evaluate(model, AT)
-    start = here.laplace.f.numpy()
+    start = here.laplace.a.numpy()
     around = [step * unit for unit in torch.eye(5, dtype=torch.float64)]
     numeric = [(evaluate(model, AT + e, start).F - evaluate(model, AT - e, start).F) / (2 * step) for e in around]
     assert_allclose(slopes(model, here), numeric, rtol=1e-5, atol=1e-6)
@@ -69,7 +69,7 @@ def test_a_search_ends_at_a_maximum_and_finds_the_region():
     model = model_of(ALL, IS_VIABLE)
     found = search(model)
     assert found.converged
-    again = evaluate(model, found.x, found.value.laplace.f.numpy())
+    again = evaluate(model, found.x, found.value.laplace.a.numpy())
     low, high = torch.tensor(model.bounds).T
     inside = (found.x > low + 1e-6) & (found.x < high - 1e-6)
     assert slopes(model, again)[inside].abs().max() < 0.05

@@ -1,0 +1,105 @@
+"""Expectation propagation for the latent values: a normal site for each trial, by the moments of what it says.
+
+A failure says that its latent value lies below zero and hardly how far. At the mode of such a posterior its curvature
+tells nothing of its width, so Laplace's approximation is far off where the step is sharp; the moments are known in
+closed form.
+
+Notation (no batch dimensions), beside that of `likelihood`:
+    K      n x n  prior covariance
+    tau    n      precisions of the sites, not negative
+    nu     n      their precisions times means, of f = h - m
+    a      n      K^-1 times the posterior mean of f
+    mu, v  n      posterior means (of f) and variances
+    mu_, v_       those of the cavities: without the trial's own site
+    u      n      beta s (m + mu_) / sqrt(1 + beta^2 v_)
+    R      n x n  (K + D(tau)^-1)^-1
+
+References:
+    Rasmussen and Williams (2006), section 3.6; docs/equations.md section 15.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from robustbo.numerics.failures.likelihood import BETA, Outcomes, log_outcome
+from robustbo.numerics.gp.evidence import LOG_2PI
+from robustbo.numerics.linalg import lapack
+from robustbo.numerics.linalg.lapack import Array
+
+SWEEPS = 60
+DAMPED = 0.8  # share of the way to a site's moments that a sweep goes
+ENOUGH = 1e-4  # change of the posterior means, of a prior standard deviation, at which sweeps end
+FLAT = 1e-10  # least precision of a site
+
+
+class Sites(NamedTuple):
+    """Where a search for the sites may begin."""
+
+    tau: Array
+    nu: Array
+
+
+class Propagated(NamedTuple):
+    """The approximation.
+
+    Attributes:
+        L: Approximate log marginal likelihood.
+        a: ``n``.
+        R: ``n x n``.
+        u: ``n``, by all trials but each one itself.
+        sites: The sites.
+        converged: Whether they have settled.
+    """
+
+    L: float
+    a: Array
+    R: Array
+    u: Array
+    log_Z: Array
+    sites: Sites
+    converged: bool
+
+
+def propagate(K: Array, m: float, outcomes: Outcomes, e1: float, begin: Sites | None = None) -> Propagated:
+    """The sites at which all moments agree.
+
+    Args:
+        K: ``n x n``.
+        m: Constant mean.
+        outcomes: What became of the trials.
+        e1: Rate of flakes.
+        begin: Sites to begin with; none unless given.
+    """
+    n, s = len(K), outcomes.s
+    tau, nu = (np.full(n, FLAT), np.zeros(n)) if begin is None else begin
+    log_b, log_c = outcomes.log_b(e1), outcomes.log_c(e1)
+    last = np.full(n, math.inf)
+    for sweep in range(SWEEPS):
+        root = np.sqrt(tau)
+        C, _ = lapack.factor(lapack.on_diagonal(root[:, None] * K * root, 1.0))
+        V = lapack.forward(C, root[:, None] * K)
+        v = K.diagonal() - np.einsum("ij,ij->j", V, V)
+        mu = K @ nu - V.T @ (V @ nu)
+        share = np.maximum(1 - tau * v, FLAT)
+        v_, mu_ = v / share, (mu - v * nu) / share
+        width = np.sqrt(1 + BETA**2 * v_)
+        u = BETA * s * (m + mu_) / width
+        log_Z = log_outcome(u, log_b, log_c)
+        if np.abs(mu - last).max() < ENOUGH:
+            break
+        last = mu
+        r, kappa = np.exp(log_c - 0.5 * (u * u + LOG_2PI) - log_Z), BETA * s / width
+        bend = kappa**2 * r * (u + r)
+        target = np.maximum(bend / np.maximum(1 - bend * v_, FLAT), FLAT)
+        mean = mu_ + v_ * kappa * r
+        step = DAMPED if sweep else 1.0
+        nu = nu + step * (mean * (1 / v_ + target) - mu_ / v_ - nu)
+        tau = tau + step * (target - tau)
+    log_det = 2 * float(np.log(C.diagonal()).sum())
+    quadratics = 0.5 * (mu_**2 / v_ + np.log(v_) - mu**2 / v - np.log(v))
+    L = float(log_Z.sum() + quadratics.sum() + 0.5 * nu @ mu - 0.5 * log_det)
+    half = lapack.forward(C, np.diag(root))
+    R = half.T @ half
+    return Propagated(L, nu - tau * mu, R, u, log_Z, Sites(tau, nu), sweep + 1 < SWEEPS)
