@@ -38,13 +38,12 @@ WITHIN = {
         "linalg": set(),
         "gp": {"linalg"},
         "pursuit": {"linalg", "gp"},
-        "laplace": {"linalg"},
-        "failures": {"linalg", "gp", "laplace"},
-        "student_t": {"linalg", "gp", "laplace"},
+        "failures": {"linalg", "gp"},
+        "student_t": {"linalg", "gp"},
         "student_t_process": {"linalg", "gp"},
         "weighted": {"linalg", "gp"},
         "iterative": {"linalg", "gp", "weighted"},  # the robust one has the same weights
-        "committee": {"linalg", "gp", "laplace", "student_t"},  # its experts have Student-t noise
+        "committee": {"linalg", "gp", "student_t"},  # its experts have Student-t noise
         "improvement": {"linalg", "gp", "student_t"},  # under normal and under Student-t predictions
         "baselines": {"linalg", "gp"},
     },

@@ -16,11 +16,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from robustbo.numerics.laplace.approximation import CLAMP
-from robustbo.numerics.laplace.mode import Mode
 from robustbo.numerics.student_t import laplace
-from robustbo.numerics.student_t.laplace import Noise
-from robustbo.numerics.student_t.mode import cold_starts, find_mode
+from robustbo.numerics.student_t.laplace import CLAMP, Noise
+from robustbo.numerics.student_t.mode import Mode, cold_starts, find_mode
 
 
 class Evidences(NamedTuple):

@@ -23,18 +23,19 @@ References:
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from robustbo.numerics.laplace.approximation import Approximation, entering, through
-from robustbo.numerics.laplace.mode import Place, place
-from robustbo.numerics.laplace.signed_posterior import Posterior, posterior
 from robustbo.numerics.linalg.lapack import Array, as_tensor
 from robustbo.numerics.student_t import likelihood
-from robustbo.numerics.student_t.likelihood import Terms
+from robustbo.numerics.student_t.likelihood import Slopes
+from robustbo.numerics.student_t.signed_posterior import Posterior, posterior
+
+CLAMP = 1e-6  # the least curvature in the distributed paper's convention, and GPy's
 
 
 class Noise(NamedTuple):
@@ -62,27 +63,92 @@ class Given(NamedTuple):
     s2: Any
     nu: float
 
-    def terms(self, f: Array) -> Terms:
-        """The likelihood at ``n`` latent values less the mean."""
-        return likelihood.terms(self.y - f, self.s2, self.nu)
-
 
 def given_by(K: Tensor, y: Tensor, noise: Noise) -> Given:
     """Tensors as arrays of the same memory."""
     return Given(K.numpy(), y.numpy(), *numbers(noise))
 
 
-@dataclass(frozen=True, eq=False)
-class Laplace(Approximation):
-    """The approximation at a mode.
+class Place(NamedTuple):
+    """Some a, with what is known there.
 
     Attributes:
+        a: ``n`` values.
+        f: ``n`` values of K a.
+        fall: ``n`` values of g - a.
+        W: ``n`` curvatures.
+        Psi: Height.
+        residual: Largest |a - g|, relative to the largest |g| where that exceeds 1.
+    """
+
+    a: Array
+    f: Array
+    fall: Array
+    W: Array
+    Psi: float
+    residual: float
+
+
+def place(given: Given, a: Array) -> Place:
+    """What is known at a."""
+    f = given.K @ a
+    found = likelihood.terms(given.y - f, given.s2, given.nu)
+    fall = found.g - a
+    return Place(a, f, fall, found.W, found.log_kernel - 0.5 * float(a @ f), residual(fall, found.g))  # eq. 2.1.1
+
+
+def residual(fall: Array, g: Array) -> float:
+    """Largest |a - g|, relative to the largest |g| where that exceeds 1."""
+    return float(np.abs(fall).max()) / max(float(np.abs(g).max()), 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Laplace:
+    """The approximation at a mode. R and v are made when first asked for: a search needs them only where it goes on.
+
+    Attributes:
+        L: Approximate log marginal likelihood.
+        a: ``n`` values of K^-1 f.
+        f: ``n`` latent values at the mode, less the mean.
         r: ``n`` residuals y - m - f.
+        W: ``n`` curvatures with their signs.
+        clamped: ``n`` curvatures as they enter determinant and covariance.
+        signed: The posterior with the signed curvatures.
+        posterior: The posterior with the curvatures as they enter.
         noise: The likelihood's parameters.
     """
 
+    L: Tensor
+    a: Tensor
+    f: Tensor
     r: Tensor
+    W: Tensor
+    clamped: Tensor
+    signed: Posterior
+    posterior: Posterior
     noise: Noise
+
+    @cached_property
+    def half_R(self) -> Array:
+        """``n x n`` lower triangle of R with half of its diagonal."""
+        return self.posterior.half_R
+
+    @cached_property
+    def R(self) -> Tensor:
+        """``n x n``: the variance of a prediction is k** - k*' R k*, its mean m + k*' a."""
+        return torch.from_numpy(self.half_R + self.half_R.T)
+
+    def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
+        """See `gp.posterior.Posterior`."""
+        return k @ self.a, k @ self.R @ k.mT  # eq. 2.2.2, eq. 2.3.2
+
+    @cached_property
+    def v(self) -> Tensor:
+        """``n`` posterior variances of the latent values, the diagonal of Sig."""
+        clamped = self.clamped.numpy()
+        if clamped.min() < CLAMP:
+            return torch.from_numpy(self.posterior.variances)
+        return torch.from_numpy((clamped - 2 * self.half_R.diagonal()) / (clamped * clamped))
 
 
 class Gradient(NamedTuple):
@@ -131,12 +197,13 @@ def approximate(
     given = given_by(K, y - m, noise)
     at = place(given, a.numpy()) if at is None else at
     signed = posterior(given.K, at.W) if signed is None else signed
-    enters = entering(at, signed, is_clamped)
+    clamped = np.maximum(at.W, CLAMP) if is_clamped else at.W  # eq. 2.3.1
+    used = posterior(given.K, clamped) if is_clamped and bool((at.W < CLAMP).any()) else signed
     log_scales = len(a) * (float(np.log(given.s2).mean()) if noise.s2.dim() else math.log(given.s2))
     log_p = len(a) * likelihood.log_normalizer_of(given.nu) - 0.5 * log_scales
-    L = as_tensor(enters.log_evidence(log_p, at))
-    f, W, clamped, r = (torch.from_numpy(x) for x in (at.f, at.W, enters.clamped, given.y - at.f))
-    return Laplace(L, a, f, W, clamped, signed, enters.posterior, r, noise)
+    L = log_p + at.Psi - 0.5 * used.log_det if used.is_maximum else -math.inf  # eq. 2.2.1
+    f, r, W, clamped_ = (torch.from_numpy(x) for x in (at.f, given.y - at.f, at.W, clamped))
+    return Laplace(as_tensor(L), a, f, r, W, clamped_, signed, used, noise)
 
 
 def unclamped(at: Laplace) -> Laplace:
@@ -155,10 +222,20 @@ def gradient(at: Laplace, *, is_nu_free: bool = True) -> Gradient:
     References:
         docs/equations.md section 2.4.
     """
-    (s2, nu), zero = numbers(at.noise), as_tensor(0.0)
-    shares = likelihood.shares(at.r.numpy(), s2, nu)
-    found = through(at, likelihood.curvature_slope(shares, nu))
-    by_s2 = torch.from_numpy(found.along(*likelihood.by_log_s2(shares, nu)))
-    by_nu = (x.numpy() for x in likelihood.by_log_nu(at.r, *at.noise)) if is_nu_free else ()
-    log_nu = as_tensor(found.along(*by_nu).sum()) if is_nu_free else zero
-    return Gradient(torch.from_numpy(found.K), by_s2, log_nu, torch.from_numpy(found.m))
+    a, r, W, clamped, v = (x.numpy() for x in (at.a, at.r, at.W, at.clamped, at.v))
+    s2, nu = numbers(at.noise)
+    variances = v * (clamped == W)
+    shares = likelihood.shares(r, s2, nu)
+    s = -0.5 * variances * likelihood.curvature_slope(shares, nu)  # eq. 2.4.1
+    z = at.signed.solve(s)
+    Kz = at.signed.K @ z
+    by_K = (0.5 * a + z)[:, None] * a  # eq. 2.4.5
+    by_K -= at.half_R.T
+
+    def along(slopes: Slopes) -> Array:
+        return slopes.log_p - 0.5 * variances * slopes.W + Kz * slopes.g  # eq. 2.4.3
+
+    by_s2 = along(likelihood.by_log_s2(shares, nu))
+    by_nu = along(Slopes(*(x.numpy() for x in likelihood.by_log_nu(at.r, *at.noise)))).sum() if is_nu_free else 0.0
+    by_m = a + z  # eq. 2.4.4
+    return Gradient(torch.from_numpy(by_K), torch.from_numpy(by_s2), as_tensor(by_nu), torch.from_numpy(by_m))

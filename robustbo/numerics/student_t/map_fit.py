@@ -29,11 +29,10 @@ from robustbo.numerics.gp.covariance import Covariance
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.multistart import highest
 from robustbo.numerics.gp.parameters import Block, LogNormal
-from robustbo.numerics.laplace.mode import ENOUGH
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.student_t import likelihood
 from robustbo.numerics.student_t.laplace import Laplace, Noise, approximate, gradient, numbers
-from robustbo.numerics.student_t.mode import cold_starts, find_mode
+from robustbo.numerics.student_t.mode import ENOUGH, cold_starts, find_mode
 
 DOF_PRIOR = LogNormal(2.5, 1.0)  # weak: its median is 12 degrees of freedom, its mode 4.5
 LOG_DOF = (math.log(2.0), math.log(1e4))

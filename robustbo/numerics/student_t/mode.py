@@ -11,21 +11,52 @@ References:
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from robustbo.numerics.laplace.mode import CLOSE, Mode, Place, again, climb, place, residual
-from robustbo.numerics.laplace.signed_posterior import posterior
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 from robustbo.numerics.student_t import likelihood
-from robustbo.numerics.student_t.laplace import Given, Noise, given_by
+from robustbo.numerics.student_t.laplace import Given, Noise, Place, given_by, place, residual
+from robustbo.numerics.student_t.signed_posterior import Posterior, posterior
 
-EM_STEPS = 30
-NEAR = 1e-3  # residual where expectation maximization hands over
+EM_STEPS, NEWTON_STEPS = 30, 100
+CLOSE = 1e-10  # largest |a - g|, relative to the largest |g| where that exceeds 1
+ENOUGH = 1e-7  # likewise: the evidence is as exact as can be then, and its gradient to that order
+NEAR = 1e-3  # where expectation maximization hands over, likewise
 FAR = 0.5  # likewise: a step of Newton's method that ends farther off did not begin near a mode
+FLAT = 1e-4  # where Psi's rounding hides its rise, likewise: the residual is the judge then
+LEVEL = 1e-13  # relative fall of Psi that may be rounding anywhere
+HALVINGS = 30
+
+
+class Mode(NamedTuple):
+    """A local maximum.
+
+    Attributes:
+        at: Where it is.
+        num_iter: Steps of Newton's method.
+        converged: Whether the residual is as small as was wanted, or at most `ENOUGH`, below which rounding decides.
+        signed: The posterior with the curvatures there.
+    """
+
+    at: Place
+    num_iter: int
+    converged: bool
+    signed: Posterior
+
+    @property
+    def a(self) -> Tensor:
+        """``n`` values of K^-1 f."""
+        return torch.from_numpy(self.at.a)
+
+    @property
+    def Psi(self) -> float:
+        """Its height."""
+        return self.at.Psi
 
 
 def find_mode(
@@ -57,12 +88,12 @@ def begin(given: Given, f: Array, em_steps: int, close: float = CLOSE) -> Place:
     """Where to climb from: a step of Newton's method from f if none of the other kind is wanted."""
     if em_steps:
         return place(given, em(given, f, em_steps))
-    at = given.terms(f)
+    at = likelihood.terms(given.y - f, given.s2, given.nu)
     signed = posterior(given.K, at.W)
     here = place(given, signed.solve(at.W * f + at.g)) if signed.is_maximum else None
     if here is None or not here.residual <= FAR:
         return place(given, em(given, f))
-    return again(given, here, signed, close)
+    return _again(given, here, signed, close)
 
 
 def em(given: Given, f: Array, steps: int = EM_STEPS) -> Array:
@@ -76,6 +107,56 @@ def em(given: Given, f: Array, steps: int = EM_STEPS) -> Array:
             break
         V = found.V
     return a
+
+
+def climb(given: Given, here: Place, close: float = CLOSE) -> Mode:
+    """Newton's method, with the signed curvatures where that rises, with the positive ones where not."""
+    steps = 0
+    while True:
+        signed = posterior(given.K, here.W)
+        if steps == NEWTON_STEPS or (here.residual <= close and signed.is_maximum):
+            break
+        there = _step(given, here, signed, close) if signed.is_maximum else None
+        if there is None and bool((here.W < 0).any()):
+            there = _step(given, here, posterior(given.K, np.maximum(here.W, 0)), close)
+        if there is None:
+            break
+        here, steps = there, steps + 1
+    return Mode(here, steps, here.residual <= max(close, ENOUGH), signed)
+
+
+def _step(given: Given, here: Place, factors: Posterior, close: float) -> Place | None:
+    """Where a Newton step with these curvatures leads, shortened until Psi rises; None where it cannot."""
+    move = factors.solve(here.fall)  # eq. 2.1.3
+    share = 1.0
+    for _ in range(HALVINGS):
+        there = place(given, here.a + share * move)
+        if _is_better(here, there):
+            return _again(given, there, factors, close) if share == 1 else there
+        share *= 0.5
+    return None
+
+
+def _again(given: Given, here: Place, factors: Posterior, close: float) -> Place:
+    """After a full step more with the same factors, while they lead ten times nearer: the first makes it cubic.
+
+    References:
+        Potra and Ptak (1984), Nondiscrete induction and iterative processes.
+    """
+    while here.residual > close:
+        before, there = here, place(given, here.a + factors.solve(here.fall))
+        if not _is_better(before, there):
+            break
+        here = there
+        if here.residual > 0.1 * before.residual:
+            break
+    return here
+
+
+def _is_better(here: Place, there: Place) -> bool:
+    fall = here.Psi - there.Psi
+    is_hidden = here.residual < FLAT or fall <= LEVEL * abs(here.Psi)
+    return fall < 0 or (is_hidden and there.residual < 0.9 * here.residual)
 
 
 def _solve(given: Given, V: Array) -> Array:

@@ -6,10 +6,9 @@ import torch
 from numpy.testing import assert_allclose
 
 from robustbo.numerics.gp.kernels import squared_differences
-from robustbo.numerics.laplace.approximation import CLAMP
-from robustbo.numerics.laplace.signed_posterior import posterior
-from robustbo.numerics.student_t.laplace import Noise, approximate, gradient
+from robustbo.numerics.student_t.laplace import CLAMP, Noise, approximate, gradient
 from robustbo.numerics.student_t.mode import cold_starts, find_mode
+from robustbo.numerics.student_t.signed_posterior import posterior
 from tests.numerics.dense import pullback
 from tests.numerics.student_t.laplace_cases import NAMES, load
 

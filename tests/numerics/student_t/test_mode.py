@@ -6,12 +6,10 @@ import pytest
 import torch
 
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
-from robustbo.numerics.laplace import mode as newton
-from robustbo.numerics.laplace.mode import climb, place
 from robustbo.numerics.student_t import likelihood
 from robustbo.numerics.student_t import mode as laplace_mode
-from robustbo.numerics.student_t.laplace import Noise, approximate, given_by
-from robustbo.numerics.student_t.mode import cold_starts, em, find_mode
+from robustbo.numerics.student_t.laplace import Noise, approximate, given_by, place
+from robustbo.numerics.student_t.mode import climb, cold_starts, em, find_mode
 from tests.numerics.student_t.laplace_cases import NAMES, load
 
 
@@ -120,9 +118,8 @@ class TestFromAModeNearby:
 
     def test_more_steps_with_the_same_factors_spare_factorizations(self, monkeypatch):
         start, counts = self.start, []
-        for again in (newton.again, lambda _, here, *__: here):
-            monkeypatch.setattr(newton, "again", again)
-            monkeypatch.setattr(laplace_mode, "again", again)
+        for again in (laplace_mode._again, lambda _, here, *__: here):
+            monkeypatch.setattr(laplace_mode, "_again", again)
             counts.append(find_mode(self.K, self.y, self.noise, [start], em_steps=0).num_iter)
         assert counts[0] < counts[1]
 
@@ -141,6 +138,6 @@ def test_what_is_no_better_ends_the_steps_with_the_same_factors(there, monkeypat
     K, y, noise = draw(torch.Generator().manual_seed(5))
     given = given_by(K, y, noise)
     here = place(given, y.numpy())._replace(Psi=0.0, residual=0.2)
-    factors = newton.posterior(given.K, np.ones(len(y)))
-    monkeypatch.setattr(newton, "place", lambda *_: here._replace(**there))
-    assert newton.again(given, here, factors, 1e-10) is here
+    factors = laplace_mode.posterior(given.K, np.ones(len(y)))
+    monkeypatch.setattr(laplace_mode, "place", lambda *_: here._replace(**there))
+    assert laplace_mode._again(given, here, factors, 1e-10) is here
