@@ -84,7 +84,7 @@ WITHIN = {
         "quarantine": {"observations"},
         "distinct": {"observations"},
         "fit": {"cache", "evidence", "observations", "quarantine", "warm_start"},
-        "viability": {"cache", "observations"},
+        "viability": {"cache", "observations", "warm_start"},
         "failures": {"cache", "observations", "viability"},
         "away": {"observations", "distinct", "viability"},
         "acquisition": {"observations", "fit", "log_ei", "viability"},
@@ -202,8 +202,11 @@ def test_what_may_be_imported_makes_no_circle():
 @pytest.mark.parametrize(
     ("seen", "by"),
     [
-        (("trials", "history", "History"), ["decide", "fit", "incumbent", "observations", "outliers"]),
-        (("trials", "settings", "Settings"), ["decide", "fit", "incumbent", "ladder", "observations", "outliers"]),
+        (("trials", "history", "History"), ["decide", "failures", "fit", "incumbent", "observations", "outliers"]),
+        (
+            ("trials", "settings", "Settings"),
+            ["decide", "failures", "fit", "incumbent", "ladder", "observations", "outliers"],
+        ),
     ],
 )
 def test_a_decision_looks_at_histories_and_settings_at_its_border_alone(seen, by):
@@ -251,6 +254,7 @@ def test_only_surrogates_are_modules():
 MODULES_ELSEWHERE = {
     "robustbo.ax.strategy.LowerBound",
     "robustbo.loop.log_ei.LogNEI",
+    "robustbo.loop.log_ei.LogViable",
     "robustbo.loop.log_ei.StudentTLogExpectedImprovement",
 }
 

@@ -15,10 +15,10 @@ from torch import Tensor
 from robustbo import seeds
 from robustbo.determinism.isolation import drawing_in_python, drawing_nothing
 from robustbo.loop.fit import Fitted
-from robustbo.loop.log_ei import NUM_SAMPLES, LogNEI, StudentTLogExpectedImprovement, is_student_t
+from robustbo.loop.log_ei import NUM_SAMPLES, LogNEI, LogViable, StudentTLogExpectedImprovement, is_student_t
 from robustbo.loop.observations import Row
-from robustbo.loop.viability import LogViable, Viability
-from robustbo.searchspace.encoding import categories
+from robustbo.loop.viability import Viability
+from robustbo.searchspace.encoding import categories, one_hot_inputs
 from robustbo.searchspace.parameters import Choice
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.common.contract import capabilities, quiet
@@ -143,4 +143,4 @@ def _function(
     function = build(name, fitted.model, fitted.X, X_pending, seeds.derive(seed, 0, "samples") % 2**31)
     if fitted.is_ours:  # its samples are drawn
         function.forward = drawing_nothing()(function.forward)
-    return function if viability is None else LogViable(function, viability)
+    return function if viability is None else LogViable(function, viability.predictor, one_hot_inputs(fitted.space))

@@ -7,11 +7,13 @@ from botorch.acquisition import AcquisitionFunction
 from botorch.acquisition.analytic import AnalyticAcquisitionFunction
 from botorch.acquisition.objective import PosteriorTransform
 from botorch.models.model import Model
+from botorch.models.transforms.input import InputTransform
 from botorch.utils.sampling import draw_sobol_normal_samples
 from botorch.utils.transforms import t_batch_mode_transform
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from robustbo.numerics.failures.predictive import Predictor
 from robustbo.numerics.gp.posterior import stacked
 from robustbo.numerics.improvement.noisy import Improvement, log_mixed_improvement, over
 from robustbo.numerics.improvement.student_t import log_improvement
@@ -116,6 +118,47 @@ class StudentTLogExpectedImprovement(AnalyticAcquisitionFunction):
         df = df.squeeze(-1).squeeze(-1) if df.dim() == posterior.mean.dim() else df
         z = (mean - self.best_f) / scale if self.maximize else (self.best_f - mean) / scale
         return log_improvement(z, df) + scale.log()  # eq. 5.1
+
+
+class LogViable(AcquisitionFunction):
+    """The logarithm of an acquisition function times the probability that a value is obtained, of one point.
+
+    Args:
+        function: Gives logarithms.
+        predictor: Where trials give a value.
+        transform: From the points to the predictor's inputs; none unless given.
+    """
+
+    def __init__(
+        self, function: AcquisitionFunction, predictor: Predictor, transform: InputTransform | None = None
+    ) -> None:
+        super().__init__(function.model)
+        self._function, self._predictor, self._transform = function, predictor, transform
+        for name in ("X_baseline", "X_pending"):  # near which a search looks
+            if hasattr(function, name):
+                setattr(self, name, getattr(function, name))
+
+    @t_batch_mode_transform(expected_q=1)
+    def forward(self, X: Tensor) -> Tensor:
+        """The logarithm at ``b x 1 x d`` points."""
+        Z = X if self._transform is None else self._transform.transform(X)
+        return self._function(X) + _LogProbability.apply(Z.squeeze(-2), self._predictor)
+
+
+class _LogProbability(torch.autograd.Function):
+    """`Predictor.log_viable` with its explicit gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, Z: Tensor, predictor: Predictor) -> Tensor:
+        value, gradient = predictor.log_viable(Z)
+        ctx.save_for_backward(gradient)
+        return value
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, by_value: Tensor) -> tuple[Tensor, None]:
+        (gradient,) = ctx.saved_tensors
+        return by_value.unsqueeze(-1) * gradient, None
 
 
 def is_student_t(model: Model, X: Tensor) -> bool:

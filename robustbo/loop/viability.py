@@ -10,18 +10,14 @@ none (``retry=False``) is no flake to the model either.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import torch
-from botorch.acquisition import AcquisitionFunction
-from botorch.utils.transforms import t_batch_mode_transform
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from robustbo import seeds
 from robustbo.loop.cache import FitCache
 from robustbo.loop.observations import Data, Row
+from robustbo.loop.warm_start import COLD_EVERY
 from robustbo.numerics.failures.likelihood import Outcomes
 from robustbo.numerics.failures.map_fit import Model, search
 from robustbo.numerics.failures.predictive import Predictor, predictor
@@ -68,18 +64,26 @@ def viability(data: Data, seed: int, fits: FitCache) -> Viability | None:
     failed = {trial.number: trial.retry is False for trial in data.failed if trial.retry is not True}
     if not failed:
         return None
-    ok = [trial.number for trial in (*data.told, *data.excluded)]
-    numbers = tuple(sorted([*ok, *failed]))
-    is_ok, is_sure = ([number in some for number in numbers] for some in (ok, [n for n in failed if failed[n]]))
-    rows = tuple(data.rows_of(numbers))
+    ok = {trial.number for trial in (*data.told, *data.excluded)}
+    ended = [(number, data.rows[number], number in ok, failed.get(number, False)) for number in sorted(ok | {*failed})]
+    return _fitted_to(data.space, tuple(ended), seed, fits)
+
+
+def _fitted_to(space: Space, ended: tuple[tuple[int, Row, bool, bool], ...], seed: int, fits: FitCache) -> Viability:
+    """That of trials, of which the number, the row, and whether there is a value, or none for sure, are given."""
 
     def fit() -> Viability:
-        return Viability(data.space, numbers, fitted(inputs(data.space, rows), is_ok, is_sure, seed))
+        numbers, rows, is_ok, is_sure = zip(*ended, strict=True)
+        is_cold = len(ended) <= COLD_EVERY or len(ended) % COLD_EVERY == 0
+        before = None if is_cold else _fitted_to(space, ended[:-1], seed, fits).predictor.x
+        return Viability(space, numbers, fitted(inputs(space, rows), is_ok, is_sure, seed, before))
 
-    return fits.get(("viability", data.space, numbers, rows, tuple(is_ok), tuple(is_sure), seed), fit)
+    return fits.get(("viability", space, ended, seed), fit)
 
 
-def fitted(X: Tensor, is_ok: Sequence[bool], is_sure: Sequence[bool], seed: int) -> Predictor:
+def fitted(
+    X: Tensor, is_ok: Sequence[bool], is_sure: Sequence[bool], seed: int, before: Tensor | None = None
+) -> Predictor:
     """The model fitted to how trials ended.
 
     Args:
@@ -87,46 +91,9 @@ def fitted(X: Tensor, is_ok: Sequence[bool], is_sure: Sequence[bool], seed: int)
         is_ok: Whether each of ``n`` trials ended with a value.
         is_sure: Whether it failed by its point, by the user's word.
         seed: Of the samples.
+        before: Hyperparameters where the search begins; several places unless given.
     """
     outcomes = Outcomes(np.array(is_ok), np.array(is_sure))
     model = Model(outcomes, stationary(X, KERNEL, length_scale_prior(X.shape[-1]), None))
-    return predictor(model, KERNEL, X, search(model).value, seeds.generator(seed, len(X), "failures"))
-
-
-class LogViable(AcquisitionFunction):
-    """The logarithm of an acquisition function times the probability that a value is obtained, of one point.
-
-    Args:
-        function: Gives logarithms.
-        viability: Where trials give a value.
-    """
-
-    def __init__(self, function: AcquisitionFunction, viability: Viability) -> None:
-        super().__init__(function.model)
-        self._function, self._predictor = function, viability.predictor
-        self._one_hot = one_hot_inputs(viability.space)
-        for name in ("X_baseline", "X_pending"):  # near which a search looks
-            if hasattr(function, name):
-                setattr(self, name, getattr(function, name))
-
-    @t_batch_mode_transform(expected_q=1)
-    def forward(self, X: Tensor) -> Tensor:
-        """The logarithm at ``b x 1 x d`` points."""
-        Z = X if self._one_hot is None else self._one_hot.transform(X)
-        return self._function(X) + _LogP.apply(Z.squeeze(-2), self._predictor)
-
-
-class _LogP(torch.autograd.Function):
-    """`Predictor.log_viable` with its explicit gradient."""
-
-    @staticmethod
-    def forward(ctx: Any, Z: Tensor, predictor: Predictor) -> Tensor:
-        value, gradient = predictor.log_viable(Z)
-        ctx.save_for_backward(gradient)
-        return value
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, by_value: Tensor) -> tuple[Tensor, None]:
-        (gradient,) = ctx.saved_tensors
-        return by_value.unsqueeze(-1) * gradient, None
+    value = search(model, None if before is None else [before]).value
+    return predictor(model, KERNEL, X, value, seeds.generator(seed, len(X), "failures"))

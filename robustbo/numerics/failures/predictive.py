@@ -26,7 +26,7 @@ from robustbo.numerics.gp.evidence import LOG_2PI
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
 from robustbo.numerics.linalg import lapack
 
-SAMPLES, STEPS = 64, 8
+SAMPLES, STEPS = 48, 6
 LEAST = 1e-9  # variance of a latent value
 
 
@@ -42,6 +42,7 @@ class Predictor(NamedTuple):
         al: ``n x S``.
         P: ``n x n`` inverse of K with jitter.
         log_odds: ``n`` logarithms of the odds that a trial, if it has failed, was a flake, and not its point's doing.
+        x: The fit's hyperparameters; see `map_fit`.
     """
 
     kernel: str
@@ -52,6 +53,7 @@ class Predictor(NamedTuple):
     al: Tensor
     P: Tensor
     log_odds: Tensor
+    x: Tensor
 
     def log_viable(self, Z: Tensor) -> tuple[Tensor, Tensor]:
         """``q`` log probabilities of a value at ``q x d`` points, exact however small; their ``q x d`` gradients."""
@@ -90,4 +92,4 @@ def predictor(model: Model, kernel: str, X: Tensor, value: Value, generator: np.
     odds = logsumexp(flake, axis=1) - logsumexp(region, axis=1)  # eq. 15.10
     inverse = lapack.forward(C, np.eye(len(C)))
     al, P = torch.from_numpy(inverse.T @ zeta), torch.from_numpy(inverse.T @ inverse)
-    return Predictor(kernel, value.x[:-2].exp(), m, e1, X, al, P, torch.from_numpy(odds))
+    return Predictor(kernel, value.x[:-2].exp(), m, e1, X, al, P, torch.from_numpy(odds), value.x)

@@ -5,22 +5,26 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from robustbo.numerics.failures.likelihood import E0, Outcomes
+from robustbo.numerics.failures import propagation
+from robustbo.numerics.failures.likelihood import BETA, Outcomes, log_outcome
 from robustbo.numerics.failures.map_fit import Model, evaluate, search, slopes
-from robustbo.numerics.failures.predictive import Predictor, left_out, log_odds
+from robustbo.numerics.failures.predictive import predictor
+from robustbo.numerics.failures.propagation import propagate
+from robustbo.numerics.failures.sampling import samples
 from robustbo.numerics.gp.covariance import stationary
 from robustbo.numerics.gp.parameters import LogNormal
 
-PRIORS = LogNormal(math.sqrt(2) + math.log(2) / 2, math.sqrt(3)), LogNormal(2.5, 1.0)
-X = torch.rand(50, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+PRIOR = LogNormal(math.sqrt(2) + math.log(2) / 2, math.sqrt(3))
+X = torch.rand(60, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 IS_VIABLE = (X[:, 0] * X[:, 1] < 0.3).numpy()
-FLAKES = np.flatnonzero(IS_VIABLE)[[2, 11]]
-AT = torch.tensor([math.log(0.3), math.log(0.5), math.log(3.0), math.log(0.05), 0.7], dtype=torch.float64)
+FLAKES = np.flatnonzero((X[:, 0] * X[:, 1] < 0.1).numpy())[[2, 7]]  # far from the boundary
+AT = torch.tensor([math.log(0.3), math.log(0.5), math.log(0.05), 0.4], dtype=torch.float64)
+ALL = np.arange(60)
 
 
-def model_of(rows, is_ok):
-    chosen = X[rows]
-    return Model(Outcomes(is_ok[rows], np.zeros(len(rows), bool)), stationary(chosen, "matern52", *PRIORS))
+def model_of(rows, is_ok, is_sure=None):
+    outcomes = Outcomes(is_ok[rows], np.zeros(len(rows), bool) if is_sure is None else is_sure)
+    return Model(outcomes, stationary(X[rows], "matern52", PRIOR, None))
 
 
 def with_flakes():
@@ -29,82 +33,110 @@ def with_flakes():
     return is_ok
 
 
-def predictor(value, chosen):
-    *_, log_e1, m = value.x.tolist()
-    l, s2f = value.x[:2].exp(), value.x[2].exp()
-    return Predictor("matern52", l, s2f, m, math.exp(log_e1), chosen, value.laplace.a, value.laplace.R)
+def predicts(model, rows, value, seed=0):
+    return predictor(model, "matern52", X[rows], value, np.random.default_rng(seed))
 
 
-ALL = np.arange(50)
+class TestEvidence:
+    @pytest.mark.parametrize("rows", [ALL[:6], ALL[10:18]])
+    def test_it_is_the_integral(self, rows):
+        model = model_of(rows, with_flakes())
+        at = evaluate(model, AT)
+        K, n = at.covariance.K.numpy(), len(rows)
+        f = np.linalg.cholesky(K + 1e-9 * np.eye(n)) @ np.random.default_rng(0).normal(size=(n, 200_000))
+        e1, m = math.exp(AT[-2]), AT[-1].item()
+        t = BETA * model.outcomes.s[:, None] * (m + f)
+        log_p = log_outcome(t, model.outcomes.log_b(e1)[:, None], model.outcomes.log_c(e1)).sum(0)
+        assert pytest.approx(np.log(np.exp(log_p).mean()), abs=0.15) == at.found.L
+
+    def test_its_gradient_is_that_of_differences(self, monkeypatch):
+        monkeypatch.setattr(propagation, "ENOUGH", 1e-10)
+        monkeypatch.setattr(propagation, "SWEEPS", 1000)
+        model, step = model_of(ALL[:20], IS_VIABLE), 1e-5
+        here = evaluate(model, AT)
+        around = [step * unit for unit in torch.eye(4, dtype=torch.float64)]
+        begin = here.found.sites
+        numeric = [(evaluate(model, AT + e, begin).F - evaluate(model, AT - e, begin).F) / (2 * step) for e in around]
+        assert_allclose(slopes(model, here), numeric, rtol=1e-3, atol=1e-3)
+
+    def test_one_trial_has_the_probability_that_it_has(self):
+        outcomes = Outcomes(np.array([True]), np.array([False]))
+        found = propagate(np.ones((1, 1)), 0.4, outcomes, 0.05)
+        u = BETA * 0.4 / math.sqrt(1 + BETA**2)
+        assert pytest.approx(math.log(0.95 * 0.5 * math.erfc(-u / math.sqrt(2))), abs=1e-4) == found.L
 
 
-def test_the_gradient_of_the_log_posterior_is_that_of_differences():
-    model, step = model_of(ALL, with_flakes()), 1e-5
-    here = evaluate(model, AT)
-    start = here.laplace.a.numpy()
-    around = [step * unit for unit in torch.eye(5, dtype=torch.float64)]
-    numeric = [(evaluate(model, AT + e, start).F - evaluate(model, AT - e, start).F) / (2 * step) for e in around]
-    assert_allclose(slopes(model, here), numeric, rtol=1e-5, atol=1e-6)
+class TestSearch:
+    def test_it_finds_the_region(self):
+        model = model_of(ALL, IS_VIABLE)
+        found = search(model)
+        assert found.converged
+        Z = torch.rand(2000, 2, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+        p = predicts(model, ALL, found.value).log_viable(Z)[0].exp()
+        assert ((p > 0.5) == (Z[:, 0] * Z[:, 1] < 0.3)).double().mean() > 0.93
+
+    def test_no_start_is_far_below_the_highest(self):
+        model = model_of(ALL, with_flakes())
+        ends = [search(model, [start]).F for start in model.starts]
+        assert max(ends) - 0.1 <= search(model).F
 
 
-def test_the_evidence_is_the_integral_that_importance_sampling_gives():
-    rows = ALL[:8]
-    model = model_of(rows, with_flakes())
-    at = evaluate(model, AT, is_clamped=False)
-    K, m = at.covariance.K, AT[-1].item()
-    Sig = torch.linalg.inv(torch.linalg.inv(K) + torch.diag(at.laplace.W))
-    proposal = torch.distributions.MultivariateNormal(at.laplace.f, 1.5 * Sig)
-    torch.manual_seed(0)
-    f = proposal.sample((200_000,))
-    given = model.given(K, math.exp(AT[-2]), m)
-    log_p = torch.from_numpy(
-        np.logaddexp(given.log_b, given.log_c + torch.special.log_ndtr(torch.from_numpy(given.s) * (m + f)).numpy())
-    ).sum(-1)
-    prior = torch.distributions.MultivariateNormal(torch.zeros(8, dtype=torch.float64), K)
-    log_L = torch.logsumexp(log_p + prior.log_prob(f) - proposal.log_prob(f), 0) - math.log(len(f))
-    assert at.laplace.L.item() == pytest.approx(log_L.item(), abs=0.1)
+class TestFlakes:
+    def test_they_are_told_from_the_region(self):
+        model = model_of(ALL, with_flakes())
+        odds = predicts(model, ALL, search(model).value).log_odds.numpy()
+        is_flake, failed = np.isin(ALL, FLAKES), ~with_flakes()
+        assert odds[is_flake].min() > 0
+        assert odds[failed & ~is_flake].max() < odds[is_flake].min()
+        assert (odds[failed & ~is_flake] < 0).mean() > 0.9
+
+    def test_one_that_somebody_says_is_none_shuts_its_surroundings(self):
+        is_sure = np.isin(ALL, FLAKES)
+        there = X[FLAKES]
+        said, unsaid = model_of(ALL, with_flakes(), is_sure), model_of(ALL, with_flakes())
+        p = [predicts(m, ALL, evaluate(m, AT)).log_viable(there)[0].exp() for m in (said, unsaid)]
+        assert (p[0] < p[1] - 0.3).all()
 
 
-def test_a_search_ends_at_a_maximum_and_finds_the_region():
-    model = model_of(ALL, IS_VIABLE)
-    found = search(model)
-    assert found.converged
-    again = evaluate(model, found.x, found.value.laplace.a.numpy())
-    low, high = torch.tensor(model.bounds).T
-    inside = (found.x > low + 1e-6) & (found.x < high - 1e-6)
-    assert slopes(model, again)[inside].abs().max() < 0.05
-    Z = torch.rand(2000, 2, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-    p = predictor(found.value, X).log_viable(Z)[0].exp()
-    assert ((p > 0.5) == (Z[:, 0] * Z[:, 1] < 0.3)).double().mean() > 0.9
+class TestPredictions:
+    def test_the_gradient_is_that_of_differences(self):
+        model = model_of(ALL, IS_VIABLE)
+        found = predicts(model, ALL, evaluate(model, AT))
+        Z = torch.rand(6, 2, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
+        for reach in (1.0, 5.0):  # far in the tail too
+            far = found._replace(al=reach * found.al)
+            units = 1e-6 * torch.eye(2, dtype=torch.float64)
+            numeric = torch.stack([(far.log_viable(Z + e)[0] - far.log_viable(Z - e)[0]) / 2e-6 for e in units], -1)
+            torch.testing.assert_close(far.log_viable(Z)[1], numeric, rtol=1e-4, atol=1e-5)
+
+    def test_they_are_those_of_many_samples_that_went_far(self, monkeypatch):
+        model = model_of(ALL[:30], with_flakes())
+        value = evaluate(model, AT)
+        few = predicts(model, ALL[:30], value)
+        monkeypatch.setattr("robustbo.numerics.failures.predictive.SAMPLES", 1000)
+        monkeypatch.setattr("robustbo.numerics.failures.predictive.STEPS", 100)
+        many = predicts(model, ALL[:30], value, seed=1)
+        Z = torch.rand(200, 2, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+        p, q = few.log_viable(Z)[0].exp(), many.log_viable(Z)[0].exp()
+        assert (p - q).square().mean().sqrt() < 0.05
+        assert (p - q).mean().abs() < 0.02
+
+    def test_a_point_that_failed_for_sure_is_more_surely_so_than_a_normal_posterior_says(self):
+        model = model_of(ALL, IS_VIABLE)
+        value = evaluate(model, AT)
+        failed = X[~IS_VIABLE]
+        p = predicts(model, ALL, value).log_viable(failed)[0].exp()
+        K, found = value.covariance.K, value.found
+        mu, R = AT[-1] + K @ torch.from_numpy(found.a), torch.from_numpy(found.R)
+        v = (K - K @ R @ K).diagonal().clamp_min(0)
+        normal = torch.special.ndtr(mu / (v + BETA**-2).sqrt())[torch.from_numpy(~IS_VIABLE)]
+        assert p.log().mean() < normal.log().mean() - 0.5
 
 
-def test_flakes_are_told_from_the_region():
-    value = search(model_of(ALL, with_flakes())).value
-    odds, failed = log_odds(value), ~with_flakes()
-    is_flake = np.isin(ALL, FLAKES)
-    assert odds[is_flake].min() > odds[failed & ~is_flake].max()
-    assert odds[is_flake].min() > 0
-    assert (odds[failed & ~is_flake] < 0).mean() > 0.9
-
-
-def test_what_the_others_say_is_what_a_fit_without_the_trial_says():
-    is_ok = with_flakes()
-    at = evaluate(model_of(ALL, is_ok), AT, is_clamped=False)
-    found = left_out(at, AT[-1].item())
-    for i in (0, 3, FLAKES[0]):
-        rest = np.delete(ALL, i)
-        alone = evaluate(model_of(rest, is_ok), AT, is_clamped=False)
-        log_p, _ = predictor(alone, X[rest]).log_viable(X[[i]])
-        u = torch.tensor(found[i])
-        expected = torch.log(E0 + (1 - E0 - AT[-2].exp()) * torch.special.ndtr(u))
-        assert log_p.item() == pytest.approx(expected.item(), abs=0.1)
-
-
-def test_the_gradient_of_a_prediction_is_that_of_differences_far_out_too():
-    found = predictor(evaluate(model_of(ALL, IS_VIABLE), AT), X)
-    Z = torch.rand(6, 2, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
-    for reach in (1.0, 20.0):
-        far = found._replace(a=reach * found.a)
-        units = 1e-6 * torch.eye(2, dtype=torch.float64)
-        numeric = torch.stack([(far.log_viable(Z + e)[0] - far.log_viable(Z - e)[0]) / 2e-6 for e in units], -1)
-        torch.testing.assert_close(far.log_viable(Z)[1], numeric, rtol=1e-5, atol=1e-6)
+def test_samples_are_of_the_posterior():
+    rows = np.array([0])
+    model = model_of(rows, np.array([False] * 60))
+    found = propagate(np.ones((1, 1)), 0.0, model.outcomes, 0.05)
+    _, zeta = samples(np.ones((1, 1)), 0.0, model.outcomes, 0.05, found, 4000, 20, np.random.default_rng(0))
+    assert (zeta > 0).mean() == pytest.approx(0.05 / 1.05, abs=0.02)  # a flake, else below zero
+    assert zeta[zeta < 0].mean() == pytest.approx(-math.sqrt(2 / math.pi), abs=0.05)
