@@ -223,7 +223,16 @@ def test_problems_are_never_imported():
 
 
 def test_only_ax_imports_ax():
-    assert breaking(lambda f: any(name.split(".")[0] == "ax" for _, name in imports(f))) == ["ax/strategy.py"]
+    assert breaking(lambda f: any(name.split(".")[0] == "ax" for _, name in imports(f))) == [
+        "ax/strategy.py",
+        "replay/cells/ax.py",  # a competitor, imported only where it is run
+    ]
+
+
+def test_only_its_cells_import_optuna():
+    assert breaking(lambda f: any(name.split(".")[0] == "optuna" for _, name in imports(f))) == [
+        "replay/cells/optuna.py"
+    ]
 
 
 def test_only_the_terminal_prints():

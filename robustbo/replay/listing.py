@@ -6,7 +6,7 @@ from robustbo.replay.spec.method import NAMED_ABOUT
 from robustbo.replay.spec.reading import SPEC_FILE
 from robustbo.report.text import Rows
 from robustbo.surrogates.registry import SURROGATES
-from robustbo.tasks import corruption, problem, regression
+from robustbo.tasks import corruption, problem, regions, regression
 
 
 def listing() -> Rows:
@@ -16,6 +16,7 @@ def listing() -> Rows:
         "problem": {name: problem.about(name) for name in problem.names()},
         "task": regression.about(),
         "corruption": {name: _first_line(kind) for name, kind in sorted(corruption.CORRUPTIONS.items())},
+        "region": {name: _first_line(shape) for name, (shape, *_) in sorted(regions.SHAPES.items())},
         "method": NAMED_ABOUT | {name: _first_line(surrogate) for name, surrogate in SURROGATES.items()},
         "run": dict.fromkeys(sorted(str(path.parent if path.name == SPEC_FILE else path) for path in specs), ""),
     }
@@ -24,5 +25,5 @@ def listing() -> Rows:
     ]
 
 
-def _first_line(cls: type) -> str:
-    return (cls.__doc__ or "").splitlines()[0]
+def _first_line(thing: object) -> str:
+    return (thing.__doc__ or "").splitlines()[0]

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from robustbo import seeds
+from robustbo.tasks.failing import Failure
 from robustbo.tasks.problem import Problem
 from robustbo.validation import one_of
 
@@ -18,7 +19,7 @@ class Corruption(Protocol):
     """What every corruption spec does."""
 
     def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
-        """The value as measured at a point, and whether it was corrupted."""
+        """The value as measured at a point (NaN where the trial fails), and whether it was corrupted."""
 
 
 @dataclass(frozen=True)
@@ -101,11 +102,13 @@ class Own:
         return (self.problem.fail(self.kind, x, generator), True) if is_corrupted else (value, False)
 
 
+FAILURE = "failure"
 CORRUPTIONS: dict[str, Any] = {
     "constant": Constant,
     "uniform": Uniform,
     "random-point": RandomPoint,
     "persistent": Persistent,
+    FAILURE: Failure,
 }
 
 
@@ -113,10 +116,10 @@ def build(kind: str, problem: Problem, **options: Any) -> Corruption:
     """A corruption spec by name, for a problem.
 
     Args:
-        kind: "constant" (value), "uniform" (low, high), "random-point", "persistent" (value, place), or the name of one
-            of the problem's own failures.
+        kind: "constant" (value), "uniform" (low, high), "random-point", "persistent" (value, place), "failure" (region,
+            and the region's options), or the name of one of the problem's own failures.
         problem: Whose values are corrupted.
-        options: ``probability``, and what the kind takes.
+        options: ``probability`` (0 unless said of a "failure"), and what the kind takes.
 
     Raises:
         ValueError: If there is no such kind, an option is unknown, the probability is not in [0, 1], or a failure of
@@ -128,17 +131,22 @@ def build(kind: str, problem: Problem, **options: Any) -> Corruption:
         (100.0, True)
     """
     one_of("kind", kind, sorted([*CORRUPTIONS, *problem.failures]))
-    probability = options.get("probability")
+    inside = options.pop("region", None) if kind == FAILURE else None
+    probability = options.get("probability", 0.0 if kind == FAILURE else None)
     if isinstance(probability, bool) or not isinstance(probability, int | float) or not 0 <= probability <= 1:
         raise ValueError(f"probability must lie in [0, 1], got {probability!r}")
     if wrong := [key for key, value in options.items() if not isinstance(value, int | float)]:
         raise ValueError(f"{wrong[0]} must be a number, got {options[wrong[0]]!r}")
+    if not isinstance(inside, str | None):
+        raise ValueError(f"region must be a name, got {inside!r}")
     if both := sorted({*CORRUPTIONS} & {*problem.failures}):
         raise ValueError(f"{problem.name}'s failures must have names of their own, got {both[0]!r}; rename it")
     if kind in problem.failures:
         if set(options) != {"probability"}:
             raise ValueError(f"{kind} has the option 'probability' alone, got {sorted(options)}")
         return Own(problem=problem, kind=kind, **options)
+    if kind == FAILURE:
+        return Failure.of(problem, region_name=inside, **options)
     names = [field.name for field in fields(CORRUPTIONS[kind])]
     known = [name for name in names if name != "problem"]
     if unknown := [key for key in options if key not in known]:

@@ -41,6 +41,7 @@ class Problem:
         cost_s: Seconds that one evaluation takes on one core, roughly.
         reference: Where it comes from.
         failures: What can go wrong with it in its own ways, by name: corruptions of that ``kind``.
+        regions: Where its trials fail, by name: a "failure" of that ``region``.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Problem:
     cost_s: float | None = None
     reference: str = ""
     failures: Mapping[str, Failure] = field(default_factory=dict)
+    regions: Mapping[str, Callable[[Mapping[str, Any]], bool]] = field(default_factory=dict)
 
     @property
     def best(self) -> tuple[str, float] | None:
@@ -76,6 +78,8 @@ class Problem:
             parts.append(f"about {self.cost_s:.2g} s")
         if self.failures:
             parts.append(f"fails by {', '.join(self.failures)}")
+        if self.regions:
+            parts.append(f"fails where {', '.join(self.regions)}")
         return "; ".join(filter(None, [*parts, self.reference]))
 
     def __call__(self, params: Mapping[str, Any]) -> float:

@@ -1,4 +1,4 @@
-"""Who runs a cell: our own loop, Ax where it is installed, or a fit after another."""
+"""Who runs a cell: our own loop, Ax or Optuna where it is installed, or a fit after another."""
 
 import importlib
 import importlib.util
@@ -8,28 +8,39 @@ from typing import Any
 from robustbo.errors import SpecError
 from robustbo.replay.cells import optimization, regression
 from robustbo.replay.cells.cell import Cell, Progress
+from robustbo.replay.cells.peer import hushed
 
 
 def run(cell: Cell, progress: Progress) -> None:
     """Run a cell to its last trial, from wherever it stopped.
 
     Raises:
-        SpecError: If Ax is to decide and is not installed, or what is recorded belongs to another spec.
+        SpecError: If Ax or Optuna is to decide and is not installed, or what is recorded belongs to another spec.
         FitError: If a surrogate cannot be fitted; what was recorded before stays.
     """
     ENGINES[cell.engine](cell, progress)
 
 
-def _run_ax(cell: Cell, progress: Progress) -> None:
-    """Ax is imported here alone: it takes seconds."""
-    if importlib.util.find_spec("ax") is None:
-        raise SpecError(f"method {cell.method!r} needs ax-platform; pip install 'robustbo[ax]'")
-    importlib.import_module("robustbo.replay.cells.ax").run(cell, progress)
+def _peer(name: str, package: str) -> Callable[[Any, Progress], None]:
+    """What another library runs; it is imported here alone: that takes seconds."""
+
+    def run_theirs(cell: Cell, progress: Progress) -> None:
+        if importlib.util.find_spec(name) is None:
+            raise SpecError(f"method {cell.method!r} needs {package}; pip install 'robustbo[{name}]'")
+        with hushed():
+            theirs = importlib.import_module(f"robustbo.replay.cells.{name}")
+        theirs.run(cell, progress)
+
+    return run_theirs
 
 
+_run_ax, _run_optuna = _peer("ax", "ax-platform"), _peer("optuna", "optuna")
 ENGINES: dict[str, Callable[[Any, Progress], None]] = {
     optimization.OURS: optimization.run,
     "ax": _run_ax,
     "ax-default": _run_ax,
+    "ax-viability": _run_ax,
+    "optuna-gp": _run_optuna,
+    "optuna-tpe": _run_optuna,
     "fits": regression.run,
 }

@@ -1,9 +1,9 @@
 """A cell of an optimization run: trials of one method, recorded so that it can stop at any moment and go on.
 
 A cell has two journals. The optimizer's own holds what it was told. The truth beside it, of which the optimizer sees
-nothing (but where its method knows the errors), holds for each trial the clean value, whether it was corrupted, and the
-recommendation after it. Both follow from the spec and the seed, so whatever a kill left out is computed again, to the
-same bits.
+nothing (but where its method knows the errors), holds for each trial the clean value, the measured one (null where the
+trial failed), whether that was corrupted, and the recommendation after it. Both follow from the spec and the seed, so
+whatever a kill left out is computed again, to the same bits.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,6 +29,7 @@ from robustbo.trials.settings import Settings, options_text
 from robustbo.trials.storage.line import Event
 
 OURS = "robustbo"  # the engine
+FAILED = "no value"  # the reason that a failed trial is told with
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class OptimizationCell(Cell):
 
     @property
     def engine(self) -> str:
-        """Who decides: our own loop, or Ax."""
+        """Who decides: our own loop, or another's."""
         return self.how.engine
 
     @property
@@ -126,7 +127,7 @@ class OptimizationCell(Cell):
             remeasure=method.remeasure,
             max_repeats=method.max_repeats,
             set_aside=method.set_aside,
-            failures="ignore",
+            failures=method.failures if self.spec.has_failures else "ignore",
             seed=self.root,
         )
 
@@ -154,7 +155,11 @@ def run(cell: OptimizationCell, progress: Progress) -> None:
         clean.append(problem(trial.params))
         value, is_corrupted = cell.spec.measure(corruption, trial.params, clean[-1], root=cell.root, number=number)
         if trial.state == "pending":
-            opt.tell(trial, told_value(cell, clean[-1], value))
+            told = told_value(cell, clean[-1], value)
+            if told is None:
+                opt.fail(trial, FAILED)
+            else:
+                opt.tell(trial, told)
         if excludes(cell, is_corrupted) and opt.history[number].state == "told":
             opt.exclude(trial)
         made = recommend(cell, opt.history, number, opt.fits)
@@ -163,7 +168,9 @@ def run(cell: OptimizationCell, progress: Progress) -> None:
     truth.append(flagged_of(cell, flags(cell, opt.history, opt.fits)))
 
 
-def truth_of(number: int, clean: float, value: float, is_corrupted: bool, recommended: int | None) -> dict[str, Any]:
+def truth_of(
+    number: int, clean: float, value: float | None, is_corrupted: bool, recommended: int | None
+) -> dict[str, Any]:
     """What that record has of a trial."""
     measured = {"event": "trial", "trial": number, "clean": clean, "value": value, "corrupted": is_corrupted}
     return measured | {"recommended": recommended}
@@ -174,8 +181,8 @@ def flagged_of(cell: OptimizationCell, trials: list[int]) -> dict[str, Any]:
     return {"event": "flags", "after": cell.spec.trials, "trials": trials}
 
 
-def told_value(cell: OptimizationCell, clean: float, measured: float) -> float:
-    """What the optimizer is told: the measured value, unless the method is an oracle."""
+def told_value(cell: OptimizationCell, clean: float, measured: float | None) -> float | None:
+    """What the optimizer is told: the measured value (None of a failed trial), unless the method is an oracle."""
     return clean if cell.how.sees == "clean" else measured
 
 

@@ -28,7 +28,7 @@ class _Trial(TypedDict):
     event: Literal["trial"]
     trial: Number
     clean: Finite
-    value: Finite
+    value: Finite | None
     corrupted: Yes
     recommended: Number | None
 

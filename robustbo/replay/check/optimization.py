@@ -32,9 +32,11 @@ def check(cell: OptimizationCell) -> int:
     entries = {entry["trial"]: entry for entry in found}
     same("settings", settings.to_dict(), cell.settings.to_dict())
     excluded = [trial.number for trial in whole.having("excluded")]
-    told = sorted([*excluded, *(trial.number for trial in whole.having("told"))])
-    same("number of told trials", len(told), len(found))
-    same("told trials", told, [entry["trial"] for entry in found])
+    failed = [trial.number for trial in whole.having("failed")]
+    ended = sorted([*excluded, *failed, *(trial.number for trial in whole.having("told"))])
+    same("number of told trials", len(ended), len(found))
+    same("told trials", ended, [entry["trial"] for entry in found])
+    same("failed trials", failed, [e["trial"] for e in found if told_value(cell, e["clean"], e["value"]) is None])
     same("excluded trials", excluded, [e["trial"] for e in found if excludes(cell, e["corrupted"])])
     history, count, fits = History(), 0, FitCache()
     again = decisions(cell.settings, contents.events, decide=step, fits=fits)
@@ -44,7 +46,7 @@ def check(cell: OptimizationCell) -> int:
             compare(same, next(again))
             count += 1
         history = history.apply(event)
-        if event["event"] == "tell":
+        if event["event"] in ("tell", "fail"):
             is_excluded = following is not None and following["event"] == "exclude"  # at once, before it is recommended
             at_once = history.apply(following) if is_excluded else history
             _check_trial(same, cell, at_once, entries[event["trial"]], fits)

@@ -23,9 +23,9 @@ def rows(cells: Sequence[OptimizationCell]) -> pd.DataFrame:
     """One row per method, replication and trial, up to the trials that the cell's spec has.
 
     Columns: method, replication, trial, origin, repeats (the trial that it replicates, if any), clean (true value),
-    value (as told), corrupted (whether that was), flagged (after the last trial; NA if errors are known), recommended
-    (a trial), inference (true value at the recommended point), oracle (best true value measured so far), fit_s and
-    acquisition_s (of the ask).
+    value (as told; NaN of a failed trial), corrupted (whether that was), flagged (after the last trial; NA if errors
+    are known), recommended (a trial), inference (true value at the recommended point), oracle (best true value measured
+    so far), fit_s and acquisition_s (of the ask); and where trials may fail, failed.
     """
     frames = [_cell_rows(cell) for cell in cells]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
@@ -41,6 +41,9 @@ def _cell_rows(cell: OptimizationCell) -> pd.DataFrame:
         raise JournalError(f"{cell.journal}: holds {len(asks)} asks, its truth {len(entries)} trials; events are lost")
     clean = [entry["clean"] for entry in entries]
     flagged = None if cell.how.sees == "errors" else flagged
+    told = [told_value(cell, entry["clean"], entry["value"]) for entry in entries]
+    failed = [value is None for value in told]
+    seen = np.where(failed, math.nan, clean)
     maximizes = cell.spec.load_problem().direction == "maximize"
     return pd.DataFrame(
         {
@@ -50,14 +53,15 @@ def _cell_rows(cell: OptimizationCell) -> pd.DataFrame:
             "origin": [ask.get("origin") for ask in asks],
             "repeats": pd.array([ask.get("repeats") for ask in asks], dtype="Int64"),
             "clean": clean,
-            "value": [told_value(cell, entry["clean"], entry["value"]) for entry in entries],
+            "value": pd.array(told, dtype=float),
             "corrupted": [entry["corrupted"] and cell.how.sees != "clean" for entry in entries],
             "flagged": pd.array([None if flagged is None else e["trial"] in flagged for e in entries], dtype="boolean"),
             "recommended": pd.array([entry["recommended"] for entry in entries], dtype="Int64"),
             "inference": [math.nan if e["recommended"] is None else clean[e["recommended"]] for e in entries],
-            "oracle": np.maximum.accumulate(clean) if maximizes else np.minimum.accumulate(clean),
+            "oracle": np.fmax.accumulate(seen) if maximizes else np.fmin.accumulate(seen),
             "fit_s": [ask.get("fit_s", math.nan) for ask in asks],
             "acquisition_s": [ask.get("acquisition_s", math.nan) for ask in asks],
+            **({"failed": failed} if cell.spec.has_failures else {}),
         }
     )
 
@@ -101,12 +105,14 @@ def summary(table: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     Columns: replications, final (mean true value of the incumbent at the last trial) with the ends of its interval
     (low, high), average (the same, averaged over all trials that have one), repeats (mean number of replicates),
     flagged, precision and recall (of the values flagged after the last trial, all replications together; NaN where
-    there is nothing to divide by), slowest_fit_s and slowest_acquisition_s.
+    there is nothing to divide by), slowest_fit_s and slowest_acquisition_s; and where any trial failed, failed (mean
+    number a replication). Final is of the replications that have an incumbent: one without any value has none.
     """
-    return pd.DataFrame([_summarize(method, table[table["method"] == method]) for method in methods])
+    has_failures = "failed" in table and bool(table["failed"].any())
+    return pd.DataFrame([_summarize(method, table[table["method"] == method], has_failures) for method in methods])
 
 
-def _summarize(method: str, table: pd.DataFrame) -> dict[str, object]:
+def _summarize(method: str, table: pd.DataFrame, has_failures: bool) -> dict[str, object]:
     last = table[table["trial"] == table["trial"].max()].sort_values("replication")
     low, high = interval(last["inference"].to_numpy())
     flagged = None if table["flagged"].isna().any() else table["flagged"].astype(bool)
@@ -126,6 +132,7 @@ def _summarize(method: str, table: pd.DataFrame) -> dict[str, object]:
         **detection(hits, flags, wrong),
         "slowest_fit_s": table["fit_s"].max(),
         "slowest_acquisition_s": table["acquisition_s"].max(),
+        **({"failed": table["failed"].sum() / len(last)} if has_failures else {}),
     }
 
 
@@ -155,4 +162,5 @@ def readable(row: dict[str, Any]) -> dict[str, Any]:
         "again": row["repeats"],
         "precision": row["precision"],
         "recall": row["recall"],
+        **({"failed": row["failed"]} if "failed" in row else {}),
     }

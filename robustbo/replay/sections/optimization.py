@@ -33,7 +33,7 @@ def curves(spec: RunSpec, found: Tables) -> Chart:
     name = spec.title or spec.problem
     drawn = {method: curve(found.rows, method) for method in found.methods}
     marks = [_mark(found, method, mine) for method, mine in drawn.items()]
-    best = spec.load_problem().best
+    best = spec.best
     across = axis("trials", *(mine.trials for mine in drawn.values()))
     ends = (end for mine in drawn.values() for end in mine[1:])
     up = axis(VALUE, *ends, None if best is None else np.array([best[1]]))
@@ -59,7 +59,8 @@ def show(run: Loaded, spec: RunSpec) -> str:
     corruption = "no corruption"
     if spec.corruption is not None:
         extra = ", ".join(f"{key} {value}" for key, value in (spec.corruption.model_extra or {}).items())
-        corruption = f"{spec.corruption.kind} corruption of {100 * spec.corruption.probability:g} %"
+        corruption = spec.corruption.kind if spec.has_failures else f"{spec.corruption.kind} corruption"
+        corruption += f" of {100 * (spec.corruption.probability or 0):g} %"
         corruption += f" ({extra})" if extra else ""
     about = f"{spec.problem}, {corruption}; {spec.trials} trials, {spec.num_initial} of them initial"
     parts = [
@@ -159,7 +160,8 @@ def _one_replication(found: Tables) -> str:
 
 
 def _values(mine: pd.DataFrame, name: str) -> Chart:
-    """The values of a replication by trial, and what was called wrong, rightly or not."""
+    """The values of a replication by trial, and what was called wrong, rightly or not; failed trials have none."""
+    mine = mine[mine["value"].notna()]
     x, y = mine["trial"].to_numpy() + 1, mine["value"].to_numpy()
     wrong, flagged = mine["corrupted"].to_numpy(bool), _flags(mine).to_numpy()
     low, high = np.quantile(y[~wrong] if (~wrong).any() else y, [0.0, 1.0])

@@ -15,7 +15,14 @@ from pydantic import (
 )
 
 from robustbo.surrogates.registry import check_options, is_known, name_of
-from robustbo.trials.settings import DEFAULT_MAX_REPEATS, DEFAULT_REMEASURE, DEFAULT_SURROGATE, Acquisition, Remeasure
+from robustbo.trials.settings import (
+    DEFAULT_MAX_REPEATS,
+    DEFAULT_REMEASURE,
+    DEFAULT_SURROGATE,
+    Acquisition,
+    Failures,
+    Remeasure,
+)
 
 MOST_REPLICATIONS = 10_000  # of a method: each is a cell, which takes memory before it is run
 RECORDED = "is_recorded"  # in the context of a validation: what is read must import nothing
@@ -84,16 +91,19 @@ class Method(Chosen):
         set_aside: As for the optimizer; false is the papers' protocol.
         sees: "measured" values, the "clean" ones that only an oracle sees, or "errors": measured values, of which the
             wrong ones are excluded as they come.
-        engine: Who proposes: "robustbo", or Ax, with its own strategy ("ax-default") or the surrogate inside it ("ax").
+        engine: Who proposes: "robustbo"; Ax, with its own strategy ("ax-default"; "ax-viability" with its transform
+            that learns where trials fail) or the surrogate inside it ("ax"); or Optuna's sampler of that name.
+        failures: As for the optimizer; for a corruption that is a "failure", without which nothing fails.
     """
 
-    later = frozenset({"engine", "max_repeats"})
+    later = frozenset({"engine", "max_repeats", "failures"})
     acquisition: Acquisition = "auto"
     remeasure: Remeasure = DEFAULT_REMEASURE
     max_repeats: int = Field(DEFAULT_MAX_REPEATS, ge=1)
     set_aside: bool = True
     sees: Literal["measured", "clean", "errors"] = "measured"
-    engine: Literal["robustbo", "ax", "ax-default"] = "robustbo"
+    engine: Literal["robustbo", "ax", "ax-default", "ax-viability", "optuna-gp", "optuna-tpe"] = "robustbo"
+    failures: Failures = "learn"
 
     @model_validator(mode="after")
     def _is_excluded_here(self) -> "Method":
@@ -108,14 +118,20 @@ NAMED: dict[str, dict[str, Any]] = {
     "oracle": {"surrogate": "standard", "sees": "clean"},
     "informed": {"surrogate": "standard", "sees": "errors"},
     "ax-default": {"surrogate": "standard", "engine": "ax-default"},
+    "ax-viability": {"surrogate": "standard", "engine": "ax-viability"},
     "ax-relevance-pursuit": {"surrogate": "relevance-pursuit", "engine": "ax"},
+    "optuna-gp": {"surrogate": "standard", "engine": "optuna-gp"},
+    "optuna-tpe": {"surrogate": "standard", "engine": "optuna-tpe"},
 }
 NAMED_ABOUT = {
     "sobol": "The Sobol sequence alone.",
     "oracle": "The standard GP, told the clean values.",
     "informed": "The standard GP, told which values are wrong.",
     "ax-default": "Ax as it comes.",
+    "ax-viability": "Ax's default with its own model of where trials fail.",
     "ax-relevance-pursuit": "Relevance pursuit inside Ax.",
+    "optuna-gp": "Optuna's Gaussian process.",
+    "optuna-tpe": "Optuna's tree-structured Parzen estimator.",
 }
 
 

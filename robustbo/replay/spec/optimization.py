@@ -1,12 +1,14 @@
 """The specification of the first kind of run: optimizations, whose methods meet the same trials."""
 
+import math
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from robustbo import seeds
 from robustbo.replay.spec.method import MOST_REPLICATIONS, Chosen, Frozen, Method, Strict, by_name
-from robustbo.tasks.corruption import Corruption, build
+from robustbo.tasks.corruption import FAILURE, Corruption, build
+from robustbo.tasks.failing import Failure
 from robustbo.tasks.problem import Problem
 from robustbo.tasks.problem import load as load_problem
 from robustbo.tasks.problem import names as problem_names
@@ -21,18 +23,19 @@ class CorruptionSpec(Frozen):
     """A corruption's kind, probability and options; `robustbo.tasks.corruption.build` checks them.
 
     Attributes:
+        probability: None where it is not said, which a "failure" in a region alone may leave so.
         trials: Those that may be hit; all unless said.
     """
 
     model_config = ConfigDict(extra="allow")
-    later = frozenset({"trials"})
+    later = frozenset({"probability", "trials"})
     kind: str
-    probability: float = Field(ge=0, le=1)
+    probability: float | None = Field(default=None, ge=0, le=1)
     trials: list[Annotated[int, Field(ge=0)]] | None = Field(default=None, min_length=1)
 
     def build(self, problem: Problem) -> Corruption:
         """The corruption itself."""
-        options = self.model_dump()
+        options = self.model_dump()  # what is not said is not in it
         options.pop("trials", None)
         return build(options.pop("kind"), problem, **options)
 
@@ -106,10 +109,24 @@ class RunSpec(Strict):
         given = self.corruption or CorruptionSpec(kind="constant", probability=0.0)
         return given.build(self.load_problem())
 
+    @property
+    def has_failures(self) -> bool:
+        """Whether its trials may fail."""
+        return self.corruption is not None and self.corruption.kind == FAILURE
+
+    @property
+    def best(self) -> tuple[str, float] | None:
+        """The problem's best value, and what it is; None where a region fails, in which it may lie."""
+        corruption = self.build_corruption()
+        has_region = isinstance(corruption, Failure) and corruption.inside is not None
+        return None if has_region else self.load_problem().best
+
     def measure(
         self, corruption: Corruption, params: dict[str, Any], clean: float, *, root: int, number: int
-    ) -> tuple[float, bool]:
+    ) -> tuple[float | None, bool]:
         """The value that a trial measures, and whether it is corrupted: a function of (seed, trial) and the point.
+
+        There is no value where the trial fails.
 
         Args:
             corruption: This spec's own, built once.
@@ -121,7 +138,8 @@ class RunSpec(Strict):
         given = self.corruption
         if given is not None and given.trials is not None and number not in given.trials:
             return clean, False
-        return corruption.apply(clean, params, seeds.generator(root, number, "corruption"))
+        value, is_corrupted = corruption.apply(clean, params, seeds.generator(root, number, "corruption"))
+        return None if math.isnan(value) else value, is_corrupted
 
     def cell(self, method: str) -> dict[str, Any]:
         """All that a replication of one method depends on; how many trials and replications there are is not in it."""

@@ -1,0 +1,95 @@
+"""A cell whose trials another library proposes.
+
+Its decisions are not ours to repeat bit for bit: such a cell begins anew where it was stopped, and its asks are not
+verified.
+"""
+
+import logging
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Protocol
+
+from robustbo.replay.cells.cell import Progress
+from robustbo.replay.cells.optimization import FAILED, OptimizationCell, flagged_of, told_value, truth_of
+from robustbo.trials.codec import header
+from robustbo.trials.storage.journal import Journal
+
+
+class Proposal(NamedTuple):
+    """A point, what the peer knows it by, and where it comes from."""
+
+    handle: Any
+    params: dict[str, Any]
+    origin: str
+
+
+class Peer(Protocol):
+    """What another library does for a cell."""
+
+    def ask(self, number: int) -> Proposal:
+        """The point of a trial."""
+
+    def tell(self, handle: Any, value: float) -> None:
+        """A measured value."""
+
+    def fail(self, handle: Any) -> None:
+        """A trial without a value."""
+
+    def recommended(self, is_last: bool) -> int | None:
+        """The trial that is recommended now; None where that cannot be said, or costs too much before the last."""
+
+    def flagged(self) -> list[int]:
+        """The trials whose values are called wrong."""
+
+
+def run(cell: OptimizationCell, progress: Progress, begin: Callable[[OptimizationCell], Peer]) -> None:
+    """Run a cell from its first trial to its last.
+
+    Args:
+        cell: Which one.
+        progress: Called after each trial.
+        begin: Makes the peer of a cell.
+    """
+    if cell.is_done:
+        return
+    for path in (cell.journal, cell.record):
+        path.unlink(missing_ok=True)
+    problem, corruption = cell.spec.load_problem(), cell.spec.build_corruption()
+    with hushed():
+        peer = begin(cell)
+        journal = Journal.create(cell.journal, header(cell.settings))
+        truth, cleans = cell.opened(), []
+        for number in range(cell.spec.trials):
+            started = time.perf_counter()
+            handle, params, origin = peer.ask(number)
+            times = {"fit_s": round(time.perf_counter() - started, 4), "acquisition_s": 0.0}
+            journal.append({"event": "ask", "trial": number, "params": params, "origin": origin, **times})
+            clean = problem(params)
+            cleans.append(clean)
+            value, is_corrupted = cell.spec.measure(corruption, params, clean, root=cell.root, number=number)
+            told = told_value(cell, clean, value)
+            if told is None:
+                peer.fail(handle)
+                journal.append({"event": "fail", "trial": number, "reason": FAILED})
+            else:
+                peer.tell(handle, told)
+                journal.append({"event": "tell", "trial": number, "value": told, "sd": None})
+            made = peer.recommended(number + 1 == cell.spec.trials)
+            truth.append(truth_of(number, clean, value, is_corrupted, made))
+            progress(number + 1, None if made is None else cleans[made])
+        truth.append(flagged_of(cell, peer.flagged()))
+
+
+@contextmanager
+def hushed() -> Iterator[None]:
+    """Run the block without what a library logs of each trial, and what it warns its own developers of."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            yield
+        finally:
+            logging.disable(before)
