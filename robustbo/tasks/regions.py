@@ -17,6 +17,8 @@ from scipy.optimize import brentq
 from robustbo.tasks.problem import Problem
 from robustbo.validation import one_of
 
+MOST = 10  # inputs that a plane may depend on: 2^10 corners
+
 Region = Callable[[Mapping[str, Any]], bool]  # of a point's parameters
 Shape = Callable[[np.ndarray], bool]  # of ``d`` coordinates in the unit cube
 
@@ -99,10 +101,12 @@ def height(a: np.ndarray, share: float) -> float:
     """The b with a share of the unit cube below, a'u <= b.
 
     Raises:
-        ValueError: If a is 0.
+        ValueError: If a is 0, or has too many entries that are not: the sum over corners is long, and cancels.
     """
     if not a.any():
         raise ValueError("normal must not be 0, got no normal_1, normal_2, ...; say at least one")
+    if np.count_nonzero(a) > MOST:
+        raise ValueError(f"normal must have at most {MOST} entries that are not 0, got {np.count_nonzero(a)}")
     low, high = float(a[a < 0].sum()), float(a[a > 0].sum())
     if share in (0.0, 1.0):
         return low if share == 0 else high

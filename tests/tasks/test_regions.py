@@ -82,5 +82,12 @@ def test_what_makes_no_region_is_refused(name, options, match):
         region(name, hartmann6, options)
 
 
+def test_a_plane_depends_on_few_inputs():
+    assert share_below(np.linspace(0.5, 1.5, 10), 5.0) == pytest.approx(0.5, abs=1e-9)
+    options = {f"normal_{i}": 1.0 for i in range(1, 12)}
+    with pytest.raises(ValueError, match="normal must have at most 10 entries that are not 0, got 11"):
+        region("half-space", levy(11), options | {"share": 0.5})
+
+
 def test_every_shape_is_tested():
     assert sorted(SHAPES) == ["checkerboard", "disc", "half-space", "slab"]
