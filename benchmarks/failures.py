@@ -33,10 +33,16 @@ TOLD = (15, 20, 25, 30, 35)  # values, of 50 trials, 14 of them initial
 
 
 def recorded(folder: Path, name: str) -> tuple[pd.DataFrame, RunSpec]:
-    """The rows of a run, and its spec."""
+    """The rows of a run, of the replications that are finished, and its spec."""
     run = load(folder / f"failures-{name}.toml")
     assert isinstance(run.spec, RunSpec)
-    return run.found.rows, run.spec
+    return finished(run.found.rows, run.spec.trials), run.spec
+
+
+def finished(rows: pd.DataFrame, trials: int) -> pd.DataFrame:
+    """The rows of replications that have all their trials."""
+    counts = rows.groupby(["method", "replication"])["trial"].transform("size")
+    return rows[counts == trials].reset_index(drop=True)
 
 
 def regrets(rows: pd.DataFrame, best: float) -> pd.DataFrame:

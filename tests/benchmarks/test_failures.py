@@ -36,6 +36,12 @@ def test_regret_is_from_the_best_that_does_not_fail_and_nothing_is_the_worst(fai
     assert exact["ours"][0] == pytest.approx(-6)
 
 
+def test_what_is_not_finished_counts_not(failures):
+    table = pd.concat([rows("ours", [[1.1, 1.1], [1.1]]), rows("peer", [[None]])])
+    found = failures.finished(table, 2)
+    assert found[["method", "replication"]].drop_duplicates().to_numpy().tolist() == [["ours", 0]]
+
+
 def test_what_failed_is_no_recommendation(failures):
     table = rows("peer", [[2.0, None]], recommended=1, inference=1.5)
     assert failures.regrets(table, 1.0).isna().loc[("peer", 0)].tolist() == [True, True]
