@@ -103,7 +103,7 @@ def test_a_choice_goes_through_the_models_own_encoding():
         value = params["x"] + (params["c"] == "b")
         made = made.apply({"event": "tell", "trial": i, "params": params, "value": value, "sd": None})
     fitted = fit_history(Settings(space, direction="maximize", surrogate="standard"), made)
-    best = next_point("auto", fitted, [], 0)
+    best = next_point("auto", fitted, None, [], 0)
     assert best[1] == 1.0
 
 

@@ -33,7 +33,7 @@ MEAN = Normal(0.5, 1.0)  # prior of m: 7 of 10 points are viable, and it may be 
 LOG_E1 = (math.log(2e-3), math.log(0.45))
 REACH = (-4.0, 4.0)  # of m
 BLOCKS = [Block("e1", (math.log(0.05),), LOG_E1, FLAKES), Block("m", (MEAN.loc,), REACH, MEAN)]
-ROUGH, FINE = 1e-2, 1e-4  # relative rises of F at which climbs stop
+ROUGH, FINE = 1e-2, 1e-3  # relative rises of F at which climbs stop
 
 
 class Model(NamedTuple):

@@ -25,8 +25,9 @@ from robustbo.numerics.failures.sampling import samples
 from robustbo.numerics.gp.evidence import LOG_2PI
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
 from robustbo.numerics.linalg import lapack
+from robustbo.numerics.linalg.lapack import Array
 
-SAMPLES, STEPS = 48, 6
+SAMPLES, STEPS = 32, 6
 LEAST = 1e-9  # variance of a latent value
 
 
@@ -50,26 +51,30 @@ class Predictor(NamedTuple):
     m: float
     e1: float
     X: Tensor
-    al: Tensor
-    P: Tensor
-    log_odds: Tensor
+    al: Array
+    P: Array
+    log_odds: Array
     x: Tensor
 
     def log_viable(self, Z: Tensor) -> tuple[Tensor, Tensor]:
         """``q`` log probabilities of a value at ``q x d`` points, exact however small; their ``q x d`` gradients."""
-        k, slope = KERNELS[self.kernel](squared_differences(Z, self.X), self.l, self.l.new_ones(()))
+        kernel = KERNELS[self.kernel](squared_differences(Z, self.X), self.l, self.l.new_ones(()))
+        k, slope, z = kernel.K.numpy(), kernel.K_u2.numpy(), Z.detach().numpy()
         Pk = k @ self.P
         mu, v = self.m + k @ self.al, 1 - (Pk * k).sum(-1)
         is_known = v > LEAST
-        root = (BETA**-2 + torch.where(is_known, v, LEAST)).sqrt()[:, None]
+        root = np.sqrt(BETA**-2 + np.where(is_known, v, LEAST))[:, None]
         u = mu / root
         log_c = math.log1p(-E0 - self.e1) - math.log(u.shape[-1])
-        log_ok = log_c + torch.logsumexp(torch.special.log_ndtr(u), -1)
-        log_p = torch.logaddexp(log_ok, log_ok.new_tensor(math.log(E0)))  # eq. 15.7
-        on_u = (log_c - 0.5 * (u.square() + LOG_2PI) - log_p[:, None]).exp() / root
-        on_v = (on_u * mu).sum(-1, keepdim=True) / root.square() * is_known[:, None]
-        pull = 2 * (on_u @ self.al.mT + on_v * Pk) * slope  # eq. 15.8, by half of the squared distances
-        return log_p, (pull.sum(-1, keepdim=True) * Z - pull @ self.X) / self.l.square()
+        log_ok = log_ndtr(u)
+        highest = log_ok.max(-1)
+        log_ok = log_c + highest + np.log(np.exp(log_ok - highest[:, None]).sum(-1))
+        log_p = np.logaddexp(log_ok, math.log(E0))  # eq. 15.7
+        on_u = np.exp(log_c - 0.5 * (u * u + LOG_2PI) - log_p[:, None]) / root
+        on_v = (on_u * mu).sum(-1, keepdims=True) / (root * root) * is_known[:, None]
+        pull = 2 * (on_u @ self.al.T + on_v * Pk) * slope  # by half of the squared distances
+        gradient = (pull.sum(-1, keepdims=True) * z - pull @ self.X.numpy()) / self.l.numpy() ** 2
+        return torch.from_numpy(log_p), torch.from_numpy(gradient)
 
 
 def predictor(model: Model, kernel: str, X: Tensor, value: Value, generator: np.random.Generator) -> Predictor:
@@ -91,5 +96,5 @@ def predictor(model: Model, kernel: str, X: Tensor, value: Value, generator: np.
     flake, region = log_e1 + log_ndtr(t) - either, math.log1p(-E0) + log_ndtr(-t) - either
     odds = logsumexp(flake, axis=1) - logsumexp(region, axis=1)  # eq. 15.10
     inverse = lapack.forward(C, np.eye(len(C)))
-    al, P = torch.from_numpy(inverse.T @ zeta), torch.from_numpy(inverse.T @ inverse)
-    return Predictor(kernel, value.x[:-2].exp(), m, e1, X, al, P, torch.from_numpy(odds), value.x)
+    al, P = inverse.T @ zeta, inverse.T @ inverse
+    return Predictor(kernel, value.x[:-2].exp(), m, e1, X, al, P, odds, value.x)

@@ -30,7 +30,7 @@ from robustbo.numerics.linalg.lapack import Array
 
 SWEEPS = 60
 DAMPED = 0.8  # share of the way to a site's moments that a sweep goes
-ENOUGH = 1e-4  # change of the posterior means, of a prior standard deviation, at which sweeps end
+ENOUGH = 1e-3  # change of the posterior means, of a prior standard deviation, at which sweeps end
 FLAT = 1e-10  # least precision of a site
 
 
