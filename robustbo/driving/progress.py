@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from robustbo.loop.cache import FitCache
+from robustbo.loop.failures import failures
 from robustbo.loop.fit import fit_to, is_robust
 from robustbo.loop.incumbent import incumbent, raw_incumbent
 from robustbo.loop.judge import judge
@@ -42,7 +43,7 @@ class Display:
         self, settings: Settings, fits: FitCache, total: int, *, is_wanted: bool, console: Console | None = None
     ) -> None:
         self._settings, self._fits = settings, fits
-        self._best, self._flagged = "", ""
+        self._best, self._flagged, self._regional = "", "", ""
         self._seen_at, self._cost_s = -math.inf, 0.0
         self._is_on = is_wanted
         self._safely(lambda: self._begin(total, console))
@@ -76,7 +77,7 @@ class Display:
         best = self._best
         if not best and counts["told"]:
             best = f"best value {raw_incumbent(self._settings, history).mean:.6g}"
-        failures = f"{counts['failed']} failed" if counts["failed"] else ""
+        failures = f"{counts['failed']} failed{self._regional}" if counts["failed"] else ""
         more = f" and {len(running) - SHOWN} more" if len(running) > SHOWN else ""
         at_work = f"running {', '.join(map(str, sorted(running)[:SHOWN]))}{more}" if running else ""
         parts = [part for part in (best, failures, self._flagged, at_work) if part]
@@ -100,6 +101,9 @@ class Display:
             data = observations(self._settings, history)
             flagged = judge(data, fit_to(self._settings, data, self._fits)).flagged
             self._flagged = f"{len(flagged)} flagged" if flagged else ""
+        if self._settings.failures == "learn" and history.having("failed"):
+            regional = sum(f.looks_like == "region" for f in failures(self._settings, history, self._fits))
+            self._regional = f" ({regional} in their region)" if regional else ""
         self._seen_at = time.monotonic()
         self._cost_s = self._seen_at - started
 

@@ -73,3 +73,10 @@ def chances(settings: Settings, history: History, rows: list[list[float]], fits:
     if found is None or not rows:
         return [1.0] * len(rows)
     return found.log_p([tuple(row) for row in rows]).exp().tolist()
+
+
+@pinned
+def flake_rate(settings: Settings, history: History, fits: FitCache | None = None) -> float | None:
+    """The share of trials that fail wherever they are, as it is learned; None where nothing is learned."""
+    found = viability(observations(settings, history), FitCache() if fits is None else fits)
+    return None if found is None else found.predictor.e1

@@ -115,7 +115,8 @@ def _line(axes: Any, line: Line) -> Any:
 def _dots(axes: Any, chart: Chart, dots: Dots) -> Any:
     """Those beyond the frame at its edge, as on a page."""
     x, y = _within(dots.x, chart.x), _within(dots.y, chart.y)
-    how = {"facecolors": dots.fill, "edgecolors": dots.stroke, "marker": dots.shape, "clip_on": False, "zorder": 3}
+    how: dict[str, Any] = {"marker": dots.shape, "clip_on": False, "zorder": 3}
+    how |= {"color": dots.stroke} if dots.shape == "|" else {"facecolors": dots.fill, "edgecolors": dots.stroke}
     return axes.scatter(x, y, s=(1.5 * dots.size) ** 2, alpha=0.8, **how)
 
 

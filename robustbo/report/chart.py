@@ -47,7 +47,7 @@ class Dots(NamedTuple):
         stroke: The color of their outline, or "none".
         x: ``n`` places.
         y: ``n`` values.
-        shape: "o", "X", "D" or "s": a circle, a cross, a diamond or a square.
+        shape: "o", "X", "D", "s" or "|": a circle, a cross, a diamond, a square or a tick.
         size: Half their width.
         key: As a line's.
     """

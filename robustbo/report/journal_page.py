@@ -9,17 +9,16 @@ import numpy as np
 from robustbo.loop.cache import FitCache
 from robustbo.loop.fit import Fitted, fit
 from robustbo.report import svg, timeline
-from robustbo.report.chart import GRAY, Axis, Chart, Line, axis, labels
+from robustbo.report.chart import Chart, Line, axis
 from robustbo.report.html import check_name, document, table
 from robustbo.report.palette import COLORS
+from robustbo.report.slices import across, rows_through, units_of, upright
 from robustbo.report.summary import how, how_far, overview, verdict_row, with_sd
+from robustbo.report.where_failed import section
 from robustbo.searchspace.encoding import encode
-from robustbo.searchspace.parameters import Choice, Parameter
+from robustbo.searchspace.parameters import Choice
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
-
-POINTS = 61  # of a slice
-TICKS = 5
 
 
 def write(name: str, settings: Settings, history: History, path: Path) -> None:
@@ -45,12 +44,14 @@ def page(name: str, settings: Settings, history: History) -> str:
     found = overview(settings, history, fits)
     parts = [f"<p>{escape(how(found))}; {escape(how_far(found))}.</p>"]
     if not history.having("told"):
-        return document(name, "".join([*parts, "<p>Nothing has been told yet.</p>"]))
+        parts += ["<p>Nothing has been told yet.</p>", section(settings, history, fits, found)]
+        return document(name, "".join(parts))
     parts += ["<h2>Progress</h2>", _progress(settings, history, fits), "<h2>Incumbent</h2>", _incumbent(found)]
     parts += ["<h2>Values that look wrong, and why</h2>", _suspects(found)]
     if found["diagnoses"]:
         rows = [verdict_row(diagnosis) for diagnosis in found["diagnoses"]]
         parts.append("<h3>Diagnoses on schedule</h3>" + table([*rows[0]], [[*row.values()] for row in rows]))
+    parts.append(section(settings, history, fits, found))
     parts += ["<h2>The surrogate, through the incumbent</h2>", _slices(settings, history, fits, found["incumbent"])]
     return document(name, "".join(parts))
 
@@ -58,10 +59,11 @@ def page(name: str, settings: Settings, history: History) -> str:
 def _progress(settings: Settings, history: History, fits: FitCache) -> str:
     """The values by trial and what has become of them, and the best one so far of those that are believed."""
     chart = timeline.values(settings, history, fits)
+    ticks = "Ticks: failed (black: looks like its region; gray: like a flake). " if history.having("failed") else ""
     return (
         svg.draw(chart)
         + "<p>Blue: believed; orange cross: called wrong; green diamond: cleared again; ringed: replicates "
-        f"({escape(timeline.counts(list(chart.dots)))}). Dashed: the best believed value so far. "
+        f"({escape(timeline.counts(list(chart.dots)))}). {ticks}Dashed: the best believed value so far. "
         "Values beyond the frame are drawn at its edge.</p>"
     )
 
@@ -111,10 +113,9 @@ def _slices(settings: Settings, history: History, fits: FitCache, incumbent: dic
             parts.append(table([name, "mean", "± 2 sd"], [[f"{v!r}", f"{m:.6g}", f"{s:.2g}"] for v, m, s in rows]))
             continue
         y = axis("predicted value", *ends)
-        upright = Line("", GRAY, np.array([here, here]), np.array([y.low, y.high]), dash="2 4")
         curve = Line("", COLORS[0], units, mean, low, high)
         about = f"{name}: prediction through the incumbent"
-        parts.append(svg.draw(Chart(about, Axis(name, 0.0, 1.0, names=_names(parameter)), y, [curve, upright])))
+        parts.append(svg.draw(Chart(about, across(name, parameter), y, [curve, upright(here, y)])))
     return "".join(parts)
 
 
@@ -122,14 +123,6 @@ def _slice(
     fitted: Fitted, settings: Settings, at: list[float], i: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Unit coordinates of a parameter, and mean and ends of the band there."""
-    units = settings.space.parameters[i][1].levels or [k / (POINTS - 1) for k in range(POINTS)]
-    rows = [[*at[:i], unit, *at[i + 1 :]] for unit in units]
+    rows = rows_through(settings.space, at, i)
     mean, sd = map(np.array, fitted.predict(encode(settings.space, rows)))
-    return np.array(units), mean, mean - 2 * sd, mean + 2 * sd
-
-
-def _names(parameter: Parameter) -> tuple[tuple[float, str], ...]:
-    """Values of a parameter along its unit coordinate."""
-    values = [*dict.fromkeys(parameter.from_unit(k / (TICKS - 1)) for k in range(TICKS))]
-    numbers = [float(value) for value in values if value is not None]
-    return tuple(zip(map(parameter.to_unit, values), labels(numbers), strict=True))
+    return np.array(units_of(settings.space.parameters[i][1])), mean, mean - 2 * sd, mean + 2 * sd

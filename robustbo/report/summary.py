@@ -8,6 +8,8 @@ from typing import Any
 from robustbo.loop.cache import FitCache
 from robustbo.loop.incumbent import Incumbent, incumbent, raw_incumbent
 from robustbo.loop.outliers import outliers
+from robustbo.report.failures import failed, lead
+from robustbo.report.failures import rows as failed_rows
 from robustbo.trials import worker
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
@@ -24,22 +26,26 @@ def overview(settings: Settings, history: History, fits: FitCache | None = None)
     counts = history.counts()
     told, fits = counts["told"] > 0, FitCache() if fits is None else fits
     suspects = [o for o in outliers(settings, history, fits) if o.flagged or o.evidence >= MIN_EVIDENCE]
-    return {
-        "direction": settings.direction,
-        "surrogate": settings.of_size(counts["told"]).surrogate,
-        "seed": settings.seed,
-        "trials": counts,
-        "incumbent": point(incumbent(settings, history, fits)) if told else None,
-        "best_raw_value": point(raw_incumbent(settings, history)) if told else None,
-        "diagnoses": [asdict(diagnosis) for diagnosis in history.diagnoses],
-        "outliers": [
-            {"trial": o.trial.number, "value": o.value, "expected": o.expected, "sd": o.sd}
-            | {"evidence_nats": o.evidence, "flagged": o.flagged, "remeasured": o.remeasured}
-            | ({} if o.weight is None else {"weight": o.weight})
-            for o in suspects
-        ],
-        "fallbacks": [{"trial": t.number, "why": t.fallback} for t in history if t.fallback is not None],
-    } | {state: [_without_value(trial) for trial in history.having(state)] for state in TITLES}
+    return (
+        {
+            "direction": settings.direction,
+            "surrogate": settings.of_size(counts["told"]).surrogate,
+            "seed": settings.seed,
+            "trials": counts,
+            "incumbent": point(incumbent(settings, history, fits)) if told else None,
+            "best_raw_value": point(raw_incumbent(settings, history)) if told else None,
+            "diagnoses": [asdict(diagnosis) for diagnosis in history.diagnoses],
+            "outliers": [
+                {"trial": o.trial.number, "value": o.value, "expected": o.expected, "sd": o.sd}
+                | {"evidence_nats": o.evidence, "flagged": o.flagged, "remeasured": o.remeasured}
+                | ({} if o.weight is None else {"weight": o.weight})
+                for o in suspects
+            ],
+            "fallbacks": [{"trial": t.number, "why": t.fallback} for t in history if t.fallback is not None],
+        }
+        | {state: [_without_value(trial) for trial in history.having(state)] for state in TITLES}
+        | (failed(settings, history, fits))
+    )
 
 
 def lines(name: str, found: dict[str, Any]) -> list[str]:
@@ -54,6 +60,8 @@ def lines(name: str, found: dict[str, Any]) -> list[str]:
         shown.append(
             f"asked by a simpler surrogate: {len(found['fallbacks'])} trials, last {last['trial']} {last['why']}"
         )
+    if "failures" in found:
+        shown.append(lead(found["failures"]))
     return shown
 
 
@@ -101,7 +109,10 @@ def tables(found: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
         trials = found[state]
         more = f", the last {SHOWN} of {len(trials)}" if len(trials) > SHOWN else ""
         if trials:
-            made[title + more] = [_row(state, trial) for trial in trials[-SHOWN:]]
+            made[title + more] = [
+                row | {"at": place_of(trial["params"])}
+                for row, trial in zip(_rows(state, trials[-SHOWN:]), trials[-SHOWN:], strict=True)
+            ]
     return made
 
 
@@ -123,26 +134,20 @@ def _without_value(trial: Trial) -> dict[str, Any]:
         has_ended = trial.asked_by is not None and worker.is_gone(trial.asked_by)
         at = None if trial.asked_at is None else trial.asked_at.isoformat()
         return made | {"asked_by": trial.asked_by, "asked_at": at, "has_ended": has_ended, "repeats": trial.repeats}
-    if trial.state == "failed":
-        return made | {"reason": trial.reason}
     return made | {"value": trial.value, "sd": trial.sd} if trial.state == "excluded" else made
 
 
-def _in_a_line(reason: str | None) -> str:
-    """Why a trial failed: of a traceback its last line, where the error is."""
-    lines = (reason or "").strip().splitlines() or ["none was given"]
-    return lines[-1] if "Traceback" in lines[0] or lines[0].startswith("...") else lines[0]
+def _rows(state: str, trials: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What a table says of each trial in a state, but for its point."""
+    if state == "failed":
+        return failed_rows(trials)
+    return [{"trial": trial["trial"], **_row(state, trial)} for trial in trials]
 
 
 def _row(state: str, trial: dict[str, Any]) -> dict[str, Any]:
-    row: dict[str, Any] = {"trial": trial["trial"]}
     if state == "pending":
-        row |= {"by": trial["asked_by"] or "unknown", "since": _ago(trial["asked_at"])}
-    elif state == "failed":
-        row |= {"reason": _in_a_line(trial["reason"])}
-    elif state == "excluded":
-        row |= {"value": with_sd(trial["value"], trial["sd"])}
-    return row | {"at": place_of(trial["params"])}
+        return {"by": trial["asked_by"] or "unknown", "since": _ago(trial["asked_at"])}
+    return {"value": with_sd(trial["value"], trial["sd"])} if state == "excluded" else {}
 
 
 def _ago(at: str | None) -> str:

@@ -14,6 +14,7 @@ SHAPES = {  # of half width 1
     "X": "M-1-.5-.5-1 0-.5.5-1 1-.5.5 0 1 .5.5 1 0 .5-.5 1-1 .5-.5 0z",
     "D": "M0-1 1 0 0 1-1 0z",
     "s": "M-1-1H1V1H-1z",
+    "|": "M0-1V1",
 }
 Points = list[tuple[float, float]]
 
@@ -86,6 +87,7 @@ class _On:
                 f'<path d="{shape}" transform="translate({x} {y}) {scaled}/>' for x, y in self.places(dots.x, dots.y)
             ]
         look = f'fill="{dots.fill}" stroke="{dots.stroke}" fill-opacity="0.7"'
+        look += ' stroke-width="2"' if dots.shape == "|" else ""
         return f'<g class="{dots.key}" {look}>{"".join(marks)}</g>'
 
     def notes(self) -> list[str]:

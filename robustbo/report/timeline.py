@@ -6,15 +6,18 @@ import numpy as np
 
 from robustbo.errors import RobustBOError
 from robustbo.loop.cache import FitCache
+from robustbo.loop.failures import failures
 from robustbo.loop.outliers import outliers
 from robustbo.report import canvas
 from robustbo.report.chart import FARTHEST, Axis, Chart, Dots, Line, axis
+from robustbo.report.failures import marks
 from robustbo.report.palette import COLORS
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
 
 BLUE, ORANGE, GREEN = COLORS[:3]
 LOOKS = {"believed": (BLUE, "o"), "called wrong": (ORANGE, "X"), "cleared again": (GREEN, "D")}
+TICK = 0.025  # of the frame, where a failed trial's tick has its middle
 REACH = 1.0  # ranges of the believed values, that a wrong one may be away and still be within the frame
 NEEDED = "a picture needs matplotlib, which is not installed; install robustbo[report]"
 
@@ -31,7 +34,7 @@ def fates(settings: Settings, history: History, fits: FitCache | None = None) ->
 
 
 def values(settings: Settings, history: History, fits: FitCache | None = None) -> Chart:
-    """The values by trial and what has become of them, and the best so far of those that are believed.
+    """The values by trial and what has become of them, the best so far of those believed, and ticks where one failed.
 
     The frame is around the values that are believed: a wrong one that is far from them is drawn at its edge.
     """
@@ -43,10 +46,13 @@ def values(settings: Settings, history: History, fits: FitCache | None = None) -
     repeats = [trial for trial in told if trial.repeats is not None]
     dots = [_dots(trials, fate, LOOKS[fate][0], "none", LOOKS[fate][1]) for fate, trials in by_fate.items()]
     dots += [_dots(repeats, "replicates", "none", "#555555", "o", 7.0)] if repeats else []
+    up = axis("measured value", _near(np.array([t.measured for t in told]), y), margin=0.06)
+    failed = failures(settings, history, fits)
+    dots += marks(failed, [float(f.trial.number) for f in failed], up.low + TICK * (up.high - up.low))
     return Chart(
         f"{settings.surrogate}, {settings.direction}, {len(history)} trials",
         axis("trial", np.array([0.0, len(history)])),
-        axis("measured value", _near(np.array([t.measured for t in told]), y), margin=0.06),
+        up,
         [Line("best believed so far", GREEN, numbers, best, dash="6 3", width=1.5)],
         dots,
         about="values by trial; " + counts(dots),

@@ -20,6 +20,7 @@ from robustbo.trials.trial import point_of
 from robustbo.validation import index, real
 
 TrialLike = Trial | int
+SAID = {True: "said to be a flake", False: "said to lie in its point"}  # a failure, by the user
 LONGEST_S = 10 * 365 * 86400.0
 
 
@@ -136,7 +137,8 @@ def line_of(trial: Trial) -> str:
     place = ", ".join(f"{name}={value!r}" for name, value in trial.params.items())
     what = f": {trial.value!r}" if trial.value is not None else f": {trial.reason}" if trial.reason else ""
     expected = "" if trial.expected is None else f", expected {trial.expected:.6g} (sd {trial.expected_sd:.2g})"
-    return f"trial {trial.number} ({trial.state}, {trial.origin}), {place}{what}{expected}"
+    said = "" if trial.retry is None else f", {SAID[trial.retry]}"
+    return f"trial {trial.number} ({trial.state}, {trial.origin}{said}), {place}{what}{expected}"
 
 
 def taken_back(

@@ -250,6 +250,22 @@ class TestShow:
         assert (pending["trial"], pending["has_ended"], pending["asked_at"][:2]) == (4, False, "20")
         assert found["trials"]["told"] == 1
 
+    def test_what_a_failure_looks_like_is_shown(self, shown):
+        asked(shown)
+        assert shown("fail", "j.jsonl", 2, "--no-retry")[1].startswith(
+            "trial 2 (failed, sobol, said to lie in its point)"
+        )
+        _, out, _ = shown("show", "j.jsonl")
+        assert "\n2 trials failed: all look like their region; about " in out
+        assert "log odds of a flake, nats" in out
+        assert "said to lie in its point" in out
+        found = json.loads(shown("show", "j.jsonl", "--format", "json")[1])
+        assert [(t["looks_like"], t["retry"], t["again"]) for t in found["failed"]] == [
+            ("region", None, None),
+            ("region", False, None),
+        ]
+        assert found["failures"]["asks_keep_away"]
+
     def test_where_a_process_has_ended_it_says_what_to_do(self, begun):
         code = "import robustbo as rb; rb.Optimizer.resume('j.jsonl').ask()"
         subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,82 @@
+"""A page's section on where trials fail: which did, what they look like, and how likely a value is elsewhere."""
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from robustbo.loop.cache import FitCache
+from robustbo.loop.failures import chances, failures
+from robustbo.report import svg
+from robustbo.report.chart import Axis, Chart, Line
+from robustbo.report.failures import AGAIN, in_a_line, lead, marks, verdict
+from robustbo.report.html import table
+from robustbo.report.palette import COLORS
+from robustbo.report.slices import across, rows_through, units_of, upright
+from robustbo.report.summary import SHOWN, place_of
+from robustbo.searchspace.parameters import Choice
+from robustbo.trials.history import History
+from robustbo.trials.settings import Settings
+
+LONGEST = 90  # letters of a reason
+WRAPPED = "white-space:normal;min-width:9rem"
+UP = Axis("probability of a value", 0.0, 1.02)
+NOTE = (
+    "Log odds: how much likelier a flake, which strikes anywhere, is than the point's own doing, by all other trials; "
+    "3 nats are 20 to 1, below 0 the region is likelier."
+)
+
+
+def section(settings: Settings, history: History, fits: FitCache, found: dict[str, Any]) -> str:
+    """The section; nothing where none has failed.
+
+    Args:
+        settings: What the optimization was told at its beginning.
+        history: What has happened in it.
+        fits: The last fits.
+        found: Its overview.
+    """
+    if not found["failed"]:
+        return ""
+    parts = [f"<h2>Where trials fail</h2><p>{escape(lead(found['failures']))}.</p>", _table(found["failed"])]
+    if found["failures"]["flake_rate"] is not None and (best := found["incumbent"]) is not None:
+        parts.append(_slices(settings, history, fits, settings.space.to_unit(best["params"])))
+    return "".join(parts)
+
+
+def _table(trials: Sequence[dict[str, Any]]) -> str:
+    lines = []
+    for trial in trials[-SHOWN:]:
+        odds, reason = trial["log_odds_nats"], in_a_line(trial["reason"])
+        short = reason if len(reason) <= LONGEST else f"{reason[: LONGEST - 1]}…"
+        said = "" if odds is None else f"{odds:.1f}"
+        why = f'<div style="{WRAPPED}">{escape(short)}</div>'
+        judged = [trial["trial"], verdict(trial), said, AGAIN[trial["again"]]]
+        lines.append([*judged, why, escape(place_of(trial["params"]))])
+    more = f"<p>The last {SHOWN} of {len(trials)}.</p>" if len(trials) > SHOWN else ""
+    header = ["trial", "", "log odds, nats", "asked again", "reason", "at"]
+    return more + table(header, lines, is_safe=True) + f"<p>{NOTE}</p>"
+
+
+def _slices(settings: Settings, history: History, fits: FitCache, at: Sequence[float]) -> str:
+    """The probability of a value where one parameter moves and the others stay at the incumbent."""
+    space, found = settings.space, failures(settings, history, fits)
+    failed_at = [space.to_unit(failure.trial.params) for failure in found]
+    parts = [
+        "<h3>Probability of a value, through the incumbent</h3><p>As one parameter moves; upright: the incumbent. "
+        "Ticks: failed trials, wherever their other parameters were (black: their region; gray: flakes).</p>"
+    ]
+    for i, (name, parameter) in enumerate(space.parameters):
+        p = chances(settings, history, rows_through(space, at, i), fits)
+        if isinstance(parameter, Choice):
+            count = [sum(failure.trial.params[name] == value for failure in found) for value in parameter.values]
+            rows = zip(parameter.values, p, count, strict=True)
+            parts.append(table([name, UP.label, "failed"], [[f"{v!r}", f"{chance:.2f}", n] for v, chance, n in rows]))
+            continue
+        curve = Line("", COLORS[0], np.array(units_of(parameter)), np.array(p))
+        ticks = marks(found, [row[i] for row in failed_at], 0.03)
+        about = f"{name}: probability of a value through the incumbent"
+        lines = [curve, upright(at[i], UP)]
+        parts.append(svg.draw(Chart(about, across(name, parameter), UP, lines, ticks, height=200)))
+    return "".join(parts)
