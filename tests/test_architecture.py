@@ -265,6 +265,7 @@ MODULES_ELSEWHERE = {
     "robustbo.loop.log_ei.LogNEI",
     "robustbo.loop.log_ei.LogViable",
     "robustbo.loop.log_ei.StudentTLogExpectedImprovement",
+    "robustbo.loop.viability.LogViable",
 }
 
 

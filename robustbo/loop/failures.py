@@ -78,5 +78,5 @@ def chances(settings: Settings, history: History, rows: list[list[float]], fits:
 @pinned
 def flake_rate(settings: Settings, history: History, fits: FitCache | None = None) -> float | None:
     """The share of trials that fail wherever they are, as it is learned; None where nothing is learned."""
-    found = viability(observations(settings, history), FitCache() if fits is None else fits)
+    found = viability(observations(settings, history), settings.seed, FitCache() if fits is None else fits)
     return None if found is None else found.predictor.e1

@@ -23,8 +23,8 @@ LONGEST = 90  # letters of a reason
 WRAPPED = "white-space:normal;min-width:9rem"
 UP = Axis("probability of a value", 0.0, 1.02)
 NOTE = (
-    "Log odds: how much likelier a flake, which strikes anywhere, is than the point's own doing, by all other trials; "
-    "3 nats are 20 to 1, below 0 the region is likelier."
+    "Log odds: of a flake, which strikes anywhere, against the point's own doing; 3 nats are 20 to 1, "
+    "below 0 the point is likelier."
 )
 
 

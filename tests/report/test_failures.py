@@ -15,7 +15,7 @@ def at(x, i):
     return {"<x>": x, "k": i % 4 + 1, "c": "ab"[i // 2 % 2]}
 
 
-def told(*ended, values=18, **options):
+def told(*ended, values=36, **options):
     """Values on the left; on the right what has ended without one, as (x, reason, retry)."""
     opt = Optimizer(SPACE, seed=0, surrogate="standard", **options)
     for i in range(values):
@@ -28,7 +28,9 @@ def told(*ended, values=18, **options):
 @pytest.fixture(scope="module")
 def mixed():
     right = [(0.7 + i / 20, "out of memory", None) for i in range(6)]
-    return told(*right, (0.15, "Traceback (most recent call last):\n  x\n<node> lost", None), (0.5, "no", False))
+    opt = told(*right, (0.15, "Traceback (most recent call last):\n  x\n<node> lost", None), (0.5, "no", False))
+    opt.tell(at(0.15, 6), 0.3)  # asked again
+    return opt
 
 
 def shown(opt):
@@ -108,7 +110,9 @@ def test_the_page_has_a_table_ticks_and_slices(mixed):
     text = page(mixed)
     section = text.split("<h2>Where trials fail</h2>")[1].split("<h2>")[0]
     assert "8 trials failed: 7 look like their region, 1 like a flake" in section
-    assert re.search(r"<td>24</td><td>looks like a flake</td><td>[\d.]+</td><td>-</td><td>.*&lt;node&gt; lost", section)
+    assert re.search(
+        r"<td>42</td><td>looks like a flake</td><td>[\d.]+</td><td>gave a value</td><td>.*&lt;node&gt; lost", section
+    )
     assert section.count("probability of a value through the incumbent") == 2  # a choice has a table
     assert re.search(r"<td>&#x27;b&#x27;</td><td>0\.\d\d</td><td>4</td>", section)
     assert section.count('d="M0-1V1"') == 2 * 8
