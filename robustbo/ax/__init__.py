@@ -5,7 +5,7 @@
 Importing this registers our classes with Ax's storage, so that clients that use them can be saved and loaded.
 """
 
-from robustbo.ax.client import Best, best, complete, next_repeat, outliers
+from robustbo.ax.client import Best, best, complete, failures, next_repeat, outliers
 from robustbo.ax.strategy import client_for, generation_strategy
 
-__all__ = ["Best", "best", "client_for", "complete", "generation_strategy", "next_repeat", "outliers"]
+__all__ = ["Best", "best", "client_for", "complete", "failures", "generation_strategy", "next_repeat", "outliers"]

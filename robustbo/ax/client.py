@@ -7,9 +7,10 @@ from weakref import WeakKeyDictionary
 
 import pandas as pd
 
-from robustbo.ax.experiment import history_of, objective_of, runs_of, space_of
+from robustbo.ax.experiment import history_of, objective_of, objectives_of, runs_of, space_of
 from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
+from robustbo.loop.failures import failures as failed
 from robustbo.loop.incumbent import incumbent
 from robustbo.loop.outliers import outliers as reported
 from robustbo.searchspace.space import Space
@@ -18,6 +19,7 @@ from robustbo.trials.settings import (
     DEFAULT_MAX_REPEATS,
     DEFAULT_SURROGATE,
     Direction,
+    Failures,
     Settings,
     default_num_initial,
     options_text,
@@ -87,6 +89,32 @@ def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
+def failures(client: Any) -> pd.DataFrame:
+    """Every arm that gave no value, and whether it looks like its point's doing or like a flake, a row each.
+
+    Trials that failed, were abandoned, or were completed without a finite value of every objective.
+
+    Columns: trial_index, arm_name, looks_like ("region" or "flake"), log_odds (of a flake, in nats), again (what became
+    of other trials at its point: "told", "failed" or "pending"; missing where there is none); see
+    `robustbo.loop.failures.Failure`.
+
+    Args:
+        client: An Ax client; it is only read.
+
+    Raises:
+        ValueError: If there is no objective.
+    """
+    experiment = client._experiment
+    metrics, space = objectives_of(experiment), space_of(experiment)
+    runs = runs_of(experiment, space, *metrics)
+    settings = _settings(client, space, "minimize")
+    rows = [
+        (runs[f.trial.number].trial_index, runs[f.trial.number].arm_name, f.looks_like, f.log_odds, f.again)
+        for f in failed(settings, history_of(runs), _fits(client))
+    ]
+    return pd.DataFrame(rows, columns=["trial_index", "arm_name", "looks_like", "log_odds", "again"])
+
+
 def complete(client: Any, trial_index: int, raw_data: Mapping[str, Any]) -> bool:
     """Complete a trial, or mark it as failed where a number is not finite: one infinity would end Ax's next generation.
 
@@ -135,9 +163,13 @@ def next_repeat(
     surrogate: str | None = None,
     remeasure: str = "promising",
     max_repeats: int = DEFAULT_MAX_REPEATS,
+    failures: Failures = "learn",
     seed: int = 0,
 ) -> dict[str, Any] | None:
-    """The parameters of a completed trial whose re-evaluation is worth more than a new point; None if none is.
+    """The parameters of an earlier trial whose re-evaluation is worth more than a new point; None if none is.
+
+    That is a completed trial whose value is in doubt; or one that failed or was abandoned, looks like a flake, and
+    promises nearly as much as the best new point: it is tried again, once.
 
     Ax's generation nodes propose new arms and never one that the experiment has, so this is asked before
     `Client.get_next_trials`, and answered by `Client.attach_trial`. It decides as `Optimizer.ask` does, from the
@@ -149,6 +181,7 @@ def next_repeat(
             flags outliers, or nothing is ever repeated.
         remeasure: "promising", "suspicious" or "never".
         max_repeats: How many measurements more one point may get.
+        failures: "learn" which failed trials may be flakes; or "ignore" them all.
         seed: Of the comparison with a new point.
 
     Raises:
@@ -163,7 +196,8 @@ def next_repeat(
     experiment = client._experiment
     metric, direction = objective_of(experiment)
     space = space_of(experiment)
-    settings = _settings(client, space, direction, surrogate, seed=seed, remeasure=remeasure, max_repeats=max_repeats)
+    how: dict[str, Any] = {"remeasure": remeasure, "max_repeats": max_repeats, "failures": failures}
+    settings = _settings(client, space, direction, surrogate, seed=seed, **how)
     runs = runs_of(experiment, space, metric)
     history = history_of(runs)
     if not history.having("told"):

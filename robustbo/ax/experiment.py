@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from robustbo.errors import SpaceError
 from robustbo.searchspace.parameters import Choice, Float, Int, Parameter, Value
@@ -59,30 +59,76 @@ def objective_of(experiment: Any) -> tuple[str, Direction]:
     return objective.metric_names[0], "minimize" if objective.minimize else "maximize"
 
 
-def runs_of(experiment: Any, space: Space, metric: str) -> list[Run]:
+def objectives_of(experiment: Any) -> tuple[str, ...]:
+    """The metrics of all objectives.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    if (config := experiment.optimization_config) is None:
+        raise ValueError("the experiment must have an objective, got none; configure_optimization first")
+    return tuple(config.objective.metric_names)
+
+
+def runs_of(experiment: Any, space: Space, *metrics: str) -> list[Run]:
     """All arms within the space (Ax lets others be attached), by trial; matched to their data by index and name.
 
-    A value that is not finite, and any value of a trial that failed or was abandoned, is none.
+    A value that is not finite, and any value of a trial that failed or was abandoned, is none. Of several metrics it is
+    the first's, and none where any other has none. A trial that is stale has never run, and is left out.
     """
+    return list(_runs(experiment, space, [_found(experiment, metric) for metric in metrics]))
+
+
+def ended_arms(experiment: Any) -> Iterator[tuple[Any, bool]]:
+    """The arms that have ended, wherever they are, and whether each gave a value of every objective, by trial."""
+    found = [_found(experiment, metric) for metric in objectives_of(experiment)]
+    for index, trial in sorted(experiment.trials.items()):
+        for arm in trial.arms:
+            value, _ = _value(trial, arm, [values.get((index, arm.name)) for values in found])
+            if value is not None or _is_over(trial):
+                yield arm, value is not None
+
+
+Found = dict[tuple[int, str], tuple[float, float]]  # mean and standard error by trial and arm
+
+
+def _found(experiment: Any, metric: str) -> Found:
     data = experiment.lookup_data().df
     rows = data[data["metric_name"] == metric] if len(data) else data
-    found = {(row.trial_index, row.arm_name): (row.mean, row.sem) for row in rows.itertuples()}
-    return list(_runs(experiment, space, found))
+    return {(row.trial_index, row.arm_name): (row.mean, row.sem) for row in rows.itertuples()}
 
 
-def _runs(experiment: Any, space: Space, found: dict[tuple[int, str], tuple[float, float]]) -> Iterator[Run]:
+def _runs(experiment: Any, space: Space, found: Sequence[Found]) -> Iterator[Run]:
     for index, trial in sorted(experiment.trials.items()):
         for arm in trial.arms:
             try:
                 point = space.validate({name: arm.parameters[name] for name in space.names})
             except SpaceError:
                 continue
-            value, sd = found.get((index, arm.name), (math.nan, math.nan))
-            counts = math.isfinite(value) and not (trial.status.is_failed or trial.status.is_abandoned)
-            known = float(sd) if sd is not None and sd > 0 else None
+            value, sd = _value(trial, arm, [values.get((index, arm.name)) for values in found])
+            if value is None and trial.status.is_stale:
+                continue
             params = dict(arm.parameters)
-            measured, is_over = float(value) if counts else None, trial.status.is_terminal
-            yield Run(index, arm.name, params, point, measured, known, is_over, _origin(trial, arm))
+            yield Run(index, arm.name, params, point, value, sd, _is_over(trial), _origin(trial, arm))
+
+
+def _value(trial: Any, arm: Any, found: Sequence[tuple[float, float] | None]) -> tuple[float | None, float | None]:
+    """The first value that was found and its standard deviation; None where none counts, or another is missing."""
+    is_there = all(pair is not None and math.isfinite(pair[0]) for pair in found)
+    if not is_there or trial.status.is_failed or trial.status.is_abandoned or _is_abandoned(trial, arm):
+        return None, None
+    value, sd = cast(tuple[float, float], found[0])
+    return float(value), float(sd) if sd is not None and sd > 0 else None
+
+
+def _is_abandoned(trial: Any, arm: Any) -> bool:
+    """Whether an arm of a batch was abandoned alone."""
+    return any(other.name == arm.name for other in getattr(trial, "abandoned_arms", ()))
+
+
+def _is_over(trial: Any) -> bool:
+    """Whether a trial that ran will give no value any more."""
+    return trial.status.is_terminal and not trial.status.is_stale
 
 
 def _origin(trial: Any, arm: Any) -> str:

@@ -29,11 +29,13 @@ from ax.storage.botorch_modular_registry import (
     register_model,
 )
 from ax.storage.transform_registry import register_transform
+from botorch.acquisition import AcquisitionFunction
 from botorch.models.transforms.outcome import OutcomeTransform, Standardize
 from gpytorch.mlls import VariationalELBO
 from torch import Tensor, as_tensor
 
 from robustbo import seeds
+from robustbo.ax.viability import OPTION, HandOverFailures, Viable
 from robustbo.determinism.isolation import seeded
 from robustbo.determinism.surroundings import pinned
 from robustbo.searchspace.parameters import Choice, Float, Parameter
@@ -41,7 +43,7 @@ from robustbo.searchspace.space import Space
 from robustbo.surrogates.common.contract import outcome_class, quiet
 from robustbo.surrogates.registry import SURROGATES, check_options, model_class
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
-from robustbo.trials.settings import DEFAULT_SURROGATE
+from robustbo.trials.settings import DEFAULT_SURROGATE, FAILURES, Failures
 from robustbo.validation import one_of, whole
 
 NUM_INITIAL = 5  # Ax's
@@ -94,13 +96,18 @@ def _rounded(values: np.ndarray) -> np.ndarray:
 class SeededAcquisition(Acquisition):
     """Ax's, drawing from a seed and the number of points that it knows, so that a client that was loaded goes on alike.
 
-    Its option ``seed`` is the root.
+    Its option ``seed`` is the root. Where arms have failed, it is multiplied by the probability of a value.
     """
+
+    acqf: AcquisitionFunction
 
     @pinned
     def _instantiate_acquisition(self) -> None:
         with seeded(self._seed("samples")), quiet():
             super()._instantiate_acquisition()
+        if (ended := self.options.get(OPTION)) is not None:
+            bounds = ended.X.new_tensor(self.search_space_digest.bounds)
+            self.acqf = Viable(self.acqf, ended, bounds, self._seed("failures"))
 
     @pinned
     def optimize(self, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
@@ -118,8 +125,11 @@ def generation_strategy(
     surrogate_options: Mapping[str, Any] | None = None,
     num_initial: int | None = None,
     seed: int | None = None,
+    failures: Failures = "learn",
 ) -> GenerationStrategy:
     """Sobol points, then one of our surrogates with qLogNEI, for `Client.set_generation_strategy`.
+
+    Where trials have failed or were abandoned, the acquisition is multiplied by the probability of a value.
 
     Each metric has a model of its own; several objectives have Ax's own acquisition function for them.
 
@@ -131,6 +141,7 @@ def generation_strategy(
         surrogate_options: Its own options.
         num_initial: How many trials come first; 5 unless said, as in Ax.
         seed: Of the Sobol points and of the acquisition's samples; drawn unless said. It is saved with the client.
+        failures: "learn" where trials fail, and keep away from there; or "ignore" that they do.
 
     Raises:
         ValueError: If the surrogate or an option cannot be.
@@ -144,9 +155,11 @@ def generation_strategy(
     options = dict(surrogate_options or {})
     check_options(surrogate, options)
     seed = secrets.randbits(31) if seed is None else whole("seed", seed, 0)
+    one_of("failures", failures, FAILURES)
     initial = NUM_INITIAL if num_initial is None else whole("num_initial", num_initial, 1)
     model = model_class(surrogate)
     outcome = outcome_class(model)
+    handed_over = [HandOverFailures] if failures == "learn" else []
     config = ModelConfig(
         botorch_model_class=model,
         model_options=options,
@@ -159,7 +172,7 @@ def generation_strategy(
         Generators.BOTORCH_MODULAR,
         generator_kwargs={
             "surrogate_spec": SurrogateSpec(model_configs=[config], allow_batched_models=False),
-            "transforms": [*MBM_X_trans, Derelativize, RobustStandardizeY],
+            "transforms": [*MBM_X_trans, Derelativize, RobustStandardizeY, *handed_over],
             "acquisition_class": SeededAcquisition,
             "acquisition_options": {"seed": seed},
             "refit_on_cv": True,  # the quick leave-one-out believes the likelihood of a plain GP
@@ -224,6 +237,7 @@ for _class in dict.fromkeys(SURROGATES.values()):
 register_acquisition(SeededAcquisition)
 register_mll(LowerBound)
 register_transform(RobustStandardizeY)
+register_transform(HandOverFailures)
 for _class in {outcome_class(model) for model in SURROGATES.values()} - {Standardize}:
     CLASS_TO_REGISTRY[OutcomeTransform][_class] = _class.__name__
     CLASS_TO_REVERSE_REGISTRY[OutcomeTransform][_class.__name__] = _class

@@ -142,7 +142,12 @@ class LogViable(AcquisitionFunction):
     def forward(self, X: Tensor) -> Tensor:
         """The logarithm at ``b x 1 x d`` points."""
         Z = X if self._transform is None else self._transform.transform(X)
-        return self._function(X) + _LogProbability.apply(Z.squeeze(-2), self._predictor)
+        return self._function(X) + log_probability(Z.squeeze(-2), self._predictor)
+
+
+def log_probability(Z: Tensor, predictor: Predictor) -> Tensor:
+    """``q`` log probabilities of a value at ``q x d`` inputs of a predictor; can be differentiated."""
+    return _LogProbability.apply(Z, predictor)
 
 
 class _LogProbability(torch.autograd.Function):

@@ -7,7 +7,7 @@ import pytest
 from ax.api.client import Client
 from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
 
-from robustbo.ax import best, generation_strategy, next_repeat
+from robustbo.ax import best, failures, generation_strategy, next_repeat
 from robustbo.ax import client as module
 from robustbo.ax.experiment import history_of, runs_of, space_of
 
@@ -50,6 +50,7 @@ def test_what_was_fitted_to_a_client_is_kept_as_long_as_it_is_there():
     assert next_repeat(made) == first
     assert best(made).parameters
     assert module.FITS[made].misses == count
+    gc.collect()  # what other tests have left
     others = len(module.FITS)
     del made
     gc.collect()
@@ -61,6 +62,22 @@ def test_a_failed_repeat_counts():
     for _ in range(2):
         made.mark_trial_failed(made.attach_trial(next_repeat(made)))
     assert next_repeat(made) is None
+
+
+@pytest.mark.parametrize("end", [Client.mark_trial_failed, Client.mark_trial_abandoned])
+def test_a_flake_where_much_is_promised_is_tried_again_once(end):
+    made = measured(off=0.0)
+    end(made, made.attach_trial({"x": 0.5}))
+    assert failures(made)[["trial_index", "looks_like"]].to_numpy().tolist() == [[16, "flake"]]
+    assert next_repeat(made, failures="ignore") is None
+    again = next_repeat(made)
+    assert again == {"x": 0.5}
+    index = made.attach_trial(again)
+    assert next_repeat(made) is None
+    assert failures(made)["again"].tolist() == ["pending"]
+    made.complete_trial(index, {"f": math.sin(1.5)})
+    assert next_repeat(made) is None
+    assert failures(made)["again"].tolist() == ["told"]
 
 
 def test_nothing_suspicious_is_nothing_to_repeat():

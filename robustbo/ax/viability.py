@@ -1,0 +1,95 @@
+"""Where Ax's trials fail: their arms handed to the acquisition, which is multiplied by the probability of a value.
+
+A model of failures sees points as the acquisition does, after all of Ax's transforms, its ranges scaled to [0, 1].
+"""
+
+from typing import Any, NamedTuple
+
+import torch
+from ax.adapter.transforms.base import Transform
+from ax.core.observation import ObservationFeatures
+from botorch.acquisition import AcquisitionFunction
+from torch import Tensor
+
+from robustbo.ax.experiment import ended_arms
+from robustbo.loop.log_ei import log_probability
+from robustbo.loop.viability import fitted
+from robustbo.numerics.failures.predictive import Predictor
+
+OPTION = "ended"  # of the acquisition
+
+
+class Ended(NamedTuple):
+    """How trials ended: ``n x d`` points as the acquisition sees them, and whether each gave a value."""
+
+    X: Tensor
+    is_ok: tuple[bool, ...]
+
+
+class HandOverFailures(Transform):
+    """No transform: where arms within the search space have failed, it tells the acquisition how all have ended.
+
+    What Ax itself hands over are the values alone, and the pending points.
+    """
+
+    no_op_for_experiment_data = True
+
+    def transform_optimization_config(
+        self, optimization_config: Any, adapter: Any = None, fixed_features: Any = None
+    ) -> Any:
+        """The same; on the way the acquisition's options are renewed, just before it is made."""
+        adapter = adapter or self.adapter
+        options = {name: value for name, value in adapter.generator.acquisition_options.items() if name != OPTION}
+        if (ended := _ended(adapter)) is not None:
+            options[OPTION] = ended
+        adapter.generator.acquisition_options = options  # a new one: the strategy keeps its own
+        return optimization_config
+
+
+def _ended(adapter: Any) -> Ended | None:
+    """How the arms ended; None where none has failed."""
+    space = adapter._search_space.clone()
+    space.set_parameter_constraints([])
+    arms = [(arm, ok) for arm, ok in ended_arms(adapter._experiment) if space.check_membership(arm.parameters)]
+    if all(ok for _, ok in arms):
+        return None
+    features = [ObservationFeatures.from_arm(arm) for arm, _ in arms]
+    for transform in adapter.transforms.values():
+        features = transform.transform_observation_features(features)
+    X = adapter._transform_observation_features(features).to(torch.float64)
+    return Ended(X, tuple(ok for _, ok in arms))
+
+
+class Viable(AcquisitionFunction):
+    """An acquisition function times the probability that every point gives a value; a sum where it gives logarithms.
+
+    Args:
+        function: Its values are logarithms (as ``_log`` says of BoTorch's), or at least 0.
+        ended: How trials ended.
+        bounds: ``d x 2`` least and greatest inputs.
+        seed: Of the model's samples.
+    """
+
+    def __init__(self, function: AcquisitionFunction, ended: Ended, bounds: Tensor, seed: int) -> None:
+        super().__init__(function.model)
+        self._function, self._log = function, function._log
+        self._low, self._width = bounds[:, 0], bounds[:, 1] - bounds[:, 0]
+        self._predictor: Predictor = fitted(self._scaled(ended.X), ended.is_ok, [False] * len(ended.is_ok), seed)
+        for name in ("X_baseline", "X_pending"):  # near which a search looks
+            if hasattr(function, name):
+                setattr(self, name, getattr(function, name))
+
+    def set_X_pending(self, X_pending: Tensor | None = None) -> None:
+        """Say which points are pending."""
+        self._function.set_X_pending(X_pending)
+        self.X_pending = self._function.X_pending
+
+    def forward(self, X: Tensor) -> Tensor:
+        """``b`` values at ``b x q x d`` points."""
+        Z = self._scaled(X).reshape(-1, X.shape[-1])
+        log_viable = log_probability(Z, self._predictor).reshape(X.shape[:-1]).sum(-1)
+        found = self._function(X)
+        return found + log_viable if self._log else found * log_viable.exp()
+
+    def _scaled(self, X: Tensor) -> Tensor:
+        return (X.to(torch.float64) - self._low) / self._width
