@@ -29,6 +29,20 @@ def test_the_ask_and_tell_example_runs(tmp_path, monkeypatch):
     assert (tmp_path / "tuning.jsonl").exists()
 
 
+def test_the_page_on_failures_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[1] / "docs" / "howto" / "failures.md").read_text(encoding="utf-8")
+    names = {}
+    for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        if "robustbo.ax" not in block:  # which tests/ax has
+            exec(block, names)
+    looks = [failure.looks_like for failure in names["opt"].failures()]
+    assert looks.count("region") >= 3
+    assert looks[-2:] == ["flake", "region"]  # by the user's word
+    assert names["opt"].viability({"width": 1024, "depth": 12, "lr": 0.01}) < 0.3
+    assert "dtype: float64" in capsys.readouterr().out
+
+
 def test_every_surrogate_is_in_the_table():
     section = README.split("## Surrogates")[1].split("##")[0]
     assert set(re.findall(r"^\| `([a-z-]+)` \|", section, re.MULTILINE)) == set(SURROGATES)

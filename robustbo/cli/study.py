@@ -76,7 +76,7 @@ def ask(
     """Ask for the next points to measure.
 
     Each is a JSON object on a line of its own: {"trial": 3, "params": {"x": 0.5}, "repeats": null}. Where it repeats an
-    earlier trial, measure that point again: its value is in doubt.
+    earlier trial, measure that point again: its value is in doubt, or it failed and may have been a flake.
     """
     from robustbo.optimizer import Optimizer
     from robustbo.trials.history import column_names

@@ -1,6 +1,8 @@
 """Where Ax's trials fail, through a real client; needs ax-platform."""
 
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -216,3 +218,11 @@ def test_a_bad_choice_is_refused():
     made.configure_experiment(SQUARE)
     with pytest.raises(ValueError, match="must have an objective"):
         failures(made)
+
+
+def test_the_page_on_failures_runs():
+    page = (Path(__file__).parents[2] / "docs" / "howto" / "failures.md").read_text(encoding="utf-8")
+    (block,) = [block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "robustbo.ax" in block]
+    names = {}
+    exec(block, names)
+    assert set(names["failures"](names["client"])["looks_like"]) == {"region"}
