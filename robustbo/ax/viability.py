@@ -12,7 +12,7 @@ from botorch.acquisition import AcquisitionFunction
 from torch import Tensor
 
 from robustbo.ax.experiment import ended_arms
-from robustbo.loop.log_ei import log_probability
+from robustbo.loop.log_ei import log_discount
 from robustbo.loop.viability import fitted
 from robustbo.numerics.failures.predictive import Predictor
 
@@ -61,7 +61,7 @@ def _ended(adapter: Any) -> Ended | None:
 
 
 class Viable(AcquisitionFunction):
-    """An acquisition function times the probability that every point gives a value; a sum where it gives logarithms.
+    """An acquisition function times a power of the probability that every point gives a value; a sum where it gives logarithms.
 
     Args:
         function: Its values are logarithms (as ``_log`` says of BoTorch's), or at least 0.
@@ -87,9 +87,9 @@ class Viable(AcquisitionFunction):
     def forward(self, X: Tensor) -> Tensor:
         """``b`` values at ``b x q x d`` points."""
         Z = self._scaled(X).reshape(-1, X.shape[-1])
-        log_viable = log_probability(Z, self._predictor).reshape(X.shape[:-1]).sum(-1)
+        discount = log_discount(Z, self._predictor).reshape(X.shape[:-1]).sum(-1)
         found = self._function(X)
-        return found + log_viable if self._log else found * log_viable.exp()
+        return found + discount if self._log else found * discount.exp()
 
     def _scaled(self, X: Tensor) -> Tensor:
         return (X.to(torch.float64) - self._low) / self._width

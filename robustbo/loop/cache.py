@@ -16,13 +16,14 @@ class FitCache:
     fits wait for each other (`determinism.surroundings.pinned`). A copy, or one that was pickled, is empty.
 
     Args:
-        size: How many are kept. Unless given, as many as there are between two that begin from nothing.
+        size: How many are kept. Unless given, as many as there are between two that begin from nothing, of two kinds:
+            the surrogate, and where trials fail.
 
     Attributes:
         misses: How many were made.
     """
 
-    def __init__(self, size: int = COLD_EVERY + 1) -> None:
+    def __init__(self, size: int = 2 * (COLD_EVERY + 1)) -> None:
         self._size = size
         self._kept: OrderedDict[Hashable, Any] = OrderedDict()
         self.misses = 0

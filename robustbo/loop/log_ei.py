@@ -21,6 +21,7 @@ from robustbo.surrogates.common.contract import degrees_of_freedom
 from robustbo.surrogates.common.map_gp import MapGP
 
 NUM_SAMPLES = 128  # quasi-random posterior samples
+CAUTION = 3.0  # power of the probability of a value: a failure costs its trial, and nothing is learned of the values
 MIN_SCALE = 1e-6  # as in BoTorch's analytic functions
 
 
@@ -121,7 +122,7 @@ class StudentTLogExpectedImprovement(AnalyticAcquisitionFunction):
 
 
 class LogViable(AcquisitionFunction):
-    """The logarithm of an acquisition function times the probability that a value is obtained, of one point.
+    """The logarithm of an acquisition function times a power of the probability of a value, of one point.
 
     Args:
         function: Gives logarithms.
@@ -142,12 +143,12 @@ class LogViable(AcquisitionFunction):
     def forward(self, X: Tensor) -> Tensor:
         """The logarithm at ``b x 1 x d`` points."""
         Z = X if self._transform is None else self._transform.transform(X)
-        return self._function(X) + log_probability(Z.squeeze(-2), self._predictor)
+        return self._function(X) + log_discount(Z.squeeze(-2), self._predictor)
 
 
-def log_probability(Z: Tensor, predictor: Predictor) -> Tensor:
-    """``q`` log probabilities of a value at ``q x d`` inputs of a predictor; can be differentiated."""
-    return _LogProbability.apply(Z, predictor)
+def log_discount(Z: Tensor, predictor: Predictor) -> Tensor:
+    """``q`` logarithms of what to multiply promises by at ``q x d`` inputs of a predictor; can be differentiated."""
+    return CAUTION * _LogProbability.apply(Z, predictor)
 
 
 class _LogProbability(torch.autograd.Function):
