@@ -61,7 +61,7 @@ def _ended(adapter: Any) -> Ended | None:
 
 
 class Viable(AcquisitionFunction):
-    """An acquisition function times a power of the probability of values at all points; a sum where it gives logarithms.
+    """An acquisition function times a power of the probability of values at all points; of logarithms a sum.
 
     Args:
         function: Its values are logarithms (as ``_log`` says of BoTorch's), or at least 0.
