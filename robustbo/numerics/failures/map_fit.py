@@ -80,7 +80,7 @@ def evaluate(model: Model, x: Tensor, begin: Sites | None = None) -> Value:
 def slopes(model: Model, value: Value) -> Tensor:
     """The gradient of F in x: where the sites have settled, they need not be followed."""
     found, (log_e1, m) = value.found, value.x.tolist()[-2:]
-    G = torch.from_numpy(0.5 * (found.a[:, None] * found.a - found.R))  # eq. 15.8
+    G = torch.from_numpy(0.5 * (found.a[:, None] * found.a - found.R))  # eq. 15.7
     on_priors = parameters.prior_slopes(BLOCKS, [log_e1, m])
     others = [float(_scores(model, value).sum()) + on_priors[0], float(found.a.sum()) + on_priors[1]]
     return torch.cat([value.covariance.pullback(G), value.x.new_tensor(others)])
@@ -90,7 +90,7 @@ def _scores(model: Model, value: Value) -> Array:
     """``n`` derivatives of each log Z in log e1."""
     found, e1 = value.found, math.exp(value.x[-2])
     viable = np.exp(log_ndtr(found.u) - found.log_Z)
-    return e1 * (model.outcomes.may_flake * np.exp(-found.log_Z) - viable)  # eq. 15.9
+    return e1 * (model.outcomes.may_flake * np.exp(-found.log_Z) - viable)  # eq. 15.8
 
 
 def information(model: Model, value: Value) -> Tensor:

@@ -69,7 +69,7 @@ class Predictor(NamedTuple):
         log_ok = log_ndtr(u)
         highest = log_ok.max(-1)
         log_ok = log_c + highest + np.log(np.exp(log_ok - highest[:, None]).sum(-1))
-        log_p = np.logaddexp(log_ok, math.log(E0))  # eq. 15.7
+        log_p = np.logaddexp(log_ok, math.log(E0))  # eq. 15.9
         on_u = np.exp(log_c - 0.5 * (u * u + LOG_2PI) - log_p[:, None]) / root
         on_v = (on_u * mu).sum(-1, keepdims=True) / (root * root) * is_known[:, None]
         pull = 2 * (on_u @ self.al.T + on_v * Pk) * slope  # by half of the squared distances

@@ -49,6 +49,7 @@ class Propagated(NamedTuple):
         a: ``n``.
         R: ``n x n``.
         u: ``n``, by all trials but each one itself.
+        log_Z: ``n`` logarithms of the probability of each outcome, by all trials but itself.
         sites: The sites.
         converged: Whether they have settled.
     """
@@ -83,23 +84,22 @@ def propagate(K: Array, m: float, outcomes: Outcomes, e1: float, begin: Sites | 
         v = K.diagonal() - np.einsum("ij,ij->j", V, V)
         mu = K @ nu - V.T @ (V @ nu)
         share = np.maximum(1 - tau * v, FLAT)
-        v_, mu_ = v / share, (mu - v * nu) / share
+        v_, mu_ = v / share, (mu - v * nu) / share  # eq. 15.2
         width = np.sqrt(1 + BETA**2 * v_)
         u = BETA * s * (m + mu_) / width
-        log_Z = log_outcome(u, log_b, log_c)
+        log_Z = log_outcome(u, log_b, log_c)  # eq. 15.3
         if np.abs(mu - last).max() < ENOUGH:
             break
         last = mu
         r, kappa = np.exp(log_c - 0.5 * (u * u + LOG_2PI) - log_Z), BETA * s / width
-        bend = kappa**2 * r * (u + r)
-        target = np.maximum(bend / np.maximum(1 - bend * v_, FLAT), FLAT)
-        mean = mu_ + v_ * kappa * r
+        bend, mean = kappa**2 * r * (u + r), mu_ + v_ * kappa * r  # eq. 15.4
+        target = np.maximum(bend / np.maximum(1 - bend * v_, FLAT), FLAT)  # eq. 15.5
         step = DAMPED if sweep else 1.0
         nu = nu + step * (mean * (1 / v_ + target) - mu_ / v_ - nu)
         tau = tau + step * (target - tau)
     log_det = 2 * float(np.log(C.diagonal()).sum())
     quadratics = 0.5 * (mu_**2 / v_ + np.log(v_) - mu**2 / v - np.log(v))
-    L = float(log_Z.sum() + quadratics.sum() + 0.5 * nu @ mu - 0.5 * log_det)
+    L = float(log_Z.sum() + quadratics.sum() + 0.5 * nu @ mu - 0.5 * log_det)  # eq. 15.6
     half = lapack.forward(C, np.diag(root))
     R = half.T @ half
     return Propagated(L, nu - tau * mu, R, u, log_Z, Sites(tau, nu), sweep + 1 < SWEEPS)
