@@ -84,7 +84,7 @@ def _fitted_to(space: Space, ended: tuple[tuple[int, Row, bool, bool], ...], see
 def fitted(
     X: Tensor, is_ok: Sequence[bool], is_sure: Sequence[bool], seed: int, before: Tensor | None = None
 ) -> Predictor:
-    """The model fitted to how trials ended.
+    """The model fitted to how trials ended; those at one place count as one.
 
     Args:
         X: ``n x d`` inputs.
@@ -92,8 +92,16 @@ def fitted(
         is_sure: Whether it failed by its point, by the user's word.
         seed: Of the samples.
         before: Hyperparameters where the search begins; several places unless given.
+
+    Returns:
+        Its ``log_odds`` are those of the ``n`` trials.
     """
-    outcomes = Outcomes(np.array(is_ok), np.array(is_sure))
-    model = Model(outcomes, stationary(X, KERNEL, length_scale_prior(X.shape[-1]), None))
+    rows = [tuple(row) for row in X.tolist()]
+    places = {row: i for i, row in enumerate(dict.fromkeys(rows))}
+    at = np.array([places[row] for row in rows])
+    ok, sure, k = (np.bincount(at, np.asarray(which, float)) for which in (is_ok, is_sure, np.logical_not(is_ok)))
+    Z = X.new_tensor(list(places))
+    model = Model(Outcomes(ok > 0, sure > 0, k), stationary(Z, KERNEL, length_scale_prior(Z.shape[-1]), None))
     value = search(model, None if before is None else [before]).value
-    return predictor(model, KERNEL, X, value, seeds.generator(seed, len(X), "failures"))
+    found = predictor(model, KERNEL, Z, value, seeds.generator(seed, len(X), "failures"))
+    return found._replace(log_odds=found.log_odds[at])

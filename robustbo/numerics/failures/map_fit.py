@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from scipy.special import log_ndtr
 from torch import Tensor
 
 from robustbo.numerics.failures.likelihood import Outcomes
@@ -73,7 +72,12 @@ def evaluate(model: Model, x: Tensor, begin: Sites | None = None) -> Value:
     log_e1, m = x.tolist()[-2:]
     covariance = model.covariance.at(x[:-2])
     found = propagate(covariance.K.numpy(), m, model.outcomes, math.exp(log_e1), begin)
-    F = found.L + covariance.log_prior + parameters.log_prior(BLOCKS, [log_e1, m])
+    F = (
+        found.L
+        + model.outcomes.flakes(math.exp(log_e1))
+        + covariance.log_prior
+        + parameters.log_prior(BLOCKS, [log_e1, m])
+    )
     return Value(F if found.converged and math.isfinite(F) else -math.inf, x, covariance, found)
 
 
@@ -88,9 +92,7 @@ def slopes(model: Model, value: Value) -> Tensor:
 
 def _scores(model: Model, value: Value) -> Array:
     """``n`` derivatives of each log Z in log e1."""
-    found, e1 = value.found, math.exp(value.x[-2])
-    viable = np.exp(log_ndtr(found.u) - found.log_Z)
-    return e1 * (model.outcomes.may_flake * np.exp(-found.log_Z) - viable)  # eq. 15.8
+    return model.outcomes.scores(value.found.u, value.found.log_Z, math.exp(value.x[-2]))
 
 
 def information(model: Model, value: Value) -> Tensor:

@@ -1,10 +1,10 @@
-"""What the model of failures says of other points, and of each failed trial, by samples of the latent values.
+"""What the model of failures says of other points, and of failures, by samples of the latent values.
 
 Notation (no batch dimensions), beside that of `likelihood` and `sampling`:
-    k      q x n  prior covariances of new points with the trials
+    k      q x n  prior covariances of new points with the places
     al     n x S  values of (K + jitter)^-1 f of each sample
     mu     q x S  means of the latent values given each sample, m + k al
-    v      q      their variance given the latent values of the trials, 1 - k' P k
+    v      q      their variance given the latent values of the places, 1 - k' P k
     u      q x S  mu / sqrt(1 / beta^2 + v), so that a point is viable with probability Phi(u)
 
 References:
@@ -42,7 +42,7 @@ class Predictor(NamedTuple):
         X: ``n x d`` inputs.
         al: ``n x S``.
         P: ``n x n`` inverse of K with jitter.
-        log_odds: ``n`` logarithms of the odds that a trial, if it has failed, was a flake, and not its point's doing.
+        log_odds: ``n`` logarithms of the odds that what has failed there were flakes, and not the place's doing.
         x: The fit's hyperparameters; see `map_fit`.
     """
 
@@ -92,9 +92,10 @@ def predictor(model: Model, kernel: str, X: Tensor, value: Value, generator: np.
     K = value.covariance.K.numpy()
     C, zeta = samples(K, m, model.outcomes, e1, value.found, SAMPLES, STEPS, generator)
     t = BETA * (m + C @ zeta)
-    either = np.logaddexp(log_e1, math.log1p(-E0 - e1) + log_ndtr(-t))
-    flake, region = log_e1 + log_ndtr(t) - either, math.log1p(-E0) + log_ndtr(-t) - either
-    odds = logsumexp(flake, axis=1) - logsumexp(region, axis=1)  # eq. 15.10
+    flake, region = model.outcomes.k[:, None] * log_e1 + log_ndtr(t), math.log1p(-E0) + log_ndtr(-t)
+    either = np.logaddexp(flake, region)
+    odds = logsumexp(flake - either, axis=1) - logsumexp(region - either, axis=1)  # eq. 15.10
+    odds = np.where(model.outcomes.is_ok, -math.log(E0), odds)
     inverse = lapack.forward(C, np.eye(len(C)))
     al, P = inverse.T @ zeta, inverse.T @ inverse
     return Predictor(kernel, value.x[:-2].exp(), m, e1, X, al, P, odds, value.x)

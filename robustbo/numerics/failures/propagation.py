@@ -1,4 +1,4 @@
-"""Expectation propagation for the latent values: a normal site for each trial, by the moments of what it says.
+"""Expectation propagation for the latent values: a normal site for each place, by the moments of what it says.
 
 A failure says that its latent value lies below zero and hardly how far. At the mode of such a posterior its curvature
 tells nothing of its width, so Laplace's approximation is far off where the step is sharp; the moments are known in
@@ -10,7 +10,7 @@ Notation (no batch dimensions), beside that of `likelihood`:
     nu     n      their precisions times means, of f = h - m
     a      n      K^-1 times the posterior mean of f
     mu, v  n      posterior means (of f) and variances
-    mu_, v_       those of the cavities: without the trial's own site
+    mu_, v_       those of the cavities: without the place's own site
     u      n      beta s (m + mu_) / sqrt(1 + beta^2 v_)
     R      n x n  (K + D(tau)^-1)^-1
 
@@ -48,8 +48,8 @@ class Propagated(NamedTuple):
         L: Approximate log marginal likelihood.
         a: ``n``.
         R: ``n x n``.
-        u: ``n``, by all trials but each one itself.
-        log_Z: ``n`` logarithms of the probability of each outcome, by all trials but itself.
+        u: ``n``, by all places but each one itself.
+        log_Z: ``n`` logarithms of the probability of each outcome, by all places but itself.
         sites: The sites.
         converged: Whether they have settled.
     """
@@ -69,7 +69,7 @@ def propagate(K: Array, m: float, outcomes: Outcomes, e1: float, begin: Sites | 
     Args:
         K: ``n x n``.
         m: Constant mean.
-        outcomes: What became of the trials.
+        outcomes: What became of the trials there.
         e1: Rate of flakes.
         begin: Sites to begin with; none unless given.
     """

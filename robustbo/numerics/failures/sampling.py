@@ -43,7 +43,7 @@ def samples(
     Args:
         K: ``n x n`` prior covariance.
         m: Constant mean.
-        outcomes: What became of the trials.
+        outcomes: What became of the trials there.
         e1: Rate of flakes.
         found: The approximation that the samples start from.
         count: How many.
@@ -62,7 +62,7 @@ def samples(
     center = lapack.forward(C, K @ found.a)
     middle = np.concatenate([center, C @ center])[:, None]
     b = np.maximum(np.exp(outcomes.log_b(e1)), LEAST)[:, None]
-    c, slope = math.exp(outcomes.log_c(e1)), BETA * outcomes.s[:, None]
+    c, slope = np.exp(outcomes.log_c(e1))[:, None], BETA * outcomes.s[:, None]
     z = generator.normal(size=(n, count))
     at = both @ z
 

@@ -23,7 +23,8 @@ ALL = np.arange(60)
 
 
 def model_of(rows, is_ok, is_sure=None):
-    outcomes = Outcomes(is_ok[rows], np.zeros(len(rows), bool) if is_sure is None else is_sure)
+    sure = np.zeros(len(rows), bool) if is_sure is None else is_sure
+    outcomes = Outcomes(is_ok[rows], sure, 1.0 - is_ok[rows])
     return Model(outcomes, stationary(X[rows], "matern52", PRIOR, None))
 
 
@@ -46,7 +47,7 @@ class TestEvidence:
         f = np.linalg.cholesky(K + 1e-9 * np.eye(n)) @ np.random.default_rng(0).normal(size=(n, 200_000))
         e1, m = math.exp(AT[-2]), AT[-1].item()
         t = BETA * model.outcomes.s[:, None] * (m + f)
-        log_p = log_outcome(t, model.outcomes.log_b(e1)[:, None], model.outcomes.log_c(e1)).sum(0)
+        log_p = log_outcome(t, model.outcomes.log_b(e1)[:, None], model.outcomes.log_c(e1)[:, None]).sum(0)
         assert pytest.approx(np.log(np.exp(log_p).mean()), abs=0.15) == at.found.L
 
     def test_its_gradient_is_that_of_differences(self, monkeypatch):
@@ -60,7 +61,7 @@ class TestEvidence:
         assert_allclose(slopes(model, here), numeric, rtol=1e-3, atol=1e-3)
 
     def test_one_trial_has_the_probability_that_it_has(self):
-        outcomes = Outcomes(np.array([True]), np.array([False]))
+        outcomes = Outcomes(np.array([True]), np.array([False]), np.array([0.0]))
         found = propagate(np.ones((1, 1)), 0.4, outcomes, 0.05)
         u = BETA * 0.4 / math.sqrt(1 + BETA**2)
         assert pytest.approx(math.log(0.95 * 0.5 * math.erfc(-u / math.sqrt(2))), abs=1e-4) == found.L

@@ -1,0 +1,287 @@
+"""Where trials fail: what is believed of failures, and what the next asks make of it."""
+
+import math
+import warnings
+from dataclasses import replace
+
+import pytest
+import torch
+
+import robustbo as rb
+from robustbo.errors import ExhaustedWarning, SpaceExhausted
+from robustbo.loop.away import AWAY
+from robustbo.loop.cache import FitCache
+from robustbo.loop.decide import step
+from robustbo.loop.failures import failures
+from robustbo.loop.log_ei import CAUTION, LogViable
+from robustbo.loop.observations import observations
+from robustbo.loop.viability import viability
+from robustbo.replay.check.asks import verify_journal
+from robustbo.searchspace.parameters import Choice, Float, Int
+from robustbo.searchspace.space import Space
+from robustbo.surrogates.registry import SURROGATES
+from robustbo.trials.history import REMEASURE, RETRY
+from robustbo.trials.settings import Settings
+
+SQUARE = Space(x=Float(0.0, 1.0), y=Float(0.0, 1.0))
+
+
+def fails(params):
+    """Half of the square, with the minimum of `value` in it."""
+    return params["x"] + params["y"] > 1.0
+
+
+def value(params):
+    return (params["x"] - 0.7) ** 2 + (params["y"] - 0.6) ** 2
+
+
+def end(opt, trial):
+    return opt.fail(trial, "out of memory") if fails(trial.params) else opt.tell(trial, value(trial.params))
+
+
+def driven(n, **options):
+    opt = rb.Optimizer(SQUARE, **{"seed": 1, "surrogate": "standard", **options})
+    for _ in range(n):
+        end(opt, opt.ask())
+    return opt
+
+
+def filled(**options):
+    """A study that knows the square well, told of a Sobol sequence."""
+    opt = rb.Optimizer(SQUARE, **{"seed": 0, "surrogate": "standard", **options})
+    for i in range(30):
+        params = SQUARE.sobol(5, i)
+        opt.fail(params) if fails(params) else opt.tell(params, value(params))
+    return opt
+
+
+class TestWhatIsBelieved:
+    def test_a_lone_failure_among_values_is_a_flake_and_those_of_a_region_are_not(self):
+        opt = filled()
+        flake = opt.fail({"x": 0.2, "y": 0.3})
+        found = {failure.trial.number: failure for failure in opt.failures()}
+        assert found[flake.number].looks_like == "flake"
+        others = [failure for number, failure in found.items() if number != flake.number]
+        assert sum(failure.looks_like == "region" for failure in others) >= len(others) - 1
+        assert 0.5 < found[flake.number].probability_flake <= 1.0
+
+    def test_the_users_own_word_counts(self):
+        opt = filled()
+        said = opt.fail({"x": 0.2, "y": 0.3}, retry=False), opt.fail({"x": 0.9, "y": 0.9}, retry=True)
+        odds = {failure.trial.number: failure.log_odds for failure in opt.failures()}
+        assert [odds[trial.number] for trial in said] == [-math.inf, math.inf]
+
+    def test_what_asking_again_gave_is_said(self):
+        opt = filled()
+        for then in (lambda p: opt.tell(p, 0.0), lambda p: opt.fail(p), lambda p: opt.enqueue(p)):
+            point = {"x": 0.1, "y": 0.1 + 0.2 * opt.history.counts()["failed"] / 30}
+            opt.fail(point)
+            then(point)
+        assert {failure.again for failure in opt.failures()} == {None, "told", "failed", "pending"}
+
+    def test_a_failure_whose_point_gave_values_too_is_a_flake(self):
+        opt = filled()
+        for point in ({"x": 0.3, "y": 0.2}, {"x": 0.48, "y": 0.48}):
+            opt.fail(point)
+            opt.tell(point, value(point))
+        assert [failure.looks_like for failure in opt.failures()][-2:] == ["flake", "flake"]
+
+    def test_probabilities_of_a_value_follow_the_region(self):
+        opt = filled()
+        assert opt.viability({"x": 0.1, "y": 0.2}) > 0.8
+        assert opt.viability({"x": 0.9, "y": 0.9}) < 0.2
+        points = [{"x": 0.1, "y": 0.2}, {"x": 0.9, "y": 0.9}]
+        assert opt.viability(points).tolist() == pytest.approx([opt.viability(point) for point in points])
+
+    def test_where_nothing_has_failed_all_is_well(self):
+        opt = rb.Optimizer(SQUARE, seed=0)
+        opt.tell({"x": 0.1, "y": 0.1}, 1.0)
+        assert opt.failures() == []
+        assert opt.viability({"x": 0.9, "y": 0.9}) == 1.0
+        assert viability(observations(opt.settings, opt.history), 0, FitCache()) is None
+
+    def test_one_that_the_user_calls_a_flake_says_nothing_of_its_point(self):
+        opt = filled()
+        before = opt.viability({"x": 0.2, "y": 0.3})
+        opt.fail({"x": 0.2, "y": 0.3}, retry=True)
+        assert opt.viability({"x": 0.2, "y": 0.3}) == before
+
+    def test_an_excluded_value_was_a_value(self):
+        opt = filled()
+        told = next(trial for trial in opt.history if trial.state == "told")
+        before = opt.viability(told.params)
+        opt.exclude(told)
+        assert opt.viability(told.params) == before
+
+
+class TestAsks:
+    def test_they_keep_away_from_where_trials_fail(self):
+        counts = [driven(30, failures=mode).history.counts()["failed"] for mode in ("learn", "ignore")]
+        assert counts[0] <= 0.7 * counts[1]
+
+    @pytest.mark.parametrize("surrogate", ["relevance-pursuit", "student-t"])
+    def test_without_failures_nothing_changes_to_the_last_bit(self, surrogate):
+        points = []
+        for mode in ("learn", "ignore"):
+            opt = rb.Optimizer(SQUARE, seed=3, surrogate=surrogate, failures=mode)
+            for _ in range(12):
+                trial = opt.ask()
+                opt.tell(trial, value(trial.params))
+            points.append([trial.params for trial in opt.history])
+        assert points[0] == points[1]
+
+    def test_where_all_initial_points_failed_they_move_away_and_say_so(self):
+        opt = rb.Optimizer(SQUARE, seed=0)
+        for i in range(6):
+            opt.fail({**SQUARE.sobol(opt.seed, 6), "x": 0.5 + 0.02 * i})
+        trial = opt.ask()
+        assert (trial.origin, trial.reason) == ("sobol", AWAY)
+        assert trial.params["x"] < 0.6
+
+    def test_they_begin_with_a_model_where_most_initial_points_failed(self):
+        opt = rb.Optimizer(SQUARE, seed=0, num_initial=6, surrogate="standard")
+        for i in range(5):
+            opt.fail({"x": 0.9, "y": 0.5 + 0.1 * i})
+        opt.tell({"x": 0.1, "y": 0.1}, 1.0)
+        assert opt.ask().origin == "sobol"
+        opt.tell({"x": 0.2, "y": 0.1}, 0.9)
+        assert opt.ask().origin == "model"
+
+    @pytest.mark.parametrize("surrogate", sorted(SURROGATES))
+    def test_every_surrogate_has_them(self, surrogate):
+        opt = rb.Optimizer(SQUARE, seed=1, surrogate=surrogate)
+        for i in range(9):
+            params = SQUARE.sobol(5, i)
+            opt.fail(params) if fails(params) else opt.tell(params, value(params))
+        trial = opt.ask()
+        assert trial.fallback is None
+        assert opt.viability(trial.params) > 0.3
+
+    def test_a_batch_is_of_different_points_that_may_well_give_values(self):
+        opt = filled()
+        batch = opt.ask(4)
+        assert len({trial.point for trial in batch}) == 4
+        assert min(opt.viability([trial.params for trial in batch])) > 0.3
+
+    def test_mixed_spaces_have_them(self):
+        space = Space(n=Int(1, 6), kind=Choice("a", "b", "c"), x=Float(0.0, 1.0))
+        opt = rb.Optimizer(space, seed=2, surrogate="standard")
+        for _ in range(25):
+            trial = opt.ask()
+            is_bad = trial.params["kind"] == "b" or trial.params["n"] > 4
+            opt.fail(trial) if is_bad else opt.tell(trial, trial.params["x"] - trial.params["n"])
+        late = [trial for trial in opt.history if trial.number >= 12]
+        assert sum(trial.state == "failed" for trial in late) <= 4
+
+    def test_a_resumed_study_goes_on_with_the_same_bits(self, tmp_path):
+        opt = driven(14, journal=tmp_path / "study.jsonl", surrogate="relevance-pursuit")
+        assert opt.history.having("failed")
+        assert verify_journal(tmp_path / "study.jsonl") == 14
+        assert rb.Optimizer.resume(tmp_path / "study.jsonl").ask().params == opt.ask().params
+
+    def test_the_best_is_what_was_measured(self):
+        opt = filled()
+        assert opt.best().trial.state == "told"
+        assert opt.best(raw=True).mean == min(t.value for t in opt.history if t.state == "told")
+
+
+class TestRetries:
+    def at_the_best(self, **word):
+        """A study whose best point by far has just failed."""
+        opt = rb.Optimizer(SQUARE, seed=0, surrogate="standard", num_initial=5)
+        for i in range(25):
+            params = SQUARE.sobol(5, i)
+            opt.tell(params, (params["x"] - 0.3) ** 2 + (params["y"] - 0.4) ** 2)
+        trial = opt.ask()
+        opt.fail(trial, **word)
+        return opt, trial
+
+    def test_a_flake_where_much_is_promised_is_asked_again_once(self):
+        opt, trial = self.at_the_best()
+        again = opt.ask()
+        assert (again.repeats, again.reason, again.params) == (trial.number, RETRY, trial.params)
+        opt.fail(again)
+        assert opt.ask().repeats is None
+
+    def test_what_the_user_wants_tried_again_is_at_once_and_as_often_as_it_flakes(self):
+        opt = rb.Optimizer(SQUARE, seed=0)
+        trial = opt.ask()
+        for _ in range(3):
+            opt.fail(trial, "power cut", retry=True)
+            again = opt.ask()
+            assert (again.params, again.reason) == (trial.params, RETRY)
+            trial = again
+        opt.tell(trial, 1.0)
+        assert opt.ask().params != trial.params
+
+    def test_what_the_user_says_lies_in_the_point_is_not(self):
+        opt, trial = self.at_the_best(retry=False)
+        for _ in range(4):
+            again = opt.ask()
+            assert again.params != trial.params
+            opt.tell(again, 1.0)
+
+    def test_a_retry_is_no_re_measurement(self):
+        opt, trial = self.at_the_best()
+        again = opt.ask()
+        assert again.reason != REMEASURE
+        told = opt.tell(again, 0.0)
+        assert told.repeats == trial.number
+        assert {failure.again for failure in opt.failures()} == {"told"}
+
+    def test_while_it_is_pending_there_is_no_other(self):
+        opt, _ = self.at_the_best()
+        assert [trial.repeats is None for trial in opt.ask(3)] == [False, True, True]
+
+
+class TestFiniteSpaces:
+    def test_a_barred_point_is_never_asked_for_again(self):
+        opt = rb.Optimizer(Space(n=Int(1, 4)), seed=0, surrogate="standard", num_initial=2)
+        barred = opt.fail({"n": 2}, retry=False)
+        for _ in range(12):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ExhaustedWarning)
+                trial = opt.ask()
+            assert trial.params != barred.params
+            opt.tell(trial, float(trial.params["n"]))
+
+    def test_where_all_points_are_barred_there_is_an_error_that_says_so(self):
+        opt = rb.Optimizer(Space(n=Int(1, 2)), seed=0)
+        for n in (1, 2):
+            opt.fail({"n": n}, retry=False)
+        with pytest.raises(SpaceExhausted, match="not to be retried"):
+            opt.ask()
+
+
+def test_the_discount_has_the_slopes_that_it_should():
+    opt = filled()
+    found = viability(observations(opt.settings, opt.history), 0, FitCache())
+    constant = lambda X: X.new_zeros(len(X))  # noqa: E731
+    constant.model = None
+    function = LogViable.__new__(LogViable)
+    torch.nn.Module.__init__(function)
+    function._function, function._predictor, function._transform = constant, found.predictor, None
+    X = torch.rand(4, 1, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    values = function(X)
+    assert values.tolist() == pytest.approx((CAUTION * found.log_p(X.detach().squeeze(1).tolist())).tolist())
+    (slopes,) = torch.autograd.grad(values.sum(), X)
+    step_ = 1e-6
+    for j in range(2):
+        unit = torch.zeros_like(X)
+        unit[..., j] = step_
+        numeric = (function(X + unit) - function(X - unit)) / (2 * step_)
+        assert slopes[..., 0, j].tolist() == pytest.approx(numeric.tolist(), rel=1e-2, abs=1e-3)
+
+
+def test_ignoring_is_as_it_was():
+    opt = filled()
+    ignoring = replace(opt.settings, failures="ignore")
+    made = step(ignoring, opt.history, 30)
+    assert made.repeats is None
+    assert fails(made.params)
+    assert len(failures(ignoring, opt.history)) == len(opt.history.having("failed"))  # but people can ask
+
+
+def test_settings_know_two_ways():
+    with pytest.raises(ValueError, match=r"failures must be one of \['learn', 'ignore'\], got 'avoid'"):
+        Settings(SQUARE, failures="avoid")
