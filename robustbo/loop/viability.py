@@ -99,7 +99,8 @@ def fitted(
     rows = [tuple(row) for row in X.tolist()]
     places = {row: i for i, row in enumerate(dict.fromkeys(rows))}
     at = np.array([places[row] for row in rows])
-    ok, sure, k = (np.bincount(at, np.asarray(which, float)) for which in (is_ok, is_sure, np.logical_not(is_ok)))
+    counts = (np.bincount(at, np.asarray(which, float)) for which in (is_ok, is_sure, np.logical_not(is_ok)))
+    ok, sure, k = (count.astype(np.float64) for count in counts)
     Z = X.new_tensor(list(places))
     model = Model(Outcomes(ok > 0, sure > 0, k), stationary(Z, KERNEL, length_scale_prior(Z.shape[-1]), None))
     value = search(model, None if before is None else [before]).value

@@ -23,6 +23,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from robustbo.numerics.linalg.lapack import Array
@@ -40,8 +41,8 @@ class Outcomes(NamedTuple):
         k: How many failed, but for those that are known to be flakes.
     """
 
-    is_ok: Array
-    is_sure: Array
+    is_ok: NDArray[np.bool_]
+    is_sure: NDArray[np.bool_]
     k: Array
 
     @property
