@@ -103,6 +103,6 @@ def fitted(
     ok, sure, k = (count.astype(np.float64) for count in counts)
     Z = X.new_tensor(list(places))
     model = Model(Outcomes(ok > 0, sure > 0, k), stationary(Z, KERNEL, length_scale_prior(Z.shape[-1]), None))
-    value = search(model, None if before is None else [before]).value
+    value = search(model, before).value
     found = predictor(model, KERNEL, Z, value, seeds.generator(seed, len(X), "failures"))
     return found._replace(log_odds=found.log_odds[at])

@@ -114,13 +114,15 @@ def information(model: Model, value: Value) -> Tensor:
     return torch.from_numpy(lapack.on_diagonal(A, np.array(precisions)))
 
 
-def search(model: Model, starts: list[Tensor] | None = None) -> Ascent:
-    """The highest of the maxima that the starts lead to."""
+def search(model: Model, before: Tensor | None = None) -> Ascent:
+    """The highest of the maxima that searches lead to: from ``p`` hyperparameters nearby, or from several places."""
+    if before is not None and math.isfinite((here := evaluate(model, before)).F):
+        return _climb(model, here, FINE)
 
     def rough(x: Tensor) -> Ascent:
         return _climb(model, evaluate(model, x), ROUGH)
 
-    return highest(starts or model.starts, rough, lambda best: _climb(model, best.value, FINE))
+    return highest(model.starts, rough, lambda best: _climb(model, best.value, FINE))
 
 
 def _climb(model: Model, here: Value, ftol: float) -> Ascent:

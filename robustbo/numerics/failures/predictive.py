@@ -23,7 +23,7 @@ from robustbo.numerics.failures.likelihood import BETA, E0
 from robustbo.numerics.failures.map_fit import Model, Value
 from robustbo.numerics.failures.sampling import samples
 from robustbo.numerics.gp.evidence import LOG_2PI
-from robustbo.numerics.gp.kernels import KERNELS, squared_differences
+from robustbo.numerics.gp.kernels_paired import KERNELS, SLOPES
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 
@@ -39,7 +39,7 @@ class Predictor(NamedTuple):
         l: ``d`` length-scales.
         m: Constant mean.
         e1: Rate of flakes.
-        X: ``n x d`` inputs.
+        X: ``n x d`` inputs, divided by their length-scales.
         al: ``n x S``.
         P: ``n x n`` inverse of K with jitter.
         log_odds: ``n`` logarithms of the odds that what has failed there were flakes, and not the place's doing.
@@ -47,10 +47,10 @@ class Predictor(NamedTuple):
     """
 
     kernel: str
-    l: Tensor
+    l: Array
     m: float
     e1: float
-    X: Tensor
+    X: Array
     al: Array
     P: Array
     log_odds: Array
@@ -58,8 +58,9 @@ class Predictor(NamedTuple):
 
     def log_viable(self, Z: Tensor) -> tuple[Tensor, Tensor]:
         """``q`` log probabilities of a value at ``q x d`` points, exact however small; their ``q x d`` gradients."""
-        kernel = KERNELS[self.kernel](squared_differences(Z, self.X), self.l, self.l.new_ones(()))
-        k, slope, z = kernel.K.numpy(), kernel.K_u2.numpy(), Z.detach().numpy()
+        z = Z.detach().numpy() / self.l
+        u2 = np.square(z).sum(-1, keepdims=True) + np.square(self.X).sum(-1) - 2 * z @ self.X.T
+        k, slope = KERNELS[self.kernel](np.maximum(u2, 0), 0.0)
         Pk = k @ self.P
         mu, v = self.m + k @ self.al, 1 - (Pk * k).sum(-1)
         is_known = v > LEAST
@@ -72,8 +73,8 @@ class Predictor(NamedTuple):
         log_p = np.logaddexp(log_ok, math.log(E0))  # eq. 15.9
         on_u = np.exp(log_c - 0.5 * (u * u + LOG_2PI) - log_p[:, None]) / root
         on_v = (on_u * mu).sum(-1, keepdims=True) / (root * root) * is_known[:, None]
-        pull = 2 * (on_u @ self.al.T + on_v * Pk) * slope  # by half of the squared distances
-        gradient = (pull.sum(-1, keepdims=True) * z - pull @ self.X.numpy()) / self.l.numpy() ** 2
+        pull = SLOPES[self.kernel] * (on_u @ self.al.T + on_v * Pk) * slope  # by minus half of the squared distances
+        gradient = (pull @ self.X - pull.sum(-1, keepdims=True) * z) / self.l
         return torch.from_numpy(log_p), torch.from_numpy(gradient)
 
 
@@ -98,4 +99,5 @@ def predictor(model: Model, kernel: str, X: Tensor, value: Value, generator: np.
     odds = np.where(model.outcomes.is_ok, -math.log(E0), odds)
     inverse = lapack.forward(C, np.eye(len(C)))
     al, P = inverse.T @ zeta, inverse.T @ inverse
-    return Predictor(kernel, value.x[:-2].exp(), m, e1, X, al, P, odds, value.x)
+    l = value.x[:-2].exp().numpy()
+    return Predictor(kernel, l, m, e1, X.numpy() / l, al, P, odds, value.x)

@@ -78,7 +78,7 @@ class TestSearch:
 
     def test_no_start_is_far_below_the_highest(self):
         model = model_of(ALL, with_flakes())
-        ends = [search(model, [start]).F for start in model.starts]
+        ends = [search(model, start).F for start in model.starts]
         assert max(ends) - 0.1 <= search(model).F
 
 
