@@ -116,8 +116,9 @@ class TestWhatIsBelieved:
 
 class TestAsks:
     def test_they_keep_away_from_where_trials_fail(self):
-        counts = [driven(30, failures=mode).history.counts()["failed"] for mode in ("learn", "ignore")]
-        assert counts[0] <= 0.7 * counts[1]
+        studies = ([driven(24, seed=seed, failures=mode) for seed in (1, 2)] for mode in ("learn", "ignore"))
+        learns, ignores = (sum(study.history.counts()["failed"] for study in each) for each in studies)
+        assert learns <= 0.75 * ignores
 
     @pytest.mark.parametrize("surrogate", ["relevance-pursuit", "student-t"])
     def test_without_failures_nothing_changes_to_the_last_bit(self, surrogate):

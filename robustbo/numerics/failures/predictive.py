@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from scipy.special import log_ndtr, logsumexp
+from scipy.special import log_ndtr, logsumexp, ndtr
 from torch import Tensor
 
 from robustbo.numerics.failures.likelihood import BETA, E0
@@ -57,7 +57,7 @@ class Predictor(NamedTuple):
     x: Tensor
 
     def log_viable(self, Z: Tensor) -> tuple[Tensor, Tensor]:
-        """``q`` log probabilities of a value at ``q x d`` points, exact however small; their ``q x d`` gradients."""
+        """``q`` log probabilities of a value at ``q x d`` points, at least log e0; their ``q x d`` gradients."""
         z = Z.detach().numpy() / self.l
         u2 = np.square(z).sum(-1, keepdims=True) + np.square(self.X).sum(-1) - 2 * z @ self.X.T
         k, slope = KERNELS[self.kernel](np.maximum(u2, 0), 0.0)
@@ -66,16 +66,13 @@ class Predictor(NamedTuple):
         is_known = v > LEAST
         root = np.sqrt(BETA**-2 + np.where(is_known, v, LEAST))[:, None]
         u = mu / root
-        log_c = math.log1p(-E0 - self.e1) - math.log(u.shape[-1])
-        log_ok = log_ndtr(u)
-        highest = log_ok.max(-1)
-        log_ok = log_c + highest + np.log(np.exp(log_ok - highest[:, None]).sum(-1))
-        log_p = np.logaddexp(log_ok, math.log(E0))  # eq. 15.9
-        on_u = np.exp(log_c - 0.5 * (u * u + LOG_2PI) - log_p[:, None]) / root
+        share = (1 - E0 - self.e1) / u.shape[-1]
+        p = E0 + share * ndtr(u).sum(-1)  # eq. 15.9
+        on_u = np.exp(-0.5 * (u * u + LOG_2PI)) * (share / p)[:, None] / root
         on_v = (on_u * mu).sum(-1, keepdims=True) / (root * root) * is_known[:, None]
         pull = SLOPES[self.kernel] * (on_u @ self.al.T + on_v * Pk) * slope  # by minus half of the squared distances
         gradient = (pull @ self.X - pull.sum(-1, keepdims=True) * z) / self.l
-        return torch.from_numpy(log_p), torch.from_numpy(gradient)
+        return torch.from_numpy(np.log(p)), torch.from_numpy(gradient)
 
 
 def predictor(model: Model, kernel: str, X: Tensor, value: Value, generator: np.random.Generator) -> Predictor:
