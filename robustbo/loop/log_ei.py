@@ -148,7 +148,7 @@ class LogViable(AcquisitionFunction):
 
 def log_discount(Z: Tensor, predictor: Predictor) -> Tensor:
     """``q`` logarithms of what to multiply promises by at ``q x d`` inputs of a predictor; can be differentiated."""
-    return CAUTION * _LogProbability.apply(Z, predictor)
+    return CAUTION * _LogProbability.apply(Z, predictor)  # eq. 15.11
 
 
 class _LogProbability(torch.autograd.Function):

@@ -1,7 +1,8 @@
 """Where trials give a value: the model of failures, fitted to how all trials ended, as a function of the history alone.
 
-A crash is information: it multiplies what a point promises by the probability that anything is measured there. A flake
-is none: a rate of failures that have nothing to do with their points is learned along with it.
+A crash is information: what a point promises counts by the probability that anything is measured there (how much, says
+`log_ei.CAUTION`). A flake is none: a rate of failures that have nothing to do with their points is learned along with
+it.
 
 What the user has said counts: a failure that was a flake (``retry=True``) says nothing of its point, and one that was
 none (``retry=False``) is no flake to the model either.
