@@ -1,5 +1,6 @@
 """The decision which point comes next, as a pure function of settings and history."""
 
+import logging
 import math
 import time
 from dataclasses import asdict, dataclass, replace
@@ -15,7 +16,7 @@ from robustbo.loop.evidence import Expectation
 from robustbo.loop.fit import Fitted, is_robust
 from robustbo.loop.incumbent import Incumbent, incumbent, raw_incumbent
 from robustbo.loop.judge import judge
-from robustbo.loop.ladder import climb
+from robustbo.loop.ladder import NUMERICAL, climb
 from robustbo.loop.observations import Data, Row, observations
 from robustbo.loop.propose import propose
 from robustbo.loop.replicate import is_wanted, replicate
@@ -26,6 +27,8 @@ from robustbo.surrogates.common.contract import capabilities
 from robustbo.surrogates.filtered import Verdict
 from robustbo.trials.history import REMEASURE, RETRY, Diagnosis, History
 from robustbo.trials.settings import Settings
+
+log = logging.getLogger("robustbo")
 
 __all__ = ["Incumbent", "Suggestion", "incumbent", "raw_incumbent", "step"]  # the best was found here once
 
@@ -82,8 +85,8 @@ def step(settings: Settings, history: History, trial: int, fits: FitCache | None
     """The point of trial number ``trial``: same arguments, same point, bit for bit.
 
     The first `Settings.num_initial` points are scrambled Sobol points, and so is any point asked before a value has
-    been told. Measurements made elsewhere count among the first; failed trials do not. Where some have failed, it keeps
-    away from there.
+    been told. Measurements made elsewhere count among the first; failed trials do not, unless few others are there (see
+    `away.is_filled`). Where some have failed, it keeps away from there.
 
     Args:
         settings: What the run was told at its beginning.
@@ -102,18 +105,25 @@ def step(settings: Settings, history: History, trial: int, fits: FitCache | None
     if (again := vouched_for(data)) is not None:
         return Suggestion(again.params, again.origin, again.expectation, again.number, RETRY)
     fits = FitCache() if fits is None else fits
-    viable = (
-        viability(data, settings.seed, fits)
-        if settings.failures == "learn" and settings.acquisition != "sobol"
-        else None
-    )
+    viable, unlearned = _viability(settings, data, fits)
     filling = partial(_filling, settings, data, trial, reason, viable)
     is_begun = count >= settings.num_initial or (viable is not None and is_filled(data, settings.num_initial))
     if settings.acquisition == "sobol" or not data.told or not is_begun:
-        return filling()
+        return replace(filling(), fallback=unlearned)
     made, fallback = climb(settings, data, partial(_decided, data, trial, reason, viable), fits)
-    made = filling() if made is None else made
-    return made if fallback is None else replace(made, fallback=fallback)
+    made, why = filling() if made is None else made, [each for each in (fallback, unlearned) if each is not None]
+    return replace(made, fallback="; ".join(why)) if why else made
+
+
+def _viability(settings: Settings, data: Data, fits: FitCache) -> tuple[Viability | None, str | None]:
+    """Where trials give a value, if that is to be learned; and why it could not be."""
+    if settings.failures == "ignore" or settings.acquisition == "sobol":
+        return None, None
+    try:
+        return viability(data, settings.seed, fits), None
+    except NUMERICAL as error:
+        log.warning("where trials fail could not be learned: %s", error)
+        return None, f"as if no trial had failed, since it could not be learned where: {type(error).__name__}: {error}"
 
 
 def _filling(settings: Settings, data: Data, trial: int, reason: str | None, viable: Viability | None) -> Suggestion:

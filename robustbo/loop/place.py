@@ -36,6 +36,11 @@ class Place(NamedTuple):
         return any(t.is_open for t in self.trials)
 
     @property
+    def is_closed(self) -> bool:
+        """Whether none may be asked for here now: one may still be told, or the user has barred the point."""
+        return self.is_pending or any(t.retry is False for t in self.trials)
+
+    @property
     def judged(self) -> tuple[Trial, ...]:
         """Those that are judged by what was expected: one that was asked, and its repeats.
 

@@ -64,7 +64,7 @@ def replicate(
     once = []
     for place in data.places.values():
         known = place.without(failures)
-        if not known.told or len(place.trials) > max_repeats or place.is_pending:
+        if not known.told or len(place.trials) > max_repeats or place.is_closed:
             continue
         first = reports[known.told[0].number]
         if known.is_open(data.sign):

@@ -8,11 +8,13 @@ What the user has said counts: a failure that was a flake (``retry=True``) says 
 none (``retry=False``) is no flake to the model either.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from robustbo import seeds
@@ -22,12 +24,14 @@ from robustbo.loop.warm_start import COLD_EVERY
 from robustbo.numerics.failures.likelihood import Outcomes
 from robustbo.numerics.failures.map_fit import Model, search
 from robustbo.numerics.failures.predictive import Predictor, predictor
-from robustbo.numerics.gp.covariance import stationary
+from robustbo.numerics.gp.covariance import CovarianceFunction, stationary
+from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.searchspace.encoding import encode, one_hot_inputs
 from robustbo.searchspace.space import Space
-from robustbo.surrogates.common.priors import length_scale_prior
 
 KERNEL = "matern52"
+REACH, SPREAD = 0.4, 0.8  # prior of the length-scales: its mode, times the root of d, and of the logarithm the spread
+MOST = 256  # places that are modelled: what is far from all failures says little of where trials fail
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ def _fitted_to(space: Space, ended: tuple[tuple[int, Row, bool, bool], ...], see
 
     def fit() -> Viability:
         numbers, rows, is_ok, is_sure = zip(*ended, strict=True)
-        is_cold = len(ended) <= COLD_EVERY or len(ended) % COLD_EVERY == 0
+        is_cold = len(ended) <= COLD_EVERY or len(ended) % COLD_EVERY == 0 or all(is_ok[:-1])
         before = None if is_cold else _fitted_to(space, ended[:-1], seed, fits).predictor.x
         return Viability(space, numbers, fitted(inputs(space, rows), is_ok, is_sure, seed, before))
 
@@ -100,10 +104,28 @@ def fitted(
     rows = [tuple(row) for row in X.tolist()]
     places = {row: i for i, row in enumerate(dict.fromkeys(rows))}
     at = np.array([places[row] for row in rows])
-    counts = (np.bincount(at, np.asarray(which, float)) for which in (is_ok, is_sure, np.logical_not(is_ok)))
-    ok, sure, k = (count.astype(np.float64) for count in counts)
+    K, k, sure = (np.bincount(at, np.asarray(which, float)) for which in (is_ok, np.logical_not(is_ok), is_sure))
     Z = X.new_tensor(list(places))
-    model = Model(Outcomes(ok > 0, sure > 0, k), stationary(Z, KERNEL, length_scale_prior(Z.shape[-1]), None))
+    kept = _nearest(Z, K > 0)
+    model = Model(Outcomes(K[kept], k[kept], sure[kept] > 0), _covariance(Z[kept]))
     value = search(model, before).value
-    found = predictor(model, KERNEL, Z, value, seeds.generator(seed, len(X), "failures"))
-    return found._replace(log_odds=found.log_odds[at])
+    found = predictor(model, KERNEL, Z[kept], value, seeds.generator(seed, len(X), "failures"))
+    odds = np.full(len(Z), math.inf)
+    odds[kept] = found.log_odds
+    return found._replace(log_odds=odds[at])
+
+
+def _covariance(Z: Tensor) -> CovarianceFunction:
+    d = Z.shape[-1]
+    return stationary(Z, KERNEL, LogNormal(math.log(REACH * math.sqrt(d)) + SPREAD**2, SPREAD), None)
+
+
+def _nearest(Z: Tensor, is_ok: np.ndarray) -> np.ndarray:
+    """Which places count: all that failed, and of the others the nearest to these, up to `MOST` in all."""
+    failed = np.flatnonzero(~is_ok)
+    if len(Z) <= MOST:
+        return np.arange(len(Z))
+    ok = np.flatnonzero(is_ok)
+    distance = torch.cdist(Z[ok], Z[failed]).amin(-1)
+    nearest = ok[distance.argsort(stable=True)[: max(0, MOST - len(failed))].numpy()]
+    return np.sort(np.concatenate([failed, nearest]))

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from robustbo.errors import FitError
 from robustbo.numerics.failures.likelihood import Outcomes
 from robustbo.numerics.failures.propagation import Propagated, Sites, propagate
 from robustbo.numerics.gp import parameters
@@ -27,11 +28,14 @@ from robustbo.numerics.gp.parameters import Block, LogNormal, Normal
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 
-FLAKES = LogNormal(math.log(0.05), 0.7)  # prior of e1
+FLAKES = LogNormal(math.log(0.05), 1.0)  # prior of e1
 MEAN = Normal(0.5, 1.0)  # prior of m: 7 of 10 points are viable, and it may be all or none
 LOG_E1 = (math.log(2e-3), math.log(0.45))
 REACH = (-4.0, 4.0)  # of m
-BLOCKS = [Block("e1", (math.log(0.05),), LOG_E1, FLAKES), Block("m", (MEAN.loc,), REACH, MEAN)]
+BLOCKS = [
+    Block("e1", (math.log(0.05), math.log(0.2), math.log(0.05)), LOG_E1, FLAKES),
+    Block("m", (MEAN.loc,), REACH, MEAN),
+]
 ROUGH, FINE = 1e-2, 1e-3  # relative rises of F at which climbs stop
 
 
@@ -115,14 +119,21 @@ def information(model: Model, value: Value) -> Tensor:
 
 
 def search(model: Model, before: Tensor | None = None) -> Ascent:
-    """The highest of the maxima that searches lead to: from ``p`` hyperparameters nearby, or from several places."""
+    """The highest of the maxima that searches lead to: from ``p`` hyperparameters nearby, or from several places.
+
+    Raises:
+        FitError: If expectation propagation settles nowhere.
+    """
     if before is not None and math.isfinite((here := evaluate(model, before)).F):
         return _climb(model, here, FINE)
 
     def rough(x: Tensor) -> Ascent:
         return _climb(model, evaluate(model, x), ROUGH)
 
-    return highest(model.starts, rough, lambda best: _climb(model, best.value, FINE))
+    found = highest(model.starts, rough, lambda best: _climb(model, best.value, FINE))
+    if not math.isfinite(found.F):
+        raise FitError(f"no sites settled for {len(model.outcomes.k)} places")
+    return found
 
 
 def _climb(model: Model, here: Value, ftol: float) -> Ascent:

@@ -1,4 +1,4 @@
-"""What the model of failures says of other points, and of failures, by samples of the latent values.
+"""What the model of failures says of other points, by samples of the latent values; of failures, by all other places.
 
 Notation (no batch dimensions), beside that of `likelihood` and `sampling`:
     k      q x n  prior covariances of new points with the places
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from scipy.special import log_ndtr, logsumexp, ndtr
+from scipy.special import log_ndtr, ndtr
 from torch import Tensor
 
 from robustbo.numerics.failures.likelihood import BETA, E0
@@ -89,10 +89,8 @@ def predictor(model: Model, kernel: str, X: Tensor, value: Value, generator: np.
     e1 = math.exp(log_e1)
     K = value.covariance.K.numpy()
     C, zeta = samples(K, m, model.outcomes, e1, value.found, SAMPLES, STEPS, generator)
-    t = BETA * (m + C @ zeta)
-    flake, region = model.outcomes.k[:, None] * log_e1 + log_ndtr(t), math.log1p(-E0) + log_ndtr(-t)
-    either = np.logaddexp(flake, region)
-    odds = logsumexp(flake - either, axis=1) - logsumexp(region - either, axis=1)  # eq. 15.10
+    u = value.found.u  # beta s h, by all others: of failures s is -1
+    odds = model.outcomes.k * log_e1 + log_ndtr(-u) - math.log1p(-E0) - log_ndtr(u)  # eq. 15.10
     odds = np.where(model.outcomes.is_ok, -math.log(E0), odds)
     inverse = lapack.forward(C, np.eye(len(C)))
     al, P = inverse.T @ zeta, inverse.T @ inverse

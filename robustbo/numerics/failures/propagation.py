@@ -28,7 +28,7 @@ from robustbo.numerics.gp.evidence import LOG_2PI
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 
-SWEEPS = 60
+SWEEPS, AT_ONCE = 40, 20
 DAMPED = 0.8  # share of the way to a site's moments that a sweep goes
 ENOUGH = 1e-3  # change of the posterior means, of a prior standard deviation, at which sweeps end
 FLAT = 1e-10  # least precision of a site
@@ -64,7 +64,7 @@ class Propagated(NamedTuple):
 
 
 def propagate(K: Array, m: float, outcomes: Outcomes, e1: float, begin: Sites | None = None) -> Propagated:
-    """The sites at which all moments agree.
+    """The sites at which all moments agree: all at once, and one after the other where that does not settle.
 
     Args:
         K: ``n x n``.
@@ -75,7 +75,7 @@ def propagate(K: Array, m: float, outcomes: Outcomes, e1: float, begin: Sites | 
     """
     n, s = len(K), outcomes.s
     tau, nu = (np.full(n, FLAT), np.zeros(n)) if begin is None else begin
-    log_b, log_c = outcomes.log_b(e1), outcomes.log_c(e1)
+    given = _Given(m, s, outcomes.log_b(e1), outcomes.log_c(e1))
     last = np.full(n, math.inf)
     for sweep in range(SWEEPS):
         root = np.sqrt(tau)
@@ -83,23 +83,65 @@ def propagate(K: Array, m: float, outcomes: Outcomes, e1: float, begin: Sites | 
         V = lapack.forward(C, root[:, None] * K)
         v = K.diagonal() - np.einsum("ij,ij->j", V, V)
         mu = K @ nu - V.T @ (V @ nu)
-        share = np.maximum(1 - tau * v, FLAT)
-        v_, mu_ = v / share, (mu - v * nu) / share  # eq. 15.2
-        width = np.sqrt(1 + BETA**2 * v_)
-        u = BETA * s * (m + mu_) / width
-        log_Z = log_outcome(u, log_b, log_c)  # eq. 15.3
+        at = given.moments(mu, v, tau, nu)
         if np.abs(mu - last).max() < ENOUGH:
             break
         last = mu
-        r, kappa = np.exp(log_c - 0.5 * (u * u + LOG_2PI) - log_Z), BETA * s / width
-        bend, mean = kappa**2 * r * (u + r), mu_ + v_ * kappa * r  # eq. 15.4
-        target = np.maximum(bend / np.maximum(1 - bend * v_, FLAT), FLAT)  # eq. 15.5
-        step = DAMPED if sweep else 1.0
-        nu = nu + step * (mean * (1 / v_ + target) - mu_ / v_ - nu)
-        tau = tau + step * (target - tau)
+        if sweep < AT_ONCE:
+            step = DAMPED if sweep else 1.0
+            tau, nu = tau + step * (at.tau - tau), nu + step * (at.nu - nu)
+        else:
+            tau, nu = _in_turn(given, K - V.T @ V, mu, tau, nu)
     log_det = 2 * float(np.log(C.diagonal()).sum())
-    quadratics = 0.5 * (mu_**2 / v_ + np.log(v_) - mu**2 / v - np.log(v))
-    L = float(log_Z.sum() + quadratics.sum() + 0.5 * nu @ mu - 0.5 * log_det)  # eq. 15.6
+    quadratics = 0.5 * (at.mu_**2 / at.v_ + np.log(at.v_) - mu**2 / v - np.log(v))
+    L = float(at.log_Z.sum() + quadratics.sum() + 0.5 * nu @ mu - 0.5 * log_det)  # eq. 15.6
     half = lapack.forward(C, np.diag(root))
     R = half.T @ half
-    return Propagated(L, nu - tau * mu, R, u, log_Z, Sites(tau, nu), sweep + 1 < SWEEPS)
+    return Propagated(L, nu - tau * mu, R, at.u, at.log_Z, Sites(tau, nu), sweep + 1 < SWEEPS)
+
+
+class _Moments(NamedTuple):
+    """Cavities, and the sites that their moments ask for."""
+
+    mu_: Array
+    v_: Array
+    u: Array
+    log_Z: Array
+    tau: Array
+    nu: Array
+
+
+class _Given(NamedTuple):
+    """What stays fixed: the mean, and of each place the sign, log b and log c."""
+
+    m: float
+    s: Array
+    log_b: Array
+    log_c: Array
+
+    def moments(self, mu: Array, v: Array, tau: Array, nu: Array) -> _Moments:
+        """From the posterior and the sites."""
+        share = np.maximum(1 - tau * v, FLAT)
+        v_, mu_ = v / share, (mu - v * nu) / share  # eq. 15.2
+        kappa = BETA * self.s / np.sqrt(1 + BETA**2 * v_)
+        u = kappa * (self.m + mu_)
+        log_Z = log_outcome(u, self.log_b, self.log_c)  # eq. 15.3
+        r = np.exp(self.log_c - 0.5 * (u * u + LOG_2PI) - log_Z)
+        bend, mean = kappa**2 * r * (u + r), mu_ + v_ * kappa * r  # eq. 15.4
+        tau = np.maximum(bend / np.maximum(1 - bend * v_, FLAT), FLAT)  # eq. 15.5
+        return _Moments(mu_, v_, u, log_Z, tau, mean * (1 / v_ + tau) - mu_ / v_)
+
+
+def _in_turn(given: _Given, Sig: Array, mu: Array, tau: Array, nu: Array) -> tuple[Array, Array]:
+    """The sites after each has been renewed in turn, the posterior following: slower, and sure where many agree."""
+    tau, nu = tau.copy(), nu.copy()
+    for i in range(len(mu)):
+        one = slice(i, i + 1)
+        mine = _Given(given.m, *(part[one] for part in given[1:]))
+        site = mine.moments(mu[one], Sig.diagonal()[one], tau[one], nu[one])
+        more, lift = site.tau[0] - tau[i], site.nu[0] - nu[i]
+        tau[i], nu[i] = site.tau[0], site.nu[0]
+        column = Sig[:, i] / (1 + more * Sig[i, i])
+        mu = mu + column * (lift - more * mu[i])
+        Sig = Sig - more * column[:, None] * Sig[i]
+    return tau, nu

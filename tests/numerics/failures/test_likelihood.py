@@ -12,8 +12,8 @@ E1 = 0.07
 
 def of(is_ok, is_sure=False, k=1.0):
     """What became of the trials at two places, or at as many as are said."""
-    whole = np.broadcast_arrays(*map(np.atleast_1d, (is_ok, is_sure, k)))
-    return Outcomes(*(np.array(each) for each in whole))
+    K, k, sure = np.broadcast_arrays(*map(np.atleast_1d, (np.multiply(is_ok, 1.0), k, is_sure)))
+    return Outcomes(K, np.array(k), np.array(sure))
 
 
 def log_p(h, outcomes, e1=E1):

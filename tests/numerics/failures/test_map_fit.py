@@ -24,7 +24,7 @@ ALL = np.arange(60)
 
 def model_of(rows, is_ok, is_sure=None):
     sure = np.zeros(len(rows), bool) if is_sure is None else is_sure
-    outcomes = Outcomes(is_ok[rows], sure, 1.0 - is_ok[rows])
+    outcomes = Outcomes(1.0 * is_ok[rows], 1.0 - is_ok[rows], sure)
     return Model(outcomes, stationary(X[rows], "matern52", PRIOR, None))
 
 
@@ -61,7 +61,7 @@ class TestEvidence:
         assert_allclose(slopes(model, here), numeric, rtol=1e-3, atol=1e-3)
 
     def test_one_trial_has_the_probability_that_it_has(self):
-        outcomes = Outcomes(np.array([True]), np.array([False]), np.array([0.0]))
+        outcomes = Outcomes(np.array([1.0]), np.array([0.0]), np.array([False]))
         found = propagate(np.ones((1, 1)), 0.4, outcomes, 0.05)
         u = BETA * 0.4 / math.sqrt(1 + BETA**2)
         assert pytest.approx(math.log(0.95 * 0.5 * math.erfc(-u / math.sqrt(2))), abs=1e-4) == found.L
