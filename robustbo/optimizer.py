@@ -64,13 +64,13 @@ class Optimizer(Recording):
             failed grossly), "suspicious" (any) or "never"; see `robustbo.loop.replicate`.
         max_repeats: How many measurements more one point may get, failed ones included.
         set_aside: Whether a value that disappoints a robust surrogate beyond belief is quarantined: left out for now.
-        failures: "learn" where trials fail, and keep away from there; or "ignore" that they do.
+        failures: "learn" where trials fail, and keep away from there ("learn" unless said); or "ignore" that they do.
         committee_from: How many told values make "auto" a committee, which takes none of the `surrogate_options`.
         seed: Root of all randomness; drawn, logged and kept in the journal unless said.
         journal: A file, or the address of a database (``postgresql+psycopg://...#name``, ``sqlite:///lab.db#name``);
             each event is kept there before the call that caused it returns.
         if_exists: What to do where there is such a journal: "error", or "resume" it, if it was begun with the same
-            settings; a seed or num_initial that is not given here is taken from it.
+            settings; a seed, num_initial or failures that is not given here is taken from it.
 
     Raises:
         ValueError, TypeError: If an argument breaks its rule; the message says which.
@@ -99,7 +99,7 @@ class Optimizer(Recording):
         remeasure: Remeasure = DEFAULT_REMEASURE,
         max_repeats: int = DEFAULT_MAX_REPEATS,
         set_aside: bool = True,
-        failures: Failures = "learn",
+        failures: Failures | None = None,
         committee_from: int = COMMITTEE_FROM,
         seed: int | None = None,
         journal: str | PathLike[str] | None = None,
@@ -120,7 +120,7 @@ class Optimizer(Recording):
             remeasure=remeasure,
             max_repeats=max_repeats,
             set_aside=set_aside,
-            failures=failures,
+            failures="learn" if failures is None else failures,
             seed=secrets.randbits(31) if seed is None else seed,
             committee_from=committee_from if surrogate == "auto" else None,
         )
@@ -130,9 +130,9 @@ class Optimizer(Recording):
             if if_exists == "error" or journal is None:
                 raise
             self._store = Store.resume(journal, [name, settings.surrogate_options.get("cluster") or ""])
-            settings = settings if seed is not None else replace(settings, seed=self.seed)
-            begun_with = self.settings.num_initial
-            self._check_settings(settings if num_initial is not None else replace(settings, num_initial=begun_with))
+            given = {"seed": seed, "num_initial": num_initial, "failures": failures}
+            unsaid = {name: getattr(self.settings, name) for name, value in given.items() if value is None}
+            self._check_settings(replace(settings, **unsaid))
         else:
             if seed is None:
                 log.warning("seed %d was drawn; give seed=%d to repeat this run", settings.seed, settings.seed)

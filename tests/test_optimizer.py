@@ -9,6 +9,7 @@ import torch
 from botorch.models import SingleTaskGP
 
 import robustbo as rb
+from robustbo.errors import JournalError
 from robustbo.loop import fit
 from robustbo.loop.decide import step
 from robustbo.tasks.corruption import build
@@ -387,6 +388,14 @@ class TestMeasuringAgain:
         with pytest.raises(ValueError, match=message):
             optimizer(**option)
 
+    def test_a_journal_from_before_is_joined_by_the_script_that_began_it(self, tmp_path):
+        place = tmp_path / "study.jsonl"
+        begun = rb.Optimizer(rb.Space(x=rb.Float(0.0, 1.0)), seed=0, journal=place, failures="ignore")
+        again = rb.Optimizer(rb.Space(x=rb.Float(0.0, 1.0)), seed=0, journal=place, if_exists="resume")
+        assert again.settings == begun.settings
+        with pytest.raises(JournalError, match="failures: recorded 'ignore', given 'learn'"):
+            rb.Optimizer(rb.Space(x=rb.Float(0.0, 1.0)), seed=0, journal=place, if_exists="resume", failures="learn")
+
     def test_resuming_half_way_is_never_having_stopped(self, tmp_path):
         def go(opt, trials):
             while len(opt.history) < trials:
@@ -460,6 +469,14 @@ class TestJournal:
         settings = Settings.from_dict({key: value for key, value in given.items() if key not in later})
         assert (settings.remeasure, settings.set_aside, settings.failures) == ("never", False, "ignore")
         assert Settings.from_dict(given) == optimizer().settings
+
+    def test_a_journal_from_before_is_joined_by_the_script_that_began_it(self, tmp_path):
+        place = tmp_path / "study.jsonl"
+        begun = rb.Optimizer(rb.Space(x=rb.Float(0.0, 1.0)), seed=0, journal=place, failures="ignore")
+        again = rb.Optimizer(rb.Space(x=rb.Float(0.0, 1.0)), seed=0, journal=place, if_exists="resume")
+        assert again.settings == begun.settings
+        with pytest.raises(JournalError, match="failures: recorded 'ignore', given 'learn'"):
+            rb.Optimizer(rb.Space(x=rb.Float(0.0, 1.0)), seed=0, journal=place, if_exists="resume", failures="learn")
 
     def test_resuming_half_way_is_never_having_stopped(self, tmp_path):
         whole = go_on(optimizer(journal=tmp_path / "whole.jsonl"), 50)

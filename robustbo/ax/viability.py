@@ -1,4 +1,4 @@
-"""Where Ax's trials fail: their arms handed to the acquisition, which is multiplied by the probability of a value.
+"""Where Ax's trials fail: their arms handed to the acquisition, which counts by the probability of a value.
 
 A model of failures sees points as the acquisition does, after all of Ax's transforms, its ranges scaled to [0, 1].
 """

@@ -77,10 +77,10 @@ class Display:
         best = self._best
         if not best and counts["told"]:
             best = f"best value {raw_incumbent(self._settings, history).mean:.6g}"
-        failures = f"{counts['failed']} failed{self._regional}" if counts["failed"] else ""
+        failed = f"{counts['failed']} failed{self._regional}" if counts["failed"] else ""
         more = f" and {len(running) - SHOWN} more" if len(running) > SHOWN else ""
         at_work = f"running {', '.join(map(str, sorted(running)[:SHOWN]))}{more}" if running else ""
-        parts = [part for part in (best, failures, self._flagged, at_work) if part]
+        parts = [part for part in (best, failed, self._flagged, at_work) if part]
         ended = counts["told"] + counts["failed"] + counts["excluded"]
         self._bar.update(self._task, completed=ended, shown=", ".join(parts))
 

@@ -80,7 +80,7 @@ def free_points(space: Space, taken: Collection[Point], seed: int) -> list[Param
         found = [point for point in points if point_of(point) not in taken]
     if not found:
         raise SpaceExhausted(
-            f"a point that nobody measures must be left to be asked for: all {space.size} of the space are pending, or "
-            "failed and are not to be retried; tell, fail or requeue some first"
+            f"a point that nobody measures must be left to be asked for: all {space.size} of the space are pending; "
+            "tell, fail or requeue some first (those that failed and are not to be retried are given out no more)"
         )
     return found

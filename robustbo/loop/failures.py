@@ -8,7 +8,7 @@ from typing import Literal
 from robustbo.determinism.surroundings import pinned
 from robustbo.loop.cache import FitCache
 from robustbo.loop.observations import observations
-from robustbo.loop.viability import Viability, viability
+from robustbo.loop.viability import viability
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
 
@@ -22,7 +22,7 @@ class Failure:
     Attributes:
         trial: The trial; its ``reason`` is what happened.
         log_odds: How much likelier it is a flake, which strikes anywhere, than its point's doing, in nats: 3 nats are
-            20 to 1. Infinite where the user has said which.
+            20 to 1. Infinite where the user has said which; NaN where it was not judged.
         again: What became of other trials at its point: "told", "failed" (none gave a value), "pending", or None.
     """
 
@@ -31,25 +31,31 @@ class Failure:
     again: Again = None
 
     @property
-    def looks_like(self) -> Literal["flake", "region"]:
-        """Which of the two it looks like."""
-        return "flake" if self.log_odds > 0 else "region"
+    def looks_like(self) -> Literal["flake", "region"] | None:
+        """Which of the two it looks like; None where it was not judged."""
+        return None if math.isnan(self.log_odds) else "flake" if self.log_odds > 0 else "region"
 
     @property
     def probability_flake(self) -> float:
         """Probability that it was a flake."""
-        return 1 / (1 + math.exp(-self.log_odds)) if self.log_odds > -700 else 0.0
+        return 0.0 if self.log_odds < -700 else 1 / (1 + math.exp(-self.log_odds))
 
 
 @pinned
-def failures(settings: Settings, history: History, fits: FitCache | None = None) -> list[Failure]:
-    """Every failed trial, in order."""
+def failures(
+    settings: Settings, history: History, fits: FitCache | None = None, *, is_judged: bool = True
+) -> list[Failure]:
+    """Every failed trial, in order; judged unless that is not wanted, since it takes time.
+
+    Raises:
+        FitError: If it cannot be learned where trials fail.
+    """
     data = observations(settings, history)
-    found = viability(data, settings.seed, FitCache() if fits is None else fits)
+    found = viability(data, settings.seed, FitCache() if fits is None else fits) if is_judged else None
     made = []
     for trial in data.failed:
-        said = {None: None, True: math.inf, False: -math.inf}[trial.retry]
-        odds = _odds(found, trial.number) if said is None else said
+        said = {None: math.nan, True: math.inf, False: -math.inf}[trial.retry]
+        odds = said if found is None or trial.retry is not None else found.log_odds[trial.number]
         made.append(Failure(trial, odds, _again({t.state for t in data.places[trial.point].trials if t is not trial})))
     return made
 
@@ -59,11 +65,6 @@ def _again(states: Collection[str]) -> Again:
     if not states:
         return None
     return "told" if {"told", "excluded"} & {*states} else "failed" if {*states} == {"failed"} else "pending"
-
-
-def _odds(found: Viability | None, number: int) -> float:
-    assert found is not None  # there is a failure that the user has not spoken of
-    return found.log_odds[number]
 
 
 @pinned

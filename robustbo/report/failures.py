@@ -5,16 +5,18 @@ from typing import Any
 
 import numpy as np
 
+from robustbo.errors import FitError
+from robustbo.loop import failures as judging
 from robustbo.loop.cache import FitCache
-from robustbo.loop.failures import Failure, failures, flake_rate
+from robustbo.loop.failures import Failure, flake_rate
 from robustbo.report.chart import Dots
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
+from robustbo.trials.trial import SAID
 
-LOOKS = {"region": "looks like its region", "flake": "looks like a flake"}
-SAID = {True: "said to be a flake", False: "said to lie in its point"}
+LOOKS = {"region": "looks like its region", "flake": "looks like a flake", None: "not judged"}
 AGAIN = {"told": "gave a value", "failed": "failed too", "pending": "under way", None: "-"}
-COLORS = {"region": "#000000", "flake": "#999999"}  # of ticks
+COLORS = {"region": "#000000", "flake": "#999999", None: "#000000"}  # of ticks
 ODDS = "log odds of a flake, nats"
 
 
@@ -27,9 +29,19 @@ def failed(settings: Settings, history: History, fits: FitCache) -> dict[str, An
     """
     if not (found := failures(settings, history, fits)):
         return {"failed": []}
-    counts = {look: sum(failure.looks_like == look for failure in found) for look in LOOKS}
-    more = {"flake_rate": flake_rate(settings, history, fits), "asks_keep_away": keeps_away(settings)}
+    counts = {look: sum(failure.looks_like == look for failure in found) for look in ("region", "flake")}
+    is_judged = all(failure.looks_like for failure in found)
+    rate = flake_rate(settings, history, fits) if is_judged and settings.failures == "learn" else None
+    more = {"count": len(found), "flake_rate": rate, "asks_keep_away": keeps_away(settings)}
     return {"failed": [_plain(failure) for failure in found], "failures": counts | more}
+
+
+def failures(settings: Settings, history: History, fits: FitCache | None) -> list[Failure]:
+    """Every failed trial, judged where the study learns from them."""
+    try:
+        return judging.failures(settings, history, fits, is_judged=settings.failures == "learn")
+    except FitError:
+        return judging.failures(settings, history, fits, is_judged=False)
 
 
 def keeps_away(settings: Settings) -> bool:
@@ -40,7 +52,7 @@ def keeps_away(settings: Settings) -> bool:
 def _plain(failure: Failure) -> dict[str, Any]:
     trial, is_said = failure.trial, failure.trial.retry is not None
     made = {"trial": trial.number, "params": trial.params, "reason": trial.reason, "looks_like": failure.looks_like}
-    odds = None if is_said else failure.log_odds
+    odds = None if is_said or failure.looks_like is None else failure.log_odds
     return made | {"log_odds_nats": odds, "retry": trial.retry, "again": failure.again}
 
 
@@ -50,9 +62,10 @@ def lead(found: dict[str, Any]) -> str:
     Args:
         found: The ``failures`` of an overview.
     """
-    regions, flakes, rate = found["region"], found["flake"], found["flake_rate"]
-    count = regions + flakes
-    if count == 1:
+    regions, flakes, rate, count = found["region"], found["flake"], found["flake_rate"], found["count"]
+    if regions + flakes < count:
+        said = f"{count} {'trial' if count == 1 else 'trials'} failed"
+    elif count == 1:
         said = f"1 trial failed: it {LOOKS['region'] if regions else LOOKS['flake']}"
     elif regions and flakes:
         said = f"{count} trials failed: {_looking(regions, 'their region')}, {flakes} like {_flakes(flakes)}"

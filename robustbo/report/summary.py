@@ -44,7 +44,7 @@ def overview(settings: Settings, history: History, fits: FitCache | None = None)
             "fallbacks": [{"trial": t.number, "why": t.fallback} for t in history if t.fallback is not None],
         }
         | {state: [_without_value(trial) for trial in history.having(state)] for state in TITLES}
-        | (failed(settings, history, fits))
+        | failed(settings, history, fits)
     )
 
 

@@ -6,11 +6,10 @@ import numpy as np
 
 from robustbo.errors import RobustBOError
 from robustbo.loop.cache import FitCache
-from robustbo.loop.failures import failures
 from robustbo.loop.outliers import outliers
 from robustbo.report import canvas
 from robustbo.report.chart import FARTHEST, Axis, Chart, Dots, Line, axis
-from robustbo.report.failures import marks
+from robustbo.report.failures import failures, marks
 from robustbo.report.palette import COLORS
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings

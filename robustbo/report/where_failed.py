@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from robustbo.loop.cache import FitCache
-from robustbo.loop.failures import chances, failures
+from robustbo.loop.failures import chances
 from robustbo.report import svg
 from robustbo.report.chart import Axis, Chart, Line
-from robustbo.report.failures import AGAIN, in_a_line, lead, marks, verdict
+from robustbo.report.failures import AGAIN, failures, in_a_line, lead, marks, verdict
 from robustbo.report.html import table
 from robustbo.report.palette import COLORS
 from robustbo.report.slices import across, rows_through, units_of, upright
@@ -55,7 +55,7 @@ def _table(trials: Sequence[dict[str, Any]]) -> str:
         judged = [trial["trial"], verdict(trial), said, AGAIN[trial["again"]]]
         lines.append([*judged, why, escape(place_of(trial["params"]))])
     more = f"<p>The last {SHOWN} of {len(trials)}.</p>" if len(trials) > SHOWN else ""
-    header = ["trial", "", "log odds, nats", "asked again", "reason", "at"]
+    header = ["trial", "verdict", "log odds, nats", "asked again", "reason", "at"]
     return more + table(header, lines, is_safe=True) + f"<p>{NOTE}</p>"
 
 

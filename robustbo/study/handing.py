@@ -16,11 +16,10 @@ from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
-from robustbo.trials.trial import point_of
+from robustbo.trials.trial import SAID, point_of
 from robustbo.validation import index, real
 
 TrialLike = Trial | int
-SAID = {True: "said to be a flake", False: "said to lie in its point"}  # a failure, by the user
 LONGEST_S = 10 * 365 * 86400.0
 
 
@@ -83,6 +82,8 @@ def ended(history: History, kind: str, trial: TrialLike | Mapping[str, Any], con
     found = history[number]
     if isinstance(trial, Trial) and trial.params != found.params:
         raise ValueError(f"trial {number} must be one of this optimization, got one elsewhere: {trial.params}")
+    if kind == "fail" and found.state == "failed" and "retry" in content:  # a verdict, later
+        return {"event": kind, "trial": number, **content, "reason": found.reason}
     if kind in ("tell", "fail") and not found.is_open and found.handouts > 1:
         late = {"params": found.params, "repeats": number, "origin": "late"}
         return {"event": kind, "trial": len(history), **content, **late}

@@ -50,17 +50,18 @@ class Recording(Study):
         """Record that a trial gave no value: asks stay away from where trials fail (`failures` says why they did).
 
         Args:
-            trial: A trial or its number, or the parameters of a measurement, as for `tell`.
+            trial: A trial or its number, or the parameters of a measurement, as for `tell`. One that has failed already
+                keeps its reason, and takes your word (``retry``).
             reason: What happened, for people.
             retry: Your own word, where you know: True for a flake that had nothing to do with the point (it says
                 nothing of it then, and is asked for again), False where it lies in the point (it is never asked for
                 again). Unless given, the model of failures judges.
 
         Raises:
-            ValueError: If the trial has ended, or there is none.
+            ValueError: If the trial has ended otherwise, or there is none.
             SpaceError: If the parameters are no point of the space.
         """
-        word = {} if retry is None else {"retry": flag("retry", retry)}
+        word: dict[str, Any] = {} if retry is None else {"retry": flag("retry", retry)}
         return self._end("fail", {"reason": str(reason), **word}, trial)
 
     def exclude(self, trial: TrialLike) -> Trial:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from robustbo.trials.storage.line import Event
-from robustbo.trials.trial import OPEN, REMEASURE, Diagnosis, Trial
+from robustbo.trials.trial import OPEN, REMEASURE, RETRY, Diagnosis, Trial
 
 BEGIN = ("ask", "enqueue")  # the events that begin a trial without ending it
 ALLOWED_STATES = {
@@ -20,7 +20,7 @@ ALLOWED_STATES = {
 ADVICE = {
     "told": "use amend to correct its value, or exclude to leave it out",
     "excluded": "use include to take the exclusion back",
-    "failed": "use amend to give it a value",
+    "failed": "use amend to give it a value, or fail with retry to say whether it was a flake",
     "pending": "use tell or fail to end it",
     "queued": "the next ask gives it out; use tell or fail to end it",
 }
@@ -43,15 +43,16 @@ def fold(trials: list[Trial], event: Event) -> None:
     if kind in BEGIN or (kind in ("tell", "fail") and "params" in event):
         trials.append(_begun(trials, event))
         if kind not in BEGIN:
-            trials[number] = _changed(trials[number], event)
+            trials[number] = _changed(trials, trials[number], event)
         return
     if kind not in ALLOWED_STATES:
         raise ValueError(f"event must be one of {[*BEGIN, *ALLOWED_STATES]}, got {kind!r}")
     trial = known(trials, number)
-    if trial.state not in ALLOWED_STATES[kind]:
+    is_verdict = kind == "fail" and "retry" in event and trial.state == "failed"
+    if trial.state not in ALLOWED_STATES[kind] and not is_verdict:
         allowed = " or ".join(ALLOWED_STATES[kind])
         raise ValueError(f"trial {number} must be {allowed} to {kind} it, it is {trial.state}; {ADVICE[trial.state]}")
-    trials[number] = _changed(trial, event)
+    trials[number] = _changed(trials, trial, event)
 
 
 def _begun(trials: Sequence[Trial], event: Event) -> Trial:
@@ -87,7 +88,7 @@ def _with(trial: Trial, **changes: Any) -> Trial:
     return Trial(**{**vars(trial), **changes})
 
 
-def _changed(trial: Trial, event: Event) -> Trial:
+def _changed(trials: Sequence[Trial], trial: Trial, event: Event) -> Trial:
     match event["event"]:
         case "assign":
             count = trial.handouts + 1
@@ -104,11 +105,17 @@ def _changed(trial: Trial, event: Event) -> Trial:
             return _with(trial, state="told", expected=None, expected_sd=None)
         case "amend":
             state = "excluded" if trial.state == "excluded" else "told"
-            asked_for = REMEASURE if trial.repeats is not None else None
-            reason = asked_for if trial.state == "failed" else trial.reason
+            reason = _asked_for(trials, trial) if trial.state == "failed" else trial.reason
             new = _with(trial, state=state, value=event["value"], sd=event["sd"], reason=reason)
             return _with(new, expected=None, expected_sd=None, retry=None)
     raise AssertionError(event)
+
+
+def _asked_for(trials: Sequence[Trial], trial: Trial) -> str | None:
+    """Why a trial that has failed was asked for, as far as its reason does not hide it."""
+    if trial.repeats is None:
+        return None
+    return RETRY if trials[trial.repeats].state == "failed" else REMEASURE
 
 
 def diagnosis_of(event: Event) -> Diagnosis:

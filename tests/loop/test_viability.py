@@ -15,6 +15,7 @@ from robustbo.loop.decide import step
 from robustbo.loop.failures import failures
 from robustbo.loop.log_ei import CAUTION, LogViable
 from robustbo.loop.observations import observations
+from robustbo.loop.place import Place
 from robustbo.loop.viability import viability
 from robustbo.replay.check.asks import verify_journal
 from robustbo.searchspace.parameters import Choice, Float, Int
@@ -22,6 +23,7 @@ from robustbo.searchspace.space import Space
 from robustbo.surrogates.registry import SURROGATES
 from robustbo.trials.history import REMEASURE, RETRY
 from robustbo.trials.settings import Settings
+from robustbo.trials.trial import Trial
 
 SQUARE = Space(x=Float(0.0, 1.0), y=Float(0.0, 1.0))
 
@@ -151,12 +153,13 @@ class TestAsks:
     @pytest.mark.parametrize("surrogate", sorted(SURROGATES))
     def test_every_surrogate_has_them(self, surrogate):
         opt = rb.Optimizer(SQUARE, seed=1, surrogate=surrogate)
-        for i in range(9):
+        for i in range(12):
             params = SQUARE.sobol(5, i)
-            opt.fail(params) if fails(params) else opt.tell(params, value(params))
-        trial = opt.ask()
-        assert trial.fallback is None
-        assert opt.viability(trial.params) > 0.3
+            opt.fail(params) if fails(params) else opt.tell(params, -params["x"] - params["y"])
+        with_it, without = (step(replace(opt.settings, failures=m), opt.history, 12) for m in ("learn", "ignore"))
+        assert with_it.fallback is None
+        assert fails(without.params)  # where much is promised
+        assert opt.viability(with_it.params) > max(0.3, opt.viability(without.params))
 
     def test_a_batch_is_of_different_points_that_may_well_give_values(self):
         opt = filled()
@@ -221,6 +224,18 @@ class TestRetries:
             again = opt.ask()
             assert again.params != trial.params
             opt.tell(again, 1.0)
+
+    def test_the_users_word_may_come_later_and_keeps_the_reason(self):
+        opt = rb.Optimizer(SQUARE, seed=0)
+        trial = opt.ask()
+        opt.fail(trial, "power cut")
+        assert opt.fail(trial, retry=True).reason == "power cut"
+        assert opt.ask().params == trial.params
+
+    def test_a_point_that_the_user_has_barred_is_not_measured_again(self):
+        told, pending = Trial(0, {"x": 0.5}, state="told", value=1.0), Trial(1, {"x": 0.5})
+        barred, failed = (Trial(1, {"x": 0.5}, state="failed", retry=word) for word in (False, None))
+        assert [Place((told, other)).is_closed for other in (pending, barred, failed)] == [True, True, False]
 
     def test_a_retry_is_no_re_measurement(self):
         opt, trial = self.at_the_best()

@@ -89,7 +89,7 @@ def test_what_asking_again_has_given_is_said():
     ],
 )
 def test_how_many_is_a_sentence(region, flake, said):
-    found = {"region": region, "flake": flake, "flake_rate": None, "asks_keep_away": True}
+    found = {"count": region + flake, "region": region, "flake": flake, "flake_rate": None, "asks_keep_away": True}
     assert lead(found) == said
     more = lead(found | {"flake_rate": 0.0312, "asks_keep_away": False})
     assert more == said + "; about 3.1 % of trials die by a flake, as it seems; asks do not keep away from them"

@@ -130,6 +130,26 @@ class TestRepeats:
         assert (found.repeats, found.reason, found.state) == (0, "re-measure", "pending")
         assert (found.expected, found.expected_sd) == (1.5, 0.5)
 
+    def test_a_failed_retry_was_asked_for_as_one(self):
+        asked = History().extended([{"event": "ask", "trial": 0, "params": {"x": 0.5}, "origin": "model"}])
+        failed = asked.apply({"event": "fail", "trial": 0, "reason": "power cut"})
+        again = {"event": "ask", "trial": 1, "params": {"x": 0.5}, "origin": "model", "repeats": 0, "reason": "retry"}
+        ended = failed.extended([again, {"event": "fail", "trial": 1, "reason": "power cut"}])
+        assert ended.apply({"event": "amend", "trial": 1, "value": 2.0, "sd": None})[1].reason == "retry"
+
+    def test_a_verdict_on_a_failure_may_come_later_and_change(self):
+        failed = History().extended(
+            [
+                {"event": "ask", "trial": 0, "params": {"x": 0.5}, "origin": "model"},
+                {"event": "fail", "trial": 0, "reason": "power cut"},
+            ]
+        )
+        said = failed.apply({"event": "fail", "trial": 0, "reason": "power cut", "retry": False})
+        assert said[0].retry is False
+        assert said.apply({"event": "fail", "trial": 0, "reason": "power cut", "retry": True})[0].retry is True
+        with pytest.raises(ValueError, match="fail with retry to say whether it was a flake"):
+            failed.apply({"event": "fail", "trial": 0, "reason": "again"})
+
     def test_a_failed_repeat_gives_its_own_reason_until_it_is_amended(self):
         failed = history(ask(), TELL, self.REPEAT, FAIL | {"trial": 1})
         assert failed[1].reason == "broke"

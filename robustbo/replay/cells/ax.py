@@ -77,7 +77,9 @@ def client_of(cell: OptimizationCell) -> Any:
     problem, method, seed = cell.spec.load_problem(), cell.how, cell.root % 2**31
     client = client_for(problem.space, problem.direction, METRIC, seed=seed)
     if method.engine == "ax":
-        ours = generation_strategy(method.surrogate, method.options, cell.spec.num_initial, seed)
+        ours = generation_strategy(
+            method.surrogate, method.options, cell.spec.num_initial, seed, cell.settings.failures
+        )
         client.set_generation_strategy(ours)
         return client
     client.configure_generation_strategy(initialization_budget=cell.spec.num_initial, initialization_random_seed=seed)
