@@ -96,7 +96,7 @@ def _rounded(values: np.ndarray) -> np.ndarray:
 class SeededAcquisition(Acquisition):
     """Ax's, drawing from a seed and the number of points that it knows, so that a client that was loaded goes on alike.
 
-    Its option ``seed`` is the root. Where arms have failed, it counts by the probability of a value; see `log_ei.CAUTION`.
+    Its option ``seed`` is the root. Where arms have failed, the probability of a value counts too.
     """
 
     acqf: AcquisitionFunction
@@ -129,7 +129,7 @@ def generation_strategy(
 ) -> GenerationStrategy:
     """Sobol points, then one of our surrogates with qLogNEI, for `Client.set_generation_strategy`.
 
-    Where trials have failed or were abandoned, the acquisition counts by the probability of a value; see `log_ei.CAUTION`.
+    Where trials have failed or were abandoned, the probability of a value counts too (`log_ei.CAUTION`).
 
     Each metric has a model of its own; several objectives have Ax's own acquisition function for them.
 
