@@ -56,13 +56,7 @@ def _mark(found: Tables, method: str, mine: Curve) -> tuple[Line, Dots | None]:
 
 def show(run: Loaded, spec: RunSpec) -> str:
     """One run: curves with switches, results, detection, a replication's timeline, timing, and how it is repeated."""
-    corruption = "no corruption"
-    if spec.corruption is not None:
-        extra = ", ".join(f"{key} {value}" for key, value in (spec.corruption.model_extra or {}).items())
-        corruption = spec.corruption.kind if spec.has_failures else f"{spec.corruption.kind} corruption"
-        corruption += f" of {100 * (spec.corruption.probability or 0):g} %"
-        corruption += f" ({extra})" if extra else ""
-    about = f"{spec.problem}, {corruption}; {spec.trials} trials, {spec.num_initial} of them initial"
+    about = f"{spec.problem}, {_corruption(spec)}; {spec.trials} trials, {spec.num_initial} of them initial"
     parts = [
         svg.draw(curves(spec, run.found)),
         "<p>The mean true value at the recommended point, with its 90 % bootstrap interval.</p>",
@@ -72,6 +66,21 @@ def show(run: Loaded, spec: RunSpec) -> str:
         _timing(run.found),
     ]
     return section(run, about, parts)
+
+
+def _corruption(spec: RunSpec) -> str:
+    """What goes wrong, in words."""
+    if spec.corruption is None:
+        return "no corruption"
+    given = dict(spec.corruption.model_extra or {})
+    region = given.pop("region", None)
+    extra = ", ".join(f"{key} {value}" for key, value in given.items())
+    rate = f"{100 * (spec.corruption.probability or 0):g} %"
+    if not spec.has_failures:
+        return f"{spec.corruption.kind} corruption of {rate}" + (f" ({extra})" if extra else "")
+    where = f"trials in the region {region}{f' ({extra})' if extra else ''} fail" if region else ""
+    anywhere = f"{rate} of {'the others' if region else 'trials'} fail anywhere" if spec.corruption.probability else ""
+    return ", and ".join(filter(None, (where, anywhere))) or "no trial fails"
 
 
 def headline(run: Loaded, spec: RunSpec) -> Sequence[str] | None:
@@ -100,9 +109,11 @@ def _results(run: Tables, spec: RunSpec) -> str:
         is_best = best is not None and row.method == best["method"]
         reaches = best is not None and (row.high >= best["low"] if maximizes else row.low <= best["high"])
         final = ranked(f"{row.final:.4g}", is_best=is_best, is_near=reaches and row.method not in knowing)
-        cells = (f"{row.low:.4g} to {row.high:.4g}", f"{row.average:.4g}", f"{row.repeats:.1f}")
-        lines.append([escape(row.method), final, *cells, share(row.precision), share(row.recall)])
-    header = ["method", "at the end", "90 %", "average", "replicates", "precision", "recall"]
+        cells = [f"{row.low:.4g} to {row.high:.4g}", f"{row.average:.4g}", f"{row.repeats:.1f}"]
+        cells += [f"{row.failed:.1f}"] if "failed" in found else [share(row.precision), share(row.recall)]
+        lines.append([escape(row.method), final, *cells])
+    detected = ["failed trials"] if "failed" in found else ["precision", "recall"]  # of failures nothing is flagged
+    header = ["method", "at the end", "90 %", "average", "replicates", *detected]
     about = "<p>Bold: the best of those that do not know the errors; ≈: within its interval.</p>"
     return table(header, lines, is_safe=True) + about
 
