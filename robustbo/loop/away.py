@@ -1,14 +1,14 @@
 """Space-filling points that keep away from where trials fail."""
 
-import torch
-
 from robustbo import seeds
-from robustbo.loop.distinct import Params, first_point, free_points
+from robustbo.loop.distinct import Params, first_point
 from robustbo.loop.observations import Data
 from robustbo.loop.viability import Viability
+from robustbo.trials.trial import point_of
 
 AWAY = "away from failures"  # the reason of a trial whose Sobol point would probably fail
 LEAST = 2  # values, without which no model proposes anything
+LOOKED_AT = 256  # points beyond the trial's own
 FAIR = 0.5  # of the greatest probability of a value anywhere: a point with as much will do
 
 
@@ -18,24 +18,17 @@ def is_filled(data: Data, num_initial: int) -> bool:
 
 
 def away(data: Data, viability: Viability, seed: int, trial: int) -> tuple[Params, str | None]:
-    """The Sobol point of a trial's number if a value may well be had there; else the farthest from all where it may.
+    """The first point of the Sobol sequence, of those not asked for yet, at which a value may well be had.
 
     Returns:
-        The point, and the reason where it is another.
+        The point, and the reason where it is not the one of the trial's number.
 
     Raises:
         SpaceExhausted: If every point is being measured.
     """
-    first = first_point(data, seed, trial)
-    taken = {t.point for t in data.trials}
-    if data.space.size is not None and data.space.size <= len(taken):
-        taken = {t.point for t in (*data.pending, *data.barred)}
-    others = [first, *free_points(data.space, taken, seeds.derive(seed, trial, "away"))]
-    rows = torch.tensor([data.space.to_unit(other) for other in others], dtype=torch.float64)
-    p = viability.log_p(rows.tolist()).exp()
-    fair = p >= FAIR * p.max()
-    if fair[0]:
-        return first, None
-    asked = torch.tensor(data.rows, dtype=torch.float64)
-    distance = torch.cdist(rows, asked).amin(-1)
-    return others[int(distance.where(fair, -1.0).argmax())], AWAY
+    first, taken = first_point(data, seed, trial), {t.point for t in data.trials}
+    sequence = data.space.sobol_points(seeds.derive(seed, 0, "sobol"), 0, trial + LOOKED_AT)
+    others = [point for point in sequence if point_of(point) not in taken] or [first]
+    p = viability.log_p([tuple(data.space.to_unit(other)) for other in others]).exp()
+    chosen = others[int((p >= FAIR * p.max()).int().argmax())]
+    return chosen, None if chosen == first else AWAY
