@@ -62,6 +62,8 @@ def lines(name: str, found: dict[str, Any]) -> list[str]:
         )
     if "failures" in found:
         shown.append(lead(found["failures"]))
+        if not found["trials"]["told"] + found["trials"]["excluded"] and len(found["failed"]) > 1:
+            shown.append("no trial has given a value yet: it may not be the points, but what evaluates them")
     return shown
 
 

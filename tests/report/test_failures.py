@@ -156,3 +156,15 @@ def test_a_picture_has_the_ticks_too(mixed, tmp_path):
         dots.label for dots in timeline.values(mixed.settings, mixed.history).dots
     ]
     assert (tmp_path / "a.svg").stat().st_size > 1000
+
+
+def test_where_nothing_has_given_a_value_that_is_said():
+    def lines(opt):
+        return "\n".join(summary.lines("study", summary.overview(opt.settings, opt.history, opt.fits)))
+
+    opt = Optimizer(Space(x=Float(0.0, 1.0)), seed=0)
+    for x in (0.2, 0.8):
+        opt.fail({"x": x}, "no module named pump")
+    assert "no trial has given a value yet" in lines(opt)
+    opt.tell({"x": 0.5}, 1.0)
+    assert "no trial has given a value yet" not in lines(opt)
