@@ -28,8 +28,9 @@ from robustbo.numerics.gp.evidence import LOG_2PI
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 
-SWEEPS, AT_ONCE = 40, 20
+SWEEPS, AT_ONCE, UNDAMPED = 100, 20, 30  # in all; of these the first that renew all sites at once, and at full length
 DAMPED = 0.8  # share of the way to a site's moments that a sweep goes
+SLOWLY = 0.3  # likewise, of sites in turn, where full steps go round in circles
 ENOUGH = 1e-3  # change of the posterior means, of a prior standard deviation, at which sweeps end
 FLAT = 1e-10  # least precision of a site
 
@@ -91,7 +92,8 @@ def propagate(K: Array, m: float, outcomes: Outcomes, e1: float, begin: Sites | 
             step = DAMPED if sweep else 1.0
             tau, nu = tau + step * (at.tau - tau), nu + step * (at.nu - nu)
         else:
-            tau, nu = _in_turn(given, K - V.T @ V, mu, tau, nu)
+            step = 1.0 if sweep < UNDAMPED else SLOWLY
+            tau, nu = _in_turn(given, K - V.T @ V, mu, Sites(tau, nu), step)
     log_det = 2 * float(np.log(C.diagonal()).sum())
     quadratics = 0.5 * (at.mu_**2 / at.v_ + np.log(at.v_) - mu**2 / v - np.log(v))
     L = float(at.log_Z.sum() + quadratics.sum() + 0.5 * nu @ mu - 0.5 * log_det)  # eq. 15.6
@@ -132,16 +134,16 @@ class _Given(NamedTuple):
         return _Moments(mu_, v_, u, log_Z, tau, mean * (1 / v_ + tau) - mu_ / v_)
 
 
-def _in_turn(given: _Given, Sig: Array, mu: Array, tau: Array, nu: Array) -> tuple[Array, Array]:
+def _in_turn(given: _Given, Sig: Array, mu: Array, sites: Sites, step: float) -> Sites:
     """The sites after each has been renewed in turn, the posterior following: slower, and sure where many agree."""
-    tau, nu = tau.copy(), nu.copy()
+    tau, nu = sites.tau.copy(), sites.nu.copy()
     for i in range(len(mu)):
         one = slice(i, i + 1)
         mine = _Given(given.m, *(part[one] for part in given[1:]))
         site = mine.moments(mu[one], Sig.diagonal()[one], tau[one], nu[one])
-        more, lift = site.tau[0] - tau[i], site.nu[0] - nu[i]
-        tau[i], nu[i] = site.tau[0], site.nu[0]
+        more, lift = step * (site.tau[0] - tau[i]), step * (site.nu[0] - nu[i])
+        tau[i], nu[i] = tau[i] + more, nu[i] + lift
         column = Sig[:, i] / (1 + more * Sig[i, i])
         mu = mu + column * (lift - more * mu[i])
         Sig = Sig - more * column[:, None] * Sig[i]
-    return tau, nu
+    return Sites(tau, nu)

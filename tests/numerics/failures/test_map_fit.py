@@ -141,3 +141,20 @@ def test_samples_are_of_the_posterior():
     _, zeta = samples(np.ones((1, 1)), 0.0, model.outcomes, 0.05, found, 4000, 20, np.random.default_rng(0))
     assert (zeta > 0).mean() == pytest.approx(0.05 / 1.05, abs=0.02)  # a flake, else below zero
     assert zeta[zeta < 0].mean() == pytest.approx(-math.sqrt(2 / math.pi), abs=0.05)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["step", "lone", "all", "cluster", "flakes", "sure"])
+def test_sites_settle_whatever_has_failed(d, kind):
+    for n in (14, 50):
+        draw = np.random.default_rng(n)
+        Z = draw.random((n, d))
+        if kind == "cluster":
+            Z[n // 2 :] = Z[0] + 1e-4 * draw.normal(size=(n - n // 2, d))
+        is_ok = {"lone": np.arange(n) > 0, "all": np.arange(n) < 0, "flakes": draw.random(n) < 0.8}.get(
+            kind, Z.sum(1) < 0.4 * d
+        )
+        is_sure = ~is_ok & (draw.random(n) < 0.3) if kind == "sure" else np.zeros(n, bool)
+        covariance = stationary(torch.from_numpy(Z), "matern52", PRIOR, None)
+        model = Model(Outcomes(1.0 * is_ok, 1.0 - is_ok, is_sure), covariance)
+        assert math.isfinite(search(model).F)
