@@ -13,9 +13,9 @@ import multiprocessing
 from itertools import pairwise, product
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import torch
+from calibrated import log_loss, put
 from torch import Tensor
 
 from robustbo.loop.cache import FitCache
@@ -26,7 +26,6 @@ from robustbo.replay.cells import optimization as cells
 from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.replay.spec.reading import load
-from robustbo.report.text import records, render
 from robustbo.surrogates.common.averaged import Averaged
 from robustbo.trials.codec import fold
 from robustbo.trials.history import History
@@ -39,7 +38,6 @@ SPECS = (*(f"figure-{rate}-{kind}" for kind, rate in product(KINDS, RATES)), "lo
 AFTER = (20, 24, 28, 32, 38, 44, 52)  # trials
 HARMLESS = 0.2  # distance of a wrong value from the truth; the values' range is 3.3
 EDGES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0)
-SMALLEST = 1e-3  # a probability below is taken for this, where its logarithm is
 
 
 def said(place: Path, replication: int, work: Path) -> pd.DataFrame:
@@ -95,15 +93,9 @@ def losses(found: pd.DataFrame) -> pd.DataFrame:
     """A row a run, and one of all: the share of wrong values, and the log losses."""
     return pd.DataFrame(
         {"run": name, "values": len(mine), "wrong": round(mine["wrong"].mean(), 3)}
-        | {by: round(log_loss(mine, by), 3) for by in ("levels", "sets")}
+        | {by: round(log_loss(mine[by], mine["wrong"]), 3) for by in ("levels", "sets")}
         for name, mine in [*found.groupby("run", sort=False), ("all", found)]
     )
-
-
-def log_loss(found: pd.DataFrame, by: str) -> float:
-    """Mean negative log probability of what was the case."""
-    p = found[by].clip(SMALLEST, 1 - SMALLEST)
-    return float(-np.log(np.where(found["wrong"], p, 1 - p)).mean())
 
 
 def main() -> None:
@@ -117,12 +109,7 @@ def main() -> None:
     todo = [(RUNS / f"{name}.toml", r, options.work) for r in range(options.replications) for name in SPECS]
     with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
         found = pd.concat(pool.starmap(said, todo, chunksize=1), ignore_index=True)
-    for name, table in (("reliability", reliability(found)), ("log-loss", losses(found))):
-        text = render(records(table), "csv")
-        print(text)
-        if options.out is not None:
-            options.out.mkdir(parents=True, exist_ok=True)
-            (options.out / f"{name}.csv").write_text(text, encoding="utf-8")
+    put({"reliability": reliability(found), "log-loss": losses(found)}, options.out)
 
 
 if __name__ == "__main__":

@@ -18,11 +18,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from calibrated import put
 
 from robustbo.replay.output.loaded import load
 from robustbo.replay.score.feasible import best_feasible
 from robustbo.replay.spec.optimization import RunSpec
-from robustbo.report.text import Rows, render
+from robustbo.report.text import Rows
 
 RUNS = Path(__file__).parents[1] / "runs"
 NAMES = ("memory", "disc", "half-space", "slab", "checkerboard", "flakes", "flakes-region")
@@ -142,12 +143,7 @@ def main() -> None:
     tables = {"summary": [row for name, (rows, spec) in runs.items() for row in summary(name, rows, spec)]}
     if {FLAKES, NONE} <= set(runs):
         tables["flakes"] = flakes(runs[FLAKES][0], runs[NONE][0], best_feasible(runs[FLAKES][1]))
-    for name, found in tables.items():
-        table = render(found, "csv")
-        print(table)
-        if options.out is not None:
-            options.out.mkdir(parents=True, exist_ok=True)
-            (options.out / f"{name}.csv").write_text(table, encoding="utf-8")
+    put(tables, options.out)
 
 
 if __name__ == "__main__":

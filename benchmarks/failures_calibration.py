@@ -11,13 +11,12 @@ import argparse
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
+from calibrated import log_loss, put
 
 from robustbo.loop.cache import FitCache
 from robustbo.loop.failures import chances
 from robustbo.replay.spec.reading import load
-from robustbo.report.text import records, render
 from robustbo.trials.codec import fold
 from robustbo.trials.history import History
 from robustbo.trials.storage.reading import read
@@ -26,7 +25,6 @@ RUNS = Path(__file__).parents[1] / "runs"
 NAMES = ("memory", "disc", "half-space", "slab", "checkerboard", "flakes", "flakes-region")
 METHOD = "relevance-pursuit"
 EDGES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0)
-SMALLEST = 1e-3  # a probability below is taken for this, where its logarithm is
 
 
 def said(journal: Path, run: str) -> pd.DataFrame:
@@ -56,15 +54,9 @@ def losses(found: pd.DataFrame) -> pd.DataFrame:
     """A row a run, and one of all: the share of values, and the log losses of what was said and of the share so far."""
     return pd.DataFrame(
         {"run": name, "asks": len(mine), "values": round(mine["value"].mean(), 3)}
-        | {by: round(log_loss(mine, by), 3) for by in ("said", "share")}
+        | {by: round(log_loss(mine[by], mine["value"]), 3) for by in ("said", "share")}
         for name, mine in [*found.groupby("run", sort=False), ("all", found)]
     )
-
-
-def log_loss(found: pd.DataFrame, by: str) -> float:
-    """Mean negative log probability of what was the case."""
-    p = found[by].clip(SMALLEST, 1 - SMALLEST)
-    return float(-np.log(np.where(found["value"], p, 1 - p)).mean())
 
 
 def main() -> None:
@@ -79,12 +71,7 @@ def main() -> None:
         for i in range(load(RUNS / f"failures-{name}.toml").replications)
     ]
     found = pd.concat([said(*each) for each in journals if each[0].exists()], ignore_index=True)
-    for name, table in (("calibration", reliability(found)), ("log-loss", losses(found))):
-        text = render(records(table), "csv")
-        print(text)
-        if options.out is not None:
-            options.out.mkdir(parents=True, exist_ok=True)
-            (options.out / f"{name}.csv").write_text(text, encoding="utf-8")
+    put({"calibration": reliability(found), "log-loss": losses(found)}, options.out)
 
 
 if __name__ == "__main__":

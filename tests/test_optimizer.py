@@ -388,14 +388,6 @@ class TestMeasuringAgain:
         with pytest.raises(ValueError, match=message):
             optimizer(**option)
 
-    def test_a_journal_from_before_is_joined_by_the_script_that_began_it(self, tmp_path):
-        place = tmp_path / "study.jsonl"
-        begun = rb.Optimizer(rb.Space(x=rb.Float(0.0, 1.0)), seed=0, journal=place, failures="ignore")
-        again = rb.Optimizer(rb.Space(x=rb.Float(0.0, 1.0)), seed=0, journal=place, if_exists="resume")
-        assert again.settings == begun.settings
-        with pytest.raises(JournalError, match="failures: recorded 'ignore', given 'learn'"):
-            rb.Optimizer(rb.Space(x=rb.Float(0.0, 1.0)), seed=0, journal=place, if_exists="resume", failures="learn")
-
     def test_resuming_half_way_is_never_having_stopped(self, tmp_path):
         def go(opt, trials):
             while len(opt.history) < trials:

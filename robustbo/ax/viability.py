@@ -12,9 +12,8 @@ from botorch.acquisition import AcquisitionFunction
 from torch import Tensor
 
 from robustbo.ax.experiment import ended_arms
-from robustbo.loop.log_ei import log_discount
+from robustbo.loop.log_ei import LogViable, log_discount
 from robustbo.loop.viability import fitted
-from robustbo.numerics.failures.predictive import Predictor
 
 OPTION = "ended"  # of the acquisition
 
@@ -60,7 +59,7 @@ def _ended(adapter: Any) -> Ended | None:
     return Ended(X, tuple(ok for _, ok in arms))
 
 
-class Viable(AcquisitionFunction):
+class Viable(LogViable):
     """An acquisition function times a power of the probability of values at all points; of logarithms a sum.
 
     Args:
@@ -71,13 +70,10 @@ class Viable(AcquisitionFunction):
     """
 
     def __init__(self, function: AcquisitionFunction, ended: Ended, bounds: Tensor, seed: int) -> None:
-        super().__init__(function.model)
-        self._function, self._log = function, function._log
-        self._low, self._width = bounds[:, 0], bounds[:, 1] - bounds[:, 0]
-        self._predictor: Predictor = fitted(self._scaled(ended.X), ended.is_ok, [False] * len(ended.is_ok), seed)
-        for name in ("X_baseline", "X_pending"):  # near which a search looks
-            if hasattr(function, name):
-                setattr(self, name, getattr(function, name))
+        low, width = bounds[:, 0], bounds[:, 1] - bounds[:, 0]
+        predictor = fitted((ended.X - low) / width, ended.is_ok, [False] * len(ended.is_ok), seed)
+        super().__init__(function, predictor)
+        self._log, self._low, self._width = function._log, low, width
 
     def set_X_pending(self, X_pending: Tensor | None = None) -> None:
         """Say which points are pending."""

@@ -157,13 +157,10 @@ class Study:
         Raises:
             SpaceError: If any is no point of the space; the message tells of each.
         """
-        space = self.settings.space
-        params = points_of(space, [points] if is_point(points) else points)
-        found = chances(self.settings, self.history, [space.to_unit(p) for p in params], self.fits)
+        found = chances(self.settings, self.history, self._rows_of(points), self.fits)
         if is_point(points):
             return found[0]
-        index = points.index if isinstance(points, pd.DataFrame) else None
-        return pd.Series(found, index=index, name="viability", dtype="float64")
+        return pd.Series(found, index=_index_of(points), name="viability", dtype="float64")
 
     @overload
     def predict(self, points: Point) -> Prediction: ...
@@ -186,15 +183,18 @@ class Study:
             ValueError: If no value has been told.
             FitError: If the surrogate cannot be fitted.
         """
-        space, history = self.settings.space, self.history
+        history = self.history
         if not history.having("told"):
             raise ValueError("a prediction needs at least one told value, got none; tell one first")
-        params = points_of(space, [points] if is_point(points) else points)
-        means, sds = _predicted(self.settings, history, self.fits, [space.to_unit(p) for p in params])
+        means, sds = _predicted(self.settings, history, self.fits, self._rows_of(points))
         if is_point(points):
             return Prediction(means[0], sds[0])
-        index = points.index if isinstance(points, pd.DataFrame) else None
-        return pd.DataFrame({"mean": means, "sd": sds}, index=index, dtype="float64")
+        return pd.DataFrame({"mean": means, "sd": sds}, index=_index_of(points), dtype="float64")
+
+    def _rows_of(self, points: Points) -> list[list[float]]:
+        """The unit-cube rows of one point, or of many."""
+        space = self.settings.space
+        return [space.to_unit(p) for p in points_of(space, [points] if is_point(points) else points)]
 
     def frame(self, *, evidence: bool = True) -> pd.DataFrame:
         """One row a trial: parameters, value, state and how it was asked, and the evidence on each value.
@@ -214,6 +214,10 @@ class Study:
         kinds = dict.fromkeys(EVIDENCE, "float64") | {"flagged": "boolean"}
         columns = pd.DataFrame(rows, index=[*report], columns=[*EVIDENCE]).astype(kinds)
         return history.to_frame(names=self.settings.space.names, taken=EVIDENCE).join(columns)
+
+
+def _index_of(points: Points) -> pd.Index | None:
+    return points.index if isinstance(points, pd.DataFrame) else None
 
 
 @pinned  # so that it must not look into the store, whose lock somebody may hold who waits for this one

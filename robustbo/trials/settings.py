@@ -43,7 +43,7 @@ class Settings:
         max_repeats: How many measurements more one point may get.
         set_aside: Whether a value that disappoints beyond belief is left out for now; see `robustbo.loop.quarantine`.
         failures: Whether it is learned where trials fail, so that asks stay away: one of `FAILURES`; see
-            `robustbo.loop.failures`.
+            `robustbo.loop.viability`.
         seed: Root of all randomness.
         committee_from: Beyond so many told values a committee takes the surrogate's place; None never.
     """

@@ -1,0 +1,27 @@
+"""What benchmarks of probabilities share: the log loss of what was said, and tables that are printed and kept."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from robustbo.report.text import Rows, records, render
+
+SMALLEST = 1e-3  # a probability below is taken for this, where its logarithm is
+
+
+def log_loss(said: pd.Series, is_so: pd.Series) -> float:
+    """Mean negative log probability of what was the case, by the probabilities that it is so."""
+    p = said.clip(SMALLEST, 1 - SMALLEST)
+    return float(-np.log(np.where(is_so, p, 1 - p)).mean())
+
+
+def put(tables: Mapping[str, Rows | pd.DataFrame], out: Path | None) -> None:
+    """Print tables as CSV, and write each into a folder, if one is given."""
+    for name, table in tables.items():
+        text = render(records(table) if isinstance(table, pd.DataFrame) else table, "csv")
+        print(text)
+        if out is not None:
+            out.mkdir(parents=True, exist_ok=True)
+            (out / f"{name}.csv").write_text(text, encoding="utf-8")
