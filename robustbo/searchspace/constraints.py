@@ -1,0 +1,105 @@
+"""Constraints known beforehand: comparisons of arithmetic expressions, which a point keeps to rounding."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robustbo.errors import SpaceError
+from robustbo.searchspace.expression import Expression
+from robustbo.searchspace.grammar import read_comparisons, shortened
+
+TOLERANCE = 1e-9  # of an excess' magnitude: values are rounded to 11 digits of their ranges
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """What must not exceed 0, or must be 0 where ``is_equality``.
+
+    Attributes:
+        text: As it was written; the comparisons of a chain share it.
+        excess: How far a point is beyond the constraint; at most 0 within.
+        is_equality: Whether it must be 0; linear then.
+    """
+
+    text: str
+    excess: Expression
+    is_equality: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters in it."""
+        return self.excess.names
+
+    def holds(self, params: Mapping[str, Any]) -> bool:
+        """Whether a point keeps it to rounding; one that lacks a parameter of it (an inactive one) does.
+
+        Example:
+            >>> (constraint,) = parse("x + y <= 0.3", ["x", "y"])
+            >>> [constraint.holds(params) for params in ({"x": 0.1, "y": 0.2}, {"x": 0.1, "y": 0.3}, {"x": 9})]
+            [True, False, True]
+        """
+        return bool(self.holds_at(params))
+
+    def holds_at(self, values: Mapping[str, Any]) -> Any:
+        """The same of many points: a column of values a parameter (NaN does not hold), or one value for all."""
+        if not values.keys() >= set(self.names):
+            return np.True_
+        excess = np.asarray(self.excess(values), dtype=float)
+        magnitude = np.asarray(self.excess.magnitude(values), dtype=float)
+        size = np.abs(excess) if self.is_equality else excess
+        return size <= TOLERANCE * np.where(np.isfinite(magnitude), magnitude, 0.0)
+
+    def excess_at(self, values: Mapping[str, Any]) -> Any:
+        """How far points are beyond it, elementwise: floats, arrays or tensors; at most 0 within.
+
+        Example:
+            >>> (constraint,) = parse("x >= y", ["x", "y"])
+            >>> constraint.excess_at({"x": np.array([1.0, 0.0]), "y": 0.25})
+            array([-0.75,  0.25])
+        """
+        return self.excess(values)
+
+
+def parse(text: str, names: Collection[str]) -> list[Constraint]:
+    """The constraints that a text says: one a comparison, so that a chain has several.
+
+    Args:
+        text: Such as ``"0.2 <= x + y**2 <= 1"``; < and > are taken as <= and >=, and a name that Python would not
+            read stands in backquotes.
+        names: The parameters that are numbers.
+
+    Raises:
+        SpaceError: If something in it is not understood or not allowed, or it says nothing that can be kept.
+
+    Example:
+        >>> [c.excess.linear.constant for c in parse("0.2 <= `share a` + b <= 1", ["share a", "b"])]
+        [0.2, -1.0]
+        >>> parse("x + z <= 1", ["x", "y"])
+        Traceback (most recent call last):
+        robustbo.errors.SpaceError: constraint 'x + z <= 1': 'z' is no parameter; there are ['x', 'y']
+    """
+    constraints = []
+    for left, relation, right in read_comparisons(text, names):
+        sides = Expression(left), Expression(right)
+        low, high = reversed(sides) if relation == ">=" else sides
+        constraint = Constraint(text.strip(), low.minus(high), relation == "==")
+        if error := _fault(constraint):
+            raise SpaceError(f"constraint {shortened(constraint.text)!r}: {error}")
+        constraints.append(constraint)
+    return constraints
+
+
+def _fault(constraint: Constraint) -> str | None:
+    """Why it cannot be kept, or always is."""
+    excess = constraint.excess
+    if not excess.names:
+        return "compares numbers alone; it must have a parameter"
+    if not excess.is_defined:
+        return "has a part without a finite value: a division by 0, a root of a negative number, or one too large"
+    if excess.linear and not excess.linear.coefficients:
+        return f"says nothing about {', '.join(map(repr, excess.names))}, which cancels out"
+    if constraint.is_equality and not excess.linear:
+        return "an equality must be linear; calculate one parameter of it from the others, or allow a margin"
+    return None
