@@ -1,0 +1,124 @@
+"""Proofs that no point keeps all constraints: by the bounds of each alone, and by a sum of linear ones.
+
+If some multiple y_i >= 0 of every linear excess adds up to a form that exceeds 0 in the whole box, then no point of the
+box has all of them at most 0 (Farkas' lemma). The multipliers are a linear program's; the sum and its least value in
+the box are then calculated here, so that nothing rests on a solver's tolerances. Every proof leaves room for the
+rounding that `Constraint.holds` allows: a space that has a point to rounding is never called empty.
+
+References:
+    Chinneck, Feasibility and Infeasibility in Optimization (2008), section 6.2 (the deletion filter).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import linprog
+
+from robustbo.searchspace.constraints import TOLERANCE, Constraint
+
+SLACK = 2 * TOLERANCE  # twice what a point is allowed, for the rounding of the proof itself
+TINY, HUGE = 1e-290, 1e290  # magnitudes beyond these are no one's, and would overflow
+EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}  # the least that HiGHS takes
+
+Box = Mapping[str, tuple[float, float]]
+
+
+class Row(NamedTuple):
+    """A linear form that must not exceed 0 by more than ``slack``."""
+
+    text: str
+    coefficients: dict[str, float]
+    constant: float
+    slack: float
+
+
+def proof_of_emptiness(constraints: Sequence[Constraint], intervals: Box) -> tuple[str, ...] | None:
+    """The texts of constraints that cannot all hold within the intervals; None where that is not proved.
+
+    One that cannot hold by itself comes first. Of linear ones that cannot hold together, none could be left out.
+
+    Args:
+        constraints: Those with a parameter that is not among the intervals are left aside.
+        intervals: The least and the largest value of parameters.
+
+    Example:
+        >>> from robustbo.searchspace.constraints import parse
+        >>> said = [c for text in ("x + y <= 1", "x >= 0.7", "y >= 0.6") for c in parse(text, ["x", "y"])]
+        >>> proof_of_emptiness(said, {"x": (0.0, 1.0), "y": (0.0, 1.0)})
+        ('x + y <= 1', 'x >= 0.7', 'y >= 0.6')
+        >>> proof_of_emptiness(said[:2], {"x": (0.0, 1.0), "y": (0.0, 1.0)}) is None
+        True
+    """
+    known = [constraint for constraint in constraints if intervals.keys() >= set(constraint.names)]
+    for constraint in known:
+        if _is_out_of_reach(constraint, intervals):
+            return (constraint.text,)
+    texts = list(dict.fromkeys(constraint.text for constraint in known))
+    rows = [row for constraint in known for row in _rows(constraint, intervals)]
+    if not _cannot_hold(rows, intervals):
+        return None
+    for text in texts[:]:
+        fewer = [other for other in texts if other != text]
+        if _cannot_hold([row for row in rows if row.text in fewer], intervals):
+            texts = fewer
+    return tuple(texts)
+
+
+def _is_out_of_reach(constraint: Constraint, box: Box) -> bool:
+    low, high = constraint.excess.bounds(box)
+    slack = SLACK * constraint.excess.magnitude_bound(box)
+    return low > slack or (constraint.is_equality and high < -slack)
+
+
+def _rows(constraint: Constraint, box: Box) -> list[Row]:
+    """A linear constraint as rows: one, or two for an equality; none where it is not linear, or without bounds."""
+    form = constraint.excess.linear
+    slack = SLACK * constraint.excess.magnitude_bound(box)
+    if form is None or not TINY < slack < HUGE:
+        return []
+    signs = (1.0, -1.0) if constraint.is_equality else (1.0,)
+    coefficients = dict(form.coefficients)
+    return [
+        Row(constraint.text, {name: sign * c for name, c in coefficients.items()}, sign * form.constant, slack)
+        for sign in signs
+    ]
+
+
+def _cannot_hold(rows: Sequence[Row], box: Box) -> bool:
+    """Whether a sum of multiples of the rows exceeds what their slacks allow in the whole box."""
+    if not rows:
+        return False
+    multipliers = _multipliers(rows, box)
+    total: dict[str, list[float]] = {}
+    for row, y in zip(rows, multipliers, strict=True):
+        for name, coefficient in row.coefficients.items():
+            total.setdefault(name, []).append(y * coefficient)
+    least = math.fsum(y * row.constant for row, y in zip(rows, multipliers, strict=True))
+    for name, terms in total.items():
+        c = math.fsum(terms)
+        least += min(c * box[name][0], c * box[name][1])
+    return least > math.fsum(y * row.slack for row, y in zip(rows, multipliers, strict=True))
+
+
+def _multipliers(rows: Sequence[Row], box: Box) -> list[float]:
+    """How much of each row makes the sum that is furthest above 0: the duals of the smallest excess over all rows.
+
+    Every row is divided by its slack, and the box is the unit cube.
+    """
+    names = list(dict.fromkeys(name for row in rows for name in row.coefficients))
+    A = np.zeros((len(rows), len(names) + 1))
+    b = np.zeros(len(rows))
+    for i, row in enumerate(rows):
+        scale = row.slack / SLACK
+        for name, coefficient in row.coefficients.items():
+            A[i, names.index(name)] = coefficient * (box[name][1] - box[name][0]) / scale
+        b[i] = -(row.constant + math.fsum(c * box[name][0] for name, c in row.coefficients.items())) / scale
+    A[:, -1] = -1.0  # the excess, which is to be as small as can be
+    cost = np.append(np.zeros(len(names)), 1.0)
+    bounds = [(0.0, 1.0)] * len(names) + [(0.0, None)]
+    found = linprog(cost, A_ub=A, b_ub=b, bounds=bounds, method="highs", options=EXACT)
+    if found.status != 0:
+        return [0.0] * len(rows)
+    return [max(-float(y), 0.0) / row.slack * SLACK for y, row in zip(found.ineqlin.marginals, rows, strict=True)]
