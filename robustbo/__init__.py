@@ -30,12 +30,15 @@ if TYPE_CHECKING:
         RobustBOError,
         SpaceError,
         SpaceExhausted,
+        SpaceWarning,
         SpecError,
     )
     from robustbo.loop.incumbent import Incumbent
     from robustbo.loop.outliers import Outlier
     from robustbo.optimizer import Optimizer
-    from robustbo.searchspace.space import Choice, Float, Int, Space
+    from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal
+    from robustbo.searchspace.pool import Pool
+    from robustbo.searchspace.space import Space
     from robustbo.study.study import Prediction, Study
     from robustbo.trials.history import History, Trial
 
@@ -59,7 +62,9 @@ __all__ = [
     "LockTimeout",
     "NumericsWarning",
     "Optimizer",
+    "Ordinal",
     "Outlier",
+    "Pool",
     "Prediction",
     "ProblemError",
     "ReplayMismatch",
@@ -67,6 +72,7 @@ __all__ = [
     "Space",
     "SpaceError",
     "SpaceExhausted",
+    "SpaceWarning",
     "SpecError",
     "Study",
     "Trial",
@@ -76,9 +82,11 @@ _ERRORS = [
     name for name in __all__ if name.endswith(("Error", "Warning", "Mismatch", "Exists", "Exhausted", "Timeout"))
 ]
 _HOME = dict.fromkeys(_ERRORS, "robustbo.errors") | {
-    "Choice": "robustbo.searchspace.space",
-    "Float": "robustbo.searchspace.space",
-    "Int": "robustbo.searchspace.space",
+    "Choice": "robustbo.searchspace.parameters",
+    "Float": "robustbo.searchspace.parameters",
+    "Int": "robustbo.searchspace.parameters",
+    "Ordinal": "robustbo.searchspace.parameters",
+    "Pool": "robustbo.searchspace.pool",
     "Space": "robustbo.searchspace.space",
     "History": "robustbo.trials.history",
     "Trial": "robustbo.trials.history",

@@ -62,6 +62,10 @@ class ReplayMismatch(RobustBOError):
     """A recorded run and its recomputation differ."""
 
 
+class SpaceWarning(UserWarning):
+    """A measured point breaks a constraint; it is kept, since it was measured."""
+
+
 class NumericsWarning(UserWarning):
     """The result is usable, but something about the numbers should be known."""
 

@@ -16,6 +16,7 @@ from robustbo.driving.plan import Callback, Several, checked
 from robustbo.errors import ExhaustedWarning, JournalError, JournalExists, warn
 from robustbo.loop.distinct import NOTHING_NEW
 from robustbo.loop.incumbent import Incumbent
+from robustbo.searchspace.region.region import Fixed, region_of
 from robustbo.searchspace.space import Space
 from robustbo.study.handing import as_of_now, given_out, line_of
 from robustbo.study.recording import Recording, own
@@ -139,7 +140,7 @@ class Optimizer(Recording):
 
     def _check_settings(self, given: Settings) -> None:
         """Raise a JournalError that names each setting that differs from the recorded one."""
-        if found := differences(given, self.settings):
+        if found := differences(given, self._store.settings):
             raise JournalError(
                 "the settings must be those that the journal was begun with; they differ: " + "; ".join(found)
             )
@@ -152,12 +153,12 @@ class Optimizer(Recording):
         return optimizer
 
     @overload
-    def ask(self) -> Trial: ...
+    def ask(self, n: None = None, *, fixed: Mapping[str, Any] | None = None) -> Trial: ...
 
     @overload
-    def ask(self, n: int) -> list[Trial]: ...
+    def ask(self, n: int, *, fixed: Mapping[str, Any] | None = None) -> list[Trial]: ...
 
-    def ask(self, n: int | None = None) -> Trial | list[Trial]:
+    def ask(self, n: int | None = None, *, fixed: Mapping[str, Any] | None = None) -> Trial | list[Trial]:
         """The next point to measure, or a list of the next ``n``; no two open ones are the same.
 
         What waits (`enqueue`, `requeue`) comes first. A trial with `Trial.repeats` re-evaluates the point of an
@@ -167,18 +168,24 @@ class Optimizer(Recording):
 
         Where numbers fail, `Trial.fallback` says which simpler surrogate decided, and why.
 
+        Args:
+            n: How many; one trial unless given.
+            fixed: Values of parameters that cannot be chosen now, such as today's temperature: the point has them, and
+                of what waits only such points are given out. The surrogate learns from the others too.
+
         Raises:
             SpaceExhausted: If every point of the space is being measured.
+            SpaceError: If no point keeps the constraints, or what is fixed is no value of the space.
         """
-        return self.ask_as(worker.name(), n)
+        return self.ask_as(worker.name(), n, fixed=fixed)
 
-    def ask_as(self, by: str, n: int | None = None) -> Trial | list[Trial]:
+    def ask_as(self, by: str, n: int | None = None, *, fixed: Mapping[str, Any] | None = None) -> Trial | list[Trial]:
         """`ask` for somebody else, whose name `Trial.asked_by` keeps."""
-        count = 1 if n is None else whole("n", n, 1)
+        count, known = 1 if n is None else whole("n", n, 1), self.settings.space.partial(fixed or {})
 
         def decided(history: History) -> list[Event]:
-            events = given_out(self.settings, history, count, by, self.fits)
-            self._warn(events)  # before anything is recorded: a warning may be made an error
+            events = given_out(self._store.settings, history, count, by, self.fits, known)
+            self._warn(events, known)  # before anything is recorded: a warning may be made an error
             return events
 
         events = self._store.decide(decided, as_of_now) or ()
@@ -188,10 +195,10 @@ class Optimizer(Recording):
             log.info("asked: %s", line_of(trial))
         return asked[0] if n is None else asked
 
-    def _warn(self, events: Sequence[Event]) -> None:
+    def _warn(self, events: Sequence[Event], fixed: Fixed) -> None:
         """Say so where there is nothing new to ask for."""
         if any(event.get("reason") == NOTHING_NEW for event in events):
-            size = self.settings.space.size
+            size = region_of(self.settings.space, fixed).size
             warn(f"{NOTHING_NEW}: each of the {size} points of the space has been asked for before", ExhaustedWarning)
 
     def optimize(

@@ -38,7 +38,7 @@ from robustbo import seeds
 from robustbo.ax.viability import OPTION, HandOverFailures, Viable
 from robustbo.determinism.isolation import seeded
 from robustbo.determinism.surroundings import pinned
-from robustbo.searchspace.parameters import Choice, Float, Parameter
+from robustbo.searchspace.parameters import Choice, Float, Ordinal, Parameter
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.common.contract import outcome_class, quiet
 from robustbo.surrogates.registry import SURROGATES, check_options, model_class
@@ -209,11 +209,14 @@ def client_for(space: Space, direction: str, metric: str, seed: int | None = Non
 
 
 def _config(name: str, parameter: Parameter) -> RangeParameterConfig | ChoiceParameterConfig:
-    if isinstance(parameter, Choice):
+    if isinstance(parameter, Choice | Ordinal):
         kinds = sorted({type(value).__name__ for value in parameter.values})
         if len(kinds) > 1:
             raise ValueError(f"{name} must have values of one type for Ax, got {kinds}")
-        return ChoiceParameterConfig(name=name, parameter_type=kinds[0], values=list(parameter.values))
+        is_ordered = isinstance(parameter, Ordinal)
+        return ChoiceParameterConfig(
+            name=name, parameter_type=kinds[0], values=list(parameter.values), is_ordered=is_ordered
+        )
     return RangeParameterConfig(
         name=name,
         parameter_type="float" if isinstance(parameter, Float) else "int",

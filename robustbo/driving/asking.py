@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 from robustbo.loop.cache import FitCache
 from robustbo.loop.distinct import is_exhausted
+from robustbo.searchspace.region.region import region_of
 from robustbo.study.handing import as_of_now, given_out, line_of
 from robustbo.study.recording import own
 from robustbo.trials import worker
+from robustbo.trials.extent import space_of
 from robustbo.trials.history import History, Trial
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import Store
@@ -61,7 +63,8 @@ class Asking:
 
     def has_nothing_new(self, history: History) -> bool:
         """Whether every point of a finite space has been asked for, and none waits."""
-        return is_exhausted(self._store.settings.space, history.trials) and not history.having("queued")
+        region = region_of(space_of(self._store.settings, history))
+        return is_exhausted(region, history.trials) and not history.having("queued")
 
     def open_trials(self, history: History) -> list[Trial]:
         """Those that were asked for here and have not ended."""

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
 
 import torch
 from botorch.acquisition import AcquisitionFunction, LogExpectedImprovement, qLogExpectedImprovement
@@ -14,24 +16,33 @@ from torch import Tensor
 
 from robustbo import seeds
 from robustbo.determinism.isolation import drawing_in_python, drawing_nothing
+from robustbo.loop import restricted
 from robustbo.loop.fit import Fitted
+from robustbo.loop.ladder import finite
 from robustbo.loop.log_ei import NUM_SAMPLES, LogNEI, LogViable, StudentTLogExpectedImprovement, is_student_t
 from robustbo.loop.observations import Row
 from robustbo.loop.viability import Viability
-from robustbo.searchspace.encoding import categories, one_hot_inputs
-from robustbo.searchspace.parameters import Choice
+from robustbo.searchspace.encoding import categories, decode, discrete, encode, varying
+from robustbo.searchspace.parameters import Value
+from robustbo.searchspace.region.region import Region
+from robustbo.searchspace.region.sampling import spread_over
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.common.contract import capabilities, quiet
 from robustbo.surrogates.common.map_gp import MapGP
+from robustbo.surrogates.transforms.inputs import one_hot_inputs
 from robustbo.trials.settings import ACQUISITIONS
 
 NUM_RESTARTS = 4
 RAW_SAMPLES = 256
 CHUNK = 256  # points whose acquisition is computed at once
+FEW, MANY = 4096, 2048  # points of a longer list are computed so many at once
+MOST_MOVED = 32  # points measured with other values of what is fixed now, that count as known here
 NEARBY = {"sample_around_best": True}  # as many again, near the best posterior means: a narrow maximum lies there
 
 
-def build(name: str, model: GPyTorchModel, X: Tensor, X_pending: Tensor | None, seed: int) -> AcquisitionFunction:
+def build(
+    name: str, model: GPyTorchModel, X: Tensor, X_pending: Tensor | None, seed: int, X_best: Tensor | None = None
+) -> AcquisitionFunction:
     """An acquisition function of a fitted model that is to be maximized.
 
     Args:
@@ -44,22 +55,24 @@ def build(name: str, model: GPyTorchModel, X: Tensor, X_pending: Tensor | None, 
         X: ``n x d`` points measured.
         X_pending: ``p x d`` points asked and not told, or None.
         seed: Of the Monte Carlo samples.
+        X_best: ``m x d`` points of which the best is to be improved upon; those measured unless given.
 
     Raises:
         ValueError: If there is no acquisition function of that name.
     """
     if name == "auto" and isinstance(model, MapGP) and model.is_named and capabilities(model).is_normal:
-        return LogNEI(model, X if X_pending is None else torch.cat([X, X_pending]), seed)
+        return LogNEI(model, X if X_pending is None else torch.cat([X, X_pending]), seed, X_best)
+    best = X if X_best is None else X_best
     sampler = SobolQMCNormalSampler(torch.Size([NUM_SAMPLES]), seed=seed)
     match name:
         case "auto" | "LogEI" if X_pending is None and is_student_t(model, X):
-            return StudentTLogExpectedImprovement(model, best_f=incumbent_value(model, X))
+            return StudentTLogExpectedImprovement(model, best_f=incumbent_value(model, best))
         case "auto" | "qLogNEI":
-            return qLogNoisyExpectedImprovement(model, X, sampler=sampler, X_pending=X_pending)
+            return qLogNoisyExpectedImprovement(model, best, sampler=sampler, X_pending=X_pending)
         case "LogEI" if X_pending is None and capabilities(model).is_normal:
-            return LogExpectedImprovement(model, best_f=incumbent_value(model, X))
+            return LogExpectedImprovement(model, best_f=incumbent_value(model, best))
         case "LogEI" | "qLogEI":
-            return qLogExpectedImprovement(model, incumbent_value(model, X), sampler=sampler, X_pending=X_pending)
+            return qLogExpectedImprovement(model, incumbent_value(model, best), sampler=sampler, X_pending=X_pending)
     raise ValueError(f"acquisition must be one of {list(ACQUISITIONS)}, got {name!r}")
 
 
@@ -76,22 +89,19 @@ def maximize(function: AcquisitionFunction, space: Space) -> Tensor:
     Int or a Choice through BoTorch's alternating mixed optimizer, which has starting points of its own (near the
     measured ones too, unless an Int has more than two levels).
     """
-    choices = categories(space)
-    discrete = {
-        i: p.levels for i, (_, p) in enumerate(space.parameters) if not isinstance(p, Choice) and p.levels is not None
-    }
-    bounds = torch.tensor([[0.0] * len(space), [1.0] * len(space)], dtype=torch.float64)
-    for column, levels in discrete.items():
+    choices, others = categories(space), discrete(space)
+    bounds = torch.tensor([[0.0], [1.0]], dtype=torch.float64).repeat(1, len(varying(space)))
+    for column, levels in others.items():
         bounds[:, column] = torch.tensor([levels[0], levels[-1]], dtype=torch.float64)
     for column, count in choices.items():
         bounds[1, column] = count - 1
-    if not discrete and not choices:
+    if not others and not choices:
         X, _ = optimize_acqf(function, bounds, q=1, num_restarts=NUM_RESTARTS, raw_samples=RAW_SAMPLES, options=NEARBY)
     else:
         X, _ = optimize_acqf_mixed_alternating(
             function,
             bounds,
-            discrete_dims=discrete,
+            discrete_dims=others,
             cat_dims={column: list(range(count)) for column, count in choices.items()},
             num_restarts=NUM_RESTARTS,
             raw_samples=RAW_SAMPLES,
@@ -99,48 +109,80 @@ def maximize(function: AcquisitionFunction, space: Space) -> Tensor:
     return X.squeeze(0)
 
 
-def next_point(name: str, fitted: Fitted, viability: Viability | None, pending: Sequence[Row], seed: int) -> Tensor:
-    """Where to measure next: ``d`` encoded coordinates; a pure function of its arguments.
+@dataclass(frozen=True)
+class Search:
+    """A search for the next point; a pure function of what it holds.
 
-    Args:
-        name: One of `ACQUISITIONS`.
+    Attributes:
+        name: Of the acquisition function, one of `ACQUISITIONS`.
         fitted: The surrogate.
         viability: Where trials give a value; None where none has failed.
         pending: Unit-cube rows of the points asked and not told.
+        region: What may be asked for.
         seed: Of everything random in here.
     """
-    with _apart(seed, fitted), quiet():
-        return maximize(_function(name, fitted, viability, pending, seed), fitted.space)
 
+    name: str
+    fitted: Fitted
+    viability: Viability | None
+    pending: Sequence[Row]
+    region: Region
+    seed: int
 
-def values_at(
-    name: str,
-    fitted: Fitted,
-    viability: Viability | None,
-    pending: Sequence[Row],
-    seed: int,
-    rows: Sequence[Sequence[float]],
-) -> Tensor:
-    """The acquisition function at ``m`` unit-cube rows, where not every point will do; see `next_point`."""
-    with _apart(seed, fitted), quiet(), torch.no_grad():
-        function = _function(name, fitted, viability, pending, seed)
-        parts = fitted.encoded(rows).unsqueeze(-2).split(CHUNK)
-        return torch.cat([function(part) for part in parts])
+    def next_point(self) -> dict[str, Value]:
+        """Where to measure next.
 
+        Raises:
+            ArithmeticError: If that is nowhere.
+        """
+        with self._apart(), quiet():
+            function = self._function()
+            if not self.region.is_restricted:
+                x = maximize(function, self.fitted.space)
+                finite(*x.tolist())
+                return self.fitted.space.from_unit(decode(self.fitted.space, x.unsqueeze(0))[0])
+            return restricted.maximize(partial(self._score, function), self.region, self._best(), self.seed)
 
-@contextmanager
-def _apart(seed: int, fitted: Fitted) -> Iterator[None]:
-    levels = categories(fitted.space).values()
-    is_sampled = any(count > MAX_DISCRETE_VALUES for count in levels)  # by Python's generator
-    with fitted.apart(seed), drawing_in_python(seed) if is_sampled else nullcontext():
-        yield
+    def values_at(self, rows: Sequence[Sequence[float]]) -> Tensor:
+        """The acquisition function at ``m`` unit-cube rows, where not every point will do."""
+        with self._apart(), quiet(), torch.no_grad():
+            function = self._function()
+            parts = self.fitted.encoded(rows).unsqueeze(-2).split(CHUNK if len(rows) <= FEW else MANY)
+            return torch.cat([function(part) for part in parts])
 
+    @contextmanager
+    def _apart(self) -> Iterator[None]:
+        levels = categories(self.fitted.space).values()
+        is_sampled = any(count > MAX_DISCRETE_VALUES for count in levels)  # by Python's generator
+        with self.fitted.apart(self.seed), drawing_in_python(self.seed) if is_sampled else nullcontext():
+            yield
 
-def _function(
-    name: str, fitted: Fitted, viability: Viability | None, pending: Sequence[Row], seed: int
-) -> AcquisitionFunction:
-    X_pending = fitted.encoded(pending) if pending else None
-    function = build(name, fitted.model, fitted.X, X_pending, seeds.derive(seed, 0, "samples") % 2**31)
-    if fitted.is_ours:  # its samples are drawn
-        function.forward = drawing_nothing()(function.forward)
-    return function if viability is None else LogViable(function, viability.predictor, one_hot_inputs(fitted.space))
+    def _function(self) -> AcquisitionFunction:
+        fitted, best = self.fitted, None
+        X_pending = fitted.encoded(self.pending) if self.pending else None
+        if self.region.is_restricted:
+            best = fitted.encoded(self._best())
+        function = build(self.name, fitted.model, fitted.X, X_pending, self._samples, best)
+        if fitted.is_ours:  # its samples are drawn
+            function.forward = drawing_nothing()(function.forward)
+        if self.viability is None:
+            return function
+        return LogViable(function, self.viability.predictor, one_hot_inputs(fitted.space))
+
+    @property
+    def _samples(self) -> int:
+        return seeds.derive(self.seed, 0, "samples") % 2**31
+
+    def _score(self, function: AcquisitionFunction, rows: Tensor) -> Tensor:
+        return torch.cat([function(part.unsqueeze(-2)) for part in encode(self.fitted.space, rows).split(CHUNK)])
+
+    def _best(self) -> Tensor:
+        """Points of a restricted region, the best first: those measured, with what is fixed as it is now."""
+        rows = torch.tensor(self.fitted.observations.X, dtype=torch.float64)
+        rows = self.region.canonical(self.region.complete(rows))
+        rows = rows[self.region.holds(rows)]
+        rows = (rows if len(rows) else spread_over(self.region)[:MOST_MOVED]).unique(dim=0)
+        with torch.no_grad():
+            mean = self.fitted.model.posterior(encode(self.fitted.space, rows)).mean.squeeze(-1)
+        rows = rows[mean.argsort(descending=True, stable=True)]
+        return rows[:MOST_MOVED] if self.region.fixed else rows

@@ -4,6 +4,7 @@ from robustbo import seeds
 from robustbo.loop.distinct import Params, first_point
 from robustbo.loop.observations import Data
 from robustbo.loop.viability import Viability
+from robustbo.searchspace.region.sampling import sobol_points
 from robustbo.trials.trial import point_of
 
 AWAY = "away from failures"  # the reason of a trial whose Sobol point would probably fail
@@ -27,7 +28,7 @@ def away(data: Data, viability: Viability, seed: int, trial: int) -> tuple[Param
         SpaceExhausted: If every point is being measured.
     """
     first, taken = first_point(data, seed, trial), {t.point for t in data.trials}
-    sequence = data.space.sobol_points(seeds.derive(seed, 0, "sobol"), 0, trial + LOOKED_AT)
+    sequence = sobol_points(data.region, seeds.derive(seed, 0, "sobol"), 0, trial + LOOKED_AT)
     others = [point for point in sequence if point_of(point) not in taken] or [first]
     p = viability.log_p([tuple(data.space.to_unit(other)) for other in others]).exp()
     chosen = others[int((p >= FAIR * p.max()).int().argmax())]

@@ -18,11 +18,12 @@ from robustbo.loop.incumbent import Incumbent, incumbent, raw_incumbent
 from robustbo.loop.judge import judge
 from robustbo.loop.ladder import NUMERICAL, climb
 from robustbo.loop.observations import Data, Row, observations
-from robustbo.loop.propose import propose
+from robustbo.loop.propose import propose, search
 from robustbo.loop.replicate import is_wanted, replicate
 from robustbo.loop.retry import flake, vouched_for
 from robustbo.loop.viability import Viability, viability
 from robustbo.searchspace.parameters import Value
+from robustbo.searchspace.region.region import Fixed
 from robustbo.surrogates.common.contract import capabilities
 from robustbo.surrogates.filtered import Verdict
 from robustbo.trials.history import REMEASURE, RETRY, Diagnosis, History
@@ -49,6 +50,7 @@ class Suggestion:
         diagnosis: What a surrogate that judges on a schedule has found since the last one in the history.
         fit_s: Seconds that the fit took.
         acquisition_s: Seconds that the rest took.
+        fixed: What was given.
     """
 
     params: dict[str, Value]
@@ -60,6 +62,7 @@ class Suggestion:
     diagnosis: Diagnosis | None = None
     fit_s: float = 0.0
     acquisition_s: float = 0.0
+    fixed: Fixed = ()
 
     @property
     def decision(self) -> dict[str, Any]:
@@ -69,6 +72,8 @@ class Suggestion:
             made |= dict(zip(("expected", "expected_sd"), self.expected, strict=True))
         if self.fallback is not None:
             made["fallback"] = self.fallback
+        if self.fixed:
+            made["fixed"] = dict(self.fixed)
         if self.repeats is not None:
             return made | {"repeats": self.repeats, "reason": self.reason or REMEASURE}
         return made if self.reason is None else made | {"reason": self.reason}
@@ -81,7 +86,9 @@ class Suggestion:
 
 
 @pinned
-def step(settings: Settings, history: History, trial: int, fits: FitCache | None = None) -> Suggestion:
+def step(
+    settings: Settings, history: History, trial: int, fits: FitCache | None = None, fixed: Fixed = ()
+) -> Suggestion:
     """The point of trial number ``trial``: same arguments, same point, bit for bit.
 
     The first `Settings.num_initial` points are scrambled Sobol points, and so is any point asked before a value has
@@ -93,18 +100,23 @@ def step(settings: Settings, history: History, trial: int, fits: FitCache | None
         history: All that happened before; its open trials are accounted for, and not asked for again.
         trial: The trial's number.
         fits: The last fits, of whoever asks again and again; they change nothing but the time.
+        fixed: Parameters that have a given value, and it.
 
     Where a surrogate cannot be fitted or used, a simpler one decides, and at last a Sobol point; see `ladder`.
 
     Raises:
         SpaceExhausted: If every point of the space is being measured.
+        SpaceError: If no point of it keeps the constraints, with what is fixed.
     """
-    data = observations(settings, history)
+    data = observations(settings, history, fixed)
+    return replace(_step(settings, data, trial, FitCache() if fits is None else fits), fixed=fixed)
+
+
+def _step(settings: Settings, data: Data, trial: int, fits: FitCache) -> Suggestion:
     count = len(data.told) + len(data.pending) + len(data.excluded)
-    reason = NOTHING_NEW if is_exhausted(data.space, data.trials) else None
+    reason = NOTHING_NEW if is_exhausted(data.region, data.trials) else None
     if (again := vouched_for(data)) is not None:
         return Suggestion(again.params, again.origin, again.expectation, again.number, RETRY)
-    fits = FitCache() if fits is None else fits
     viable, unlearned = _viability(settings, data, fits)
     filling = partial(_filling, settings, data, trial, reason, viable)
     is_begun = count >= settings.num_initial or (viable is not None and is_filled(data, settings.num_initial))
@@ -139,11 +151,12 @@ def _decided(
 ) -> Suggestion:
     """The decision by a fitted surrogate."""
     started, seed = time.perf_counter(), partial(seeds.derive, settings.seed, trial)
-    point = propose(settings.acquisition, data, fitted, viable, seed)
+    searching = search(settings.acquisition, data, fitted, viable, seed)
+    point = propose(searching, data, seed)
     row = tuple(data.space.to_unit(point))
     made = _replicate(settings, data, fitted, row)
     if made is None and viable is not None and is_wanted(data):
-        failed = flake(settings.acquisition, data, fitted, viable, seed, row)
+        failed = flake(searching, data, viable, row)
         if failed is not None:
             expected = _expected(settings, fitted, data.rows[failed.number])
             made = Suggestion(failed.params, "model", expected, failed.number, RETRY)

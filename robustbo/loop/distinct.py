@@ -13,7 +13,8 @@ from robustbo import seeds
 from robustbo.errors import SpaceExhausted
 from robustbo.loop.observations import Data
 from robustbo.searchspace.parameters import Value
-from robustbo.searchspace.space import Space
+from robustbo.searchspace.region.region import Region
+from robustbo.searchspace.region.sampling import sobol_points
 from robustbo.trials.history import Trial
 from robustbo.trials.trial import Point, point_of
 
@@ -26,11 +27,12 @@ COUNTED = 2048  # points of a finite space that are all looked at
 TRIED = 1024  # points of any other
 
 
-def is_exhausted(space: Space, trials: Sequence[Trial]) -> bool:
-    """Whether every point of a finite space has been asked for."""
-    if space.size is None or len(trials) < space.size:
+def is_exhausted(region: Region, trials: Sequence[Trial]) -> bool:
+    """Whether every point of a finite region has been asked for."""
+    if region.size is None or len(trials) < region.size:
         return False
-    return len({trial.point for trial in trials}) >= space.size
+    asked = {trial.point: trial for trial in trials}.values()
+    return sum(not region.is_restricted or region.contains(trial.params) for trial in asked) >= region.size
 
 
 def is_taken(data: Data, params: Params) -> bool:
@@ -51,36 +53,38 @@ def first_point(data: Data, seed: int, trial: int) -> Params:
     Raises:
         SpaceExhausted: If every point is being measured.
     """
-    point = data.space.sobol(seeds.derive(seed, 0, "sobol"), trial)
-    trials = (*data.pending, *data.barred) if is_exhausted(data.space, data.trials) else data.trials
+    (point,) = sobol_points(data.region, seeds.derive(seed, 0, "sobol"), trial, 1)
+    trials = (*data.pending, *data.barred) if is_exhausted(data.region, data.trials) else data.trials
     if not is_at(trials, point):
         return point
-    others = free_points(data.space, {t.point for t in trials}, seeds.derive(seed, trial, "sobol again"))
+    others = free_points(data.region, {t.point for t in trials}, seeds.derive(seed, trial, "sobol again"))
     return others[seeds.derive(seed, trial, "which") % len(others)]
 
 
-def free_points(space: Space, taken: Collection[Point], seed: int) -> list[Params]:
+def free_points(region: Region, taken: Collection[Point], seed: int) -> list[Params]:
     """Points that are not taken: all of a small finite space, some of any other, at least one.
 
     Args:
-        space: The space.
+        region: Where they may be.
         taken: The values at each point that is.
         seed: Of which are looked at.
 
     Raises:
         SpaceExhausted: If all are taken.
     """
-    if space.size is not None and space.size <= COUNTED:
-        points = [space.point(i) for i in range(space.size)]
+    if region.listed is not None:
+        points = region.listed
+    elif region.size is not None and region.size <= COUNTED:
+        points = [region.at(i) for i in range(region.size)]
     else:
-        points = space.sobol_points(seed, 0, TRIED)
+        points = sobol_points(region, seed, 0, TRIED)
     found = [point for point in points if point_of(point) not in taken]
-    if not found and space.size is not None:
-        points = [space.point(i) for i in range(min(space.size, len(taken) + 1))]
+    if not found and region.size is not None:
+        points = [region.at(i) for i in range(min(region.size, len(taken) + 1))]
         found = [point for point in points if point_of(point) not in taken]
     if not found:
         raise SpaceExhausted(
-            f"a point that nobody measures must be left to be asked for: all {space.size} of the space are pending; "
+            f"a point that nobody measures must be left to be asked for: all {region.size} of the space are pending; "
             "tell, fail or requeue some first (those that failed and are not to be retried are given out no more)"
         )
     return found

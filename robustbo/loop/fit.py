@@ -29,12 +29,13 @@ from robustbo.loop.evidence import Expectation, is_credible
 from robustbo.loop.observations import Data, Observations, Row, observations
 from robustbo.loop.quarantine import quarantine
 from robustbo.loop.warm_start import warm_start
-from robustbo.searchspace.encoding import encode, one_hot_inputs
+from robustbo.searchspace.encoding import encode
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.common.averaged import alone
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.registry import SURROGATES, model_class
+from robustbo.surrogates.transforms.inputs import one_hot_inputs
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
@@ -103,9 +104,9 @@ class Fitted:
         """What it expects to be told at each unit-cube row, and the standard deviation of that, noise included."""
         return list(zip(*self.predict(self.encoded(rows), is_noisy=True), strict=True)) if rows else []
 
-    def encoded(self, rows: Sequence[Sequence[float]]) -> Tensor:
+    def encoded(self, rows: Sequence[Sequence[float]] | Tensor) -> Tensor:
         """``m x d`` inputs of the model for unit-cube rows."""
-        return encode(self.space, [list(row) for row in rows])
+        return encode(self.space, rows if isinstance(rows, Tensor) else [list(row) for row in rows])
 
 
 def fit(settings: Settings, history: History, fits: FitCache | None = None) -> Fitted:
@@ -125,7 +126,7 @@ def fit_to(settings: Settings, data: Data, fits: FitCache) -> Fitted:
     """
     if not data.told:
         raise ValueError("a surrogate needs at least one told value, got none; tell one first")
-    settings = settings.of_size(len(data.told))
+    settings = replace(settings.of_size(len(data.told)), space=data.space)
     if not (settings.set_aside and is_robust(settings)) or _capabilities(settings).judges_alone:
         return _fit(settings, data.all_but(), fits)
     doubted, refuted = quarantine(data, settings.max_repeats)

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from robustbo.determinism.surroundings import pinned
+from robustbo.errors import FitError
 from robustbo.loop.cache import FitCache
 from robustbo.loop.fit import Fitted, is_robust
 from robustbo.loop.judge import judge
 from robustbo.loop.ladder import climb, finite
-from robustbo.loop.observations import Data, observations
+from robustbo.loop.observations import Data, Row, observations
 from robustbo.searchspace.parameters import Value
+from robustbo.searchspace.region.region import Fixed
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
 
@@ -25,46 +27,83 @@ class Incumbent:
         trial: The first trial that measured it.
         mean: Posterior mean of the objective there (or the raw value, where that was asked for).
         sd: Posterior standard deviation (or the value's own, NaN where unknown).
+        moved: The point, where it is that of the trial but for what was to have a given value.
     """
 
     trial: Trial
     mean: float
     sd: float
+    moved: dict[str, Value] | None = None
 
     @property
     def params(self) -> dict[str, Value]:
         """The point."""
-        return self.trial.params
+        return self.trial.params if self.moved is None else self.moved
 
 
 @pinned
-def incumbent(settings: Settings, history: History, fits: FitCache | None = None) -> Incumbent:
+def incumbent(settings: Settings, history: History, fits: FitCache | None = None, fixed: Fixed = ()) -> Incumbent:
     """The measured point of best posterior mean.
 
     A point whose every value a robust surrogate disbelieves has not been measured: what the others predict there is a
     promise, and the value says otherwise. It is the incumbent only where no value is believed.
 
-    Where no surrogate can be fitted it is the best value measured.
+    Where no surrogate can be fitted it is the best value measured. A point that breaks a constraint is the best only
+    where all do. With some values fixed it is the best of the points measured when they are changed to these values,
+    as the surrogate predicts them; in a pool, of the rows measured that have them.
 
     Raises:
-        ValueError: If no value has been told.
+        ValueError: If no value has been told, or no point measured will do with what is fixed.
+        FitError: If some values are fixed and no surrogate can be fitted.
     """
-    data = observations(settings, history)
+    data = observations(settings, history, fixed)
     if not data.told:
         raise ValueError(NOTHING_TOLD)
-    best, _ = climb(settings, data, partial(_best, data), FitCache() if fits is None else fits, is_judging=True)
+    use = partial(_best_at if fixed else _best, data)
+    best, why = climb(settings, data, use, FitCache() if fits is None else fits, is_judging=True)
+    if best is None and fixed:
+        raise FitError(f"no surrogate could say what is best {why}")
     return _best_value(data) if best is None else best
 
 
 def _best(data: Data, settings: Settings, fitted: Fitted) -> Incumbent:
     """The incumbent by a fitted surrogate."""
-    points = fitted.at_points()
-    disbelieved = judge(data, fitted).flagged if is_robust(settings) else ()
-    numbers, rows = fitted.observations.numbers, fitted.observations.X
-    believed = {row for number, row in zip(numbers, rows, strict=True) if number not in disbelieved} or points
+    points, believed = fitted.at_points(), _believed(data, settings, fitted)
     row = max((row for row in points if row in believed), key=lambda row: data.sign * points[row][0])
     finite(*points[row])
-    return Incumbent(data.trials[numbers[rows.index(row)]], *points[row])
+    return Incumbent(believed[row], *points[row])
+
+
+def _believed(data: Data, settings: Settings, fitted: Fitted) -> dict[Row, Trial]:
+    """The first trial at each point measured that keeps the constraints and has a value that is believed.
+
+    Of these demands the second is dropped where it leaves nothing, then the first.
+    """
+    disbelieved = judge(data, fitted).flagged if is_robust(settings) else ()
+    numbers, rows = fitted.observations.numbers, fitted.observations.X
+    first = {row: data.trials[number] for number, row in reversed(list(zip(numbers, rows, strict=True)))}
+    kept = {row for row, trial in first.items() if not data.space.broken(trial.params)} or {*first}
+    believed = {row for number, row in zip(numbers, rows, strict=True) if number not in disbelieved}
+    return {row: trial for row, trial in first.items() if row in (kept & believed or kept)}
+
+
+def _best_at(data: Data, settings: Settings, fitted: Fitted) -> Incumbent:
+    """The incumbent with some values fixed."""
+    moved = {}
+    for row, trial in _believed(data, settings, fitted).items():
+        if data.space.is_pool:
+            point = trial.params if data.region.contains(trial.params) else None
+        else:
+            point = data.region.point(row)
+        if point is not None:
+            moved[tuple(data.space.to_unit(point))] = trial, point
+    if not moved:
+        raise ValueError(f"no point measured will do with {dict(data.fixed)!r}; ask and tell one there first")
+    means, sds = fitted.predict(fitted.encoded(list(moved)))
+    finite(*means, *sds)
+    best = max(range(len(means)), key=lambda i: data.sign * means[i])
+    trial, point = list(moved.values())[best]
+    return Incumbent(trial, means[best], sds[best], None if point == trial.params else point)
 
 
 def raw_incumbent(settings: Settings, history: History) -> Incumbent:
@@ -79,5 +118,6 @@ def raw_incumbent(settings: Settings, history: History) -> Incumbent:
 def _best_value(data: Data) -> Incumbent:
     if not data.told:
         raise ValueError(NOTHING_TOLD)
-    trial = max(data.told, key=lambda trial: data.sign * trial.measured)
+    kept = [trial for trial in data.told if data.region.contains(trial.params)] or data.told
+    trial = max(kept, key=lambda trial: data.sign * trial.measured)
     return Incumbent(trial, trial.measured, math.nan if trial.sd is None else trial.sd)

@@ -34,18 +34,22 @@ class LogNEI(AcquisitionFunction):
         model: A fitted surrogate with a named kernel.
         X_baseline: ``n x d`` points measured, and points pending.
         seed: Of the quasi-random samples.
+        X_best: ``m x d`` points of which the best is to be improved upon; the baseline unless given.
 
     References:
         `robustbo.numerics.improvement.noisy`.
     """
 
-    def __init__(self, model: MapGP, X_baseline: Tensor, seed: int) -> None:
+    def __init__(self, model: MapGP, X_baseline: Tensor, seed: int, X_best: Tensor | None = None) -> None:
         super().__init__(model)
         with torch.no_grad():
-            Z = model.transform_inputs(X_baseline).unique(dim=0)
+            best = None if X_best is None else model.transform_inputs(X_best)
+            Z = model.transform_inputs(X_baseline)
+            Z = (Z if best is None else torch.cat([Z, best])).unique(dim=0)
+            counts = None if best is None else (Z.unsqueeze(1) == best).all(-1).any(-1)
             normal = draw_sobol_normal_samples(len(Z), NUM_SAMPLES, dtype=Z.dtype, seed=seed)
             weights, latents = zip(*model.latents(), strict=True)
-            self._to = over(stacked(latents), Z, normal)
+            self._to = over(stacked(latents), Z, normal, counts)
             self._log_w = Z.new_tensor(weights).log()
 
     @t_batch_mode_transform(expected_q=1)

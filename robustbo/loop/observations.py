@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 from robustbo.errors import NumericsWarning, warn
 from robustbo.loop.place import Place
+from robustbo.searchspace.region.region import Fixed, Region, region_of
 from robustbo.searchspace.space import Space
+from robustbo.trials.extent import space_of
 from robustbo.trials.history import Diagnosis, History, Trial
 from robustbo.trials.settings import Settings
 from robustbo.trials.trial import Point
@@ -45,12 +47,19 @@ class Data:
         sign: 1 where larger values are better, else -1.
         trials: Trial number i at place i: its value, its noise, its state, and what was expected when it was asked.
         diagnoses: Those made on the way.
+        fixed: Parameters that have a given value in what is asked for now, and it.
     """
 
     space: Space
     sign: float
     trials: tuple[Trial, ...]
     diagnoses: tuple[Diagnosis, ...] = ()
+    fixed: Fixed = ()
+
+    @cached_property
+    def region(self) -> Region:
+        """What may be asked for now."""
+        return region_of(self.space, self.fixed)
 
     @cached_property
     def told(self) -> tuple[Trial, ...]:
@@ -115,6 +124,6 @@ class Data:
         return replace(self, trials=tuple(trials))
 
 
-def observations(settings: Settings, history: History) -> Data:
-    """The table of a history."""
-    return Data(settings.space, settings.sign, history.trials, history.diagnoses)
+def observations(settings: Settings, history: History, fixed: Fixed = ()) -> Data:
+    """The table of a history, for asks with some values fixed."""
+    return Data(space_of(settings, history), settings.sign, history.trials, history.diagnoses, fixed)

@@ -2,20 +2,19 @@
 
 from collections.abc import Callable
 
-from robustbo.loop.acquisition import next_point, values_at
+from robustbo.loop.acquisition import Search
 from robustbo.loop.distinct import free_points, is_taken
 from robustbo.loop.fit import Fitted
-from robustbo.loop.ladder import finite
 from robustbo.loop.observations import Data, Row
 from robustbo.loop.viability import Viability
-from robustbo.searchspace.encoding import decode
 from robustbo.searchspace.parameters import Value
+from robustbo.trials.trial import point_of
 
 
-def propose(
+def search(
     acquisition: str, data: Data, fitted: Fitted, viability: Viability | None, seed: Callable[[str], int]
-) -> dict[str, Value]:
-    """What maximizes the acquisition function; the best of some others, where that is being measured.
+) -> Search:
+    """The search for a new point.
 
     Args:
         acquisition: The function's name.
@@ -24,15 +23,28 @@ def propose(
         viability: Where trials give a value; None where none has failed.
         seed: Of each purpose.
     """
-    space = data.space
-    unknown, drawn = unknown_rows(data, fitted), seed("acquisition")
-    x = next_point(acquisition, fitted, viability, unknown, drawn)
-    finite(*x.tolist())
-    point = space.from_unit(decode(space, x.unsqueeze(0))[0])
-    if not is_taken(data, point):
-        return point
-    others = free_points(space, {trial.point for trial in (*data.pending, *data.barred)}, seed("others"))
-    found = values_at(acquisition, fitted, viability, unknown, drawn, [space.to_unit(other) for other in others])
+    return Search(acquisition, fitted, viability, unknown_rows(data, fitted), data.region, seed("acquisition"))
+
+
+def propose(searching: Search, data: Data, seed: Callable[[str], int]) -> dict[str, Value]:
+    """What maximizes the acquisition function; the best of some others, where that is being measured.
+
+    Args:
+        searching: The search.
+        data: All trials.
+        seed: Of each purpose.
+    """
+    taken = {trial.point for trial in (*data.pending, *data.barred)}
+    if data.region.listed is None:
+        point = searching.next_point()
+        if not is_taken(data, point):
+            return point
+        others = free_points(data.region, taken, seed("others"))
+    else:
+        asked = {trial.point for trial in data.trials} if data.space.is_pool else taken
+        others = [point for point in data.region.listed if point_of(point) not in asked]
+        others = others or free_points(data.region, taken, seed("others"))
+    found = searching.values_at([data.space.to_unit(other) for other in others])
     return others[int(found.argmax())]
 
 

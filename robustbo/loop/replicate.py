@@ -66,6 +66,8 @@ def replicate(
         known = place.without(failures)
         if not known.told or len(place.trials) > max_repeats or place.is_closed:
             continue
+        if not data.region.contains(place.trials[0].params):
+            continue
         first = reports[known.told[0].number]
         if known.is_open(data.sign):
             return first

@@ -5,12 +5,9 @@ best new point promises, asking again costs little and tells the one from the ot
 """
 
 import math
-from collections.abc import Callable
 
-from robustbo.loop.acquisition import values_at
-from robustbo.loop.fit import Fitted
+from robustbo.loop.acquisition import Search
 from robustbo.loop.observations import Data, Row
-from robustbo.loop.propose import unknown_rows
 from robustbo.loop.viability import Viability
 from robustbo.trials.history import Trial
 
@@ -18,34 +15,27 @@ NEARLY = math.log(2)  # nats by which a new point may promise more
 
 
 def vouched_for(data: Data) -> Trial | None:
-    """The first failed trial that the user wants tried again, and that nobody has tried since."""
+    """The first failed trial that the user wants tried again, that may be, and that nobody has tried since."""
     for trial in data.failed:
-        if trial.retry and data.places[trial.point].trials[-1] is trial:
+        if trial.retry and data.places[trial.point].trials[-1] is trial and data.region.contains(trial.params):
             return trial
     return None
 
 
-def flake(
-    acquisition: str, data: Data, fitted: Fitted, viability: Viability, seed: Callable[[str], int], new: Row
-) -> Trial | None:
+def flake(searching: Search, data: Data, viability: Viability, new: Row) -> Trial | None:
     """The failed trial to try again in place of a new point, if any.
 
     Args:
-        acquisition: The function's name.
+        searching: The search for the new point.
         data: All trials.
-        fitted: The surrogate.
         viability: Where trials give a value.
-        seed: Of each purpose.
         new: The unit-cube row of the new point.
     """
     odds = viability.log_odds
     lone = [t for t in data.failed if t.retry is None and len(data.places[t.point].trials) == 1]
-    flakes = [t for t in lone if odds[t.number] > 0]
+    flakes = [t for t in lone if odds[t.number] > 0 and data.region.contains(t.params)]
     if not flakes:
         return None
-    rows = [new, *data.rows_of([t.number for t in flakes])]
-    promised, *others = values_at(
-        acquisition, fitted, viability, unknown_rows(data, fitted), seed("acquisition"), rows
-    ).tolist()
+    promised, *others = searching.values_at([new, *data.rows_of([t.number for t in flakes])]).tolist()
     best = max(range(len(others)), key=others.__getitem__)
     return flakes[best] if others[best] >= promised - NEARLY else None

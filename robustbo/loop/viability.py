@@ -26,8 +26,9 @@ from robustbo.numerics.failures.map_fit import Model, search
 from robustbo.numerics.failures.predictive import Predictor, predictor
 from robustbo.numerics.gp.covariance import CovarianceFunction, stationary
 from robustbo.numerics.gp.parameters import LogNormal
-from robustbo.searchspace.encoding import encode, one_hot_inputs
+from robustbo.searchspace.encoding import encode
 from robustbo.searchspace.space import Space
+from robustbo.surrogates.transforms.inputs import one_hot_inputs
 
 KERNEL = "matern52"
 REACH, SPREAD = 0.4, 0.8  # prior of the length-scales: its mode, times the root of d, and of the logarithm the spread

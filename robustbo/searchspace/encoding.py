@@ -1,41 +1,63 @@
-"""Points of a space as a model's inputs: a Choice by its index, one-hot inside the model."""
+"""Points of a space as a model's inputs.
 
-from functools import partial
+A parameter of one value is no input. A Choice is given by its index, one-hot inside the model (see
+`surrogates.transforms.inputs`); an Ordinal by the place of its value; all else stays in [0, 1].
+"""
 
 import torch
-from botorch.models.transforms.input import InputTransform, NumericToCategoricalEncoding
 from torch import Tensor
-from torch.nn.functional import one_hot
 
-from robustbo.searchspace.parameters import Choice
-from robustbo.searchspace.space import Space
+from robustbo.searchspace.columns import cell, middle
+from robustbo.searchspace.parameters import Choice, Ordinal, Parameter
+from robustbo.searchspace.space import ABSENT, Space
+
+
+def varying(space: Space) -> list[int]:
+    """The columns of unit-cube rows that are inputs: those of parameters with more than one value."""
+    return [i for i, (_, p) in enumerate(space.parameters) if p.count != 1]
+
+
+def inputs(space: Space) -> list[Parameter]:
+    """The parameter of each input."""
+    return [space.parameters[i][1] for i in varying(space)]
 
 
 def categories(space: Space) -> dict[int, int]:
-    """Column -> number of values, for every Choice of a space."""
-    return {i: len(p.values) for i, (_, p) in enumerate(space.parameters) if isinstance(p, Choice)}
+    """Input -> number of values, for every Choice of a space."""
+    return {i: len(p.values) for i, p in enumerate(inputs(space)) if isinstance(p, Choice)}
 
 
-def encode(space: Space, rows: list[list[float]]) -> Tensor:
-    """Unit-cube rows as the model's ``n x d`` inputs: a Choice becomes its index, all else stays in [0, 1]."""
-    X = torch.tensor(rows, dtype=torch.float64).reshape(len(rows), len(space))
-    for column, count in categories(space).items():
-        X[:, column] = (X[:, column] * count).floor()
-    return X
+def discrete(space: Space) -> dict[int, list[float]]:
+    """Input -> all values that it takes, for everything else that is not searched as if any number would do."""
+    found = {i: p for i, p in enumerate(inputs(space)) if not isinstance(p, Choice)}
+    return {i: p.places if isinstance(p, Ordinal) else p.levels for i, p in found.items() if p.levels is not None}
+
+
+def encode(space: Space, rows: list[list[float]] | Tensor) -> Tensor:
+    """Unit-cube rows as the model's ``n x d`` inputs; can be differentiated in those that are in [0, 1]."""
+    U = torch.as_tensor(rows, dtype=torch.float64).reshape(-1, len(space))[:, varying(space)]
+    columns = list(U.unbind(-1))
+    for i, parameter in enumerate(inputs(space)):
+        if isinstance(parameter, Choice):
+            columns[i] = (columns[i] * parameter.count).floor()
+        elif isinstance(parameter, Ordinal):
+            columns[i] = U.new_tensor(parameter.places)[cell(parameter, columns[i])]
+    return torch.stack(columns, -1)
 
 
 def decode(space: Space, X: Tensor) -> list[list[float]]:
     """The model's ``n x d`` inputs as unit-cube rows; the inverse of `encode`."""
-    X = X.clone()
-    for column, count in categories(space).items():
-        X[:, column] = (X[:, column].round() + 0.5) / count
-    return X.tolist()
+    return unit_rows(space, X).tolist()
 
 
-def one_hot_inputs(space: Space) -> InputTransform | None:
-    """What makes a model see every Choice one-hot; None where there is none."""
-    counts = categories(space)
-    if not counts:
-        return None
-    encoders = {column: partial(one_hot, num_classes=count) for column, count in counts.items()}
-    return NumericToCategoricalEncoding(dim=len(space), categorical_features=counts, encoders=encoders)
+def unit_rows(space: Space, X: Tensor) -> Tensor:
+    """Likewise, of ``... x d`` inputs."""
+    U = torch.full((*X.shape[:-1], len(space)), ABSENT, dtype=X.dtype)
+    for i, (column, parameter) in enumerate(zip(varying(space), inputs(space), strict=True)):
+        x = X[..., i]
+        if isinstance(parameter, Choice):
+            x = (x.round() + 0.5) / parameter.count
+        elif isinstance(parameter, Ordinal):
+            x = middle(parameter, (x.unsqueeze(-1) - x.new_tensor(parameter.places)).abs().argmin(-1))
+        U[..., column] = x
+    return U

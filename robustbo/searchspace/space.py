@@ -1,114 +1,226 @@
-"""The search space: named parameters, their point in the unit cube, and scrambled Sobol points."""
+"""The search space: named parameters, what must hold between them, their point in the unit cube, and Sobol points."""
 
 import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from scipy.stats import qmc
 
 from robustbo.errors import SpaceError
-from robustbo.searchspace.parameters import Choice, Float, Int, Parameter, Value
+from robustbo.searchspace.conditions import Conditions, existing, in_words
+from robustbo.searchspace.conditions import conditions as find_conditions
+from robustbo.searchspace.constraints.constraint import Constraint
+from robustbo.searchspace.constraints.system import constraints_of
+from robustbo.searchspace.parameters import Choice, Parameter, Value
+from robustbo.searchspace.parameters.reading import read
 from robustbo.validation import nearest
 
-KINDS: dict[str, type[Float] | type[Int]] = {"float": Float, "int": Int}
 MOST = qmc.Sobol.MAXDIM
-KIND_NAMES = {kind.kind: kind.__name__ for kind in (Float, Int, Choice)}
+ABSENT = 0.5  # the unit coordinate of a parameter that does not exist at a point
 
 
 @dataclass(frozen=True, init=False)
 class Space:
-    """Named parameters, in the order given.
+    """Named parameters, in the order given, and constraints that are known beforehand.
+
+    A parameter with a condition (``when``) is absent from the points where the condition does not hold.
+
+    Args:
+        constraints: What must hold between numbers, such as ``"x + y <= 1"``: names of parameters (in backquotes where
+            they are no identifiers), numbers, + - * / **, and comparisons. Equations must be linear. One that names a
+            parameter that does not exist at a point holds there.
+        parameters: By name. One that is called "constraints" is no list of them.
 
     Raises:
-        SpaceError: If there is no parameter, or one breaks a rule.
+        SpaceError: If there is no parameter, one breaks a rule, or constraints cannot be read or never hold.
 
     Example:
         >>> space = Space(lr=Float(1e-4, 1e-1, log=True), layers=Int(1, 8), activation=Choice("relu", "tanh"))
         >>> space.from_unit([0.5, 0.0, 0.9])
         {'lr': 0.0031622776602, 'layers': 1, 'activation': 'tanh'}
+        >>> Space(x=Float(0, 1), y=Float(0, 1), constraints=["x + y <= 1"]).broken({"x": 0.5, "y": 0.75})
+        ['x + y <= 1']
+        >>> space = Space(kind=Choice("tree", "dart"), drop=Float(0, 1, when={"kind": "dart"}))
+        >>> space.from_unit([0.2, 0.5]), space.from_unit([0.7, 0.5])
+        ({'kind': 'tree'}, {'kind': 'dart', 'drop': 0.5})
     """
 
     parameters: tuple[tuple[str, Parameter], ...]
+    constraints: tuple[Constraint, ...]
 
-    def __init__(self, /, **parameters: Parameter) -> None:
+    def __init__(self, /, **parameters: Parameter | Sequence[str]) -> None:
+        texts: Any = ()
+        if not isinstance(parameters.get("constraints", Choice(0)), Parameter):
+            texts = parameters.pop("constraints")
+        self._set(parameters, texts)
+
+    def _set(self, parameters: Mapping[str, Any], texts: Any) -> None:
         if not parameters:
             raise SpaceError("a space needs at least one parameter, got none")
         if len(parameters) > MOST:
             raise SpaceError(f"a space has at most {MOST} parameters, as Sobol points have, got {len(parameters)}")
         for name, parameter in parameters.items():
-            if not isinstance(parameter, Float | Int | Choice):
-                raise SpaceError(f"{name}: must be a Float, Int or Choice, got {parameter!r}")
+            if not isinstance(parameter, Parameter):
+                raise SpaceError(f"{name}: must be a Float, Int, Ordinal or Choice, got {parameter!r}")
         object.__setattr__(self, "parameters", tuple(parameters.items()))
+        if all(parameter.count == 1 for parameter in parameters.values()):
+            raise SpaceError(f"a space needs a parameter with more than one value, got {parameters!r}")
+        self.conditions  # noqa: B018 - raises where they are none
+        object.__setattr__(self, "constraints", constraints_of(texts, self.parameters))
 
     def __len__(self) -> int:
         return len(self.parameters)
 
     def __repr__(self) -> str:
-        return f"Space({', '.join(f'{name}={parameter!r}' for name, parameter in self.parameters)})"
+        shown = [f"{name}={parameter!r}" for name, parameter in self.parameters]
+        return f"{type(self).__name__}({', '.join([*shown, *self._shown()])})"
+
+    def _shown(self) -> list[str]:
+        return [f"constraints={self.texts!r}"] if self.constraints else []
 
     @property
     def names(self) -> list[str]:
         """The parameters' names, in order."""
         return [name for name, _ in self.parameters]
 
+    @property
+    def texts(self) -> list[str]:
+        """The constraints, as they were given."""
+        return list(dict.fromkeys(constraint.text for constraint in self.constraints))
+
+    @cached_property
+    def conditions(self) -> Conditions:
+        """The conditions of the parameters that have some; see `robustbo.searchspace.conditions`."""
+        return find_conditions(self.parameters)
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether parameters may be absent."""
+        return bool(self.conditions)
+
+    @property
+    def is_pool(self) -> bool:
+        """Whether its points are listed one by one."""
+        return False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether any values of the parameters make a point."""
+        return not (self.constraints or self.conditions)
+
     @classmethod
-    def from_dict(cls, parameters: Mapping[str, Parameter | Mapping[str, Any]]) -> "Space":
+    def from_dict(
+        cls, parameters: Mapping[str, Parameter | Mapping[str, Any]], constraints: Sequence[str] = ()
+    ) -> "Space":
         """A space from a mapping (any string is a name there) of parameters or of their `to_dict` form."""
         if not isinstance(parameters, Mapping) or not all(isinstance(name, str) for name in parameters):
             raise SpaceError(f"a space is made from a mapping of names (str) to parameters, got {parameters!r}")
-        return cls(**{name: _parameter(name, given) for name, given in parameters.items()})
+        space = cls.__new__(cls)
+        space._set({name: read(name, given) for name, given in parameters.items()}, constraints)
+        return space
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
-        """The space as plain JSON values; `from_dict` gives the same space back."""
-        return {
-            name: {"kind": p.kind} | ({"values": list(p.values)} if isinstance(p, Choice) else vars(p))
-            for name, p in self.parameters
-        }
+        """The parameters as plain JSON values; `from_dict` gives the same space back, with its `texts`."""
+        return {name: parameter.to_dict() for name, parameter in self.parameters}
 
     def validate(self, params: Mapping[str, Any]) -> dict[str, Value]:
-        """The point as plain Python values in the space's order.
+        """The point as plain Python values in the space's order, whether it keeps the constraints or not.
 
         Raises:
-            SpaceError: If a parameter is unknown, missing, of the wrong type, out of its bounds or NaN.
+            SpaceError: If a parameter is unknown, missing, absent by its condition, of the wrong type, out of its
+                bounds or NaN.
         """
         names = self.names
-        if list(params) == names:  # as a journal has it
+        if list(params) == names and not self.is_conditional:  # as a journal has it
             return {name: parameter.validate(name, params[name]) for name, parameter in self.parameters}
         if unknown := [name for name in params if name not in names]:
             hint = nearest(unknown[0], names)
             raise SpaceError(
                 f"{unknown[0]}: no such parameter, the space has {names}; got {params[unknown[0]]!r}{hint}"
             )
-        if missing := [name for name in names if name not in params]:
+        given = {name: parameter.validate(name, params[name]) for name, parameter in self.parameters if name in params}
+        there = existing(self.parameters, self.conditions, given)
+        if missing := [name for name in names if name in there and name not in params]:
             raise SpaceError(f"{missing[0]}: every parameter must be given, it is missing in {dict(params)!r}")
-        return {name: parameter.validate(name, params[name]) for name, parameter in self.parameters}
+        for name, parameter in self.parameters:
+            if name in given and name not in there:
+                raise SpaceError(f"{name}: exists only where {in_words(parameter)}; leave it out of {dict(params)!r}")
+        return given
+
+    def is_as_written(self, params: Mapping[str, Any]) -> bool:
+        """Whether a point is as `validate` gives it.
+
+        Raises:
+            SpaceError: If it is no point.
+        """
+        return self.validate(params) == params
+
+    def partial(self, params: Mapping[str, Any]) -> tuple[tuple[str, Value], ...]:
+        """Values of some parameters, as plain Python values in the space's order.
+
+        Raises:
+            SpaceError: If one is unknown, breaks a rule, or does not exist with what else is given.
+        """
+        if not isinstance(params, Mapping):
+            raise TypeError(f"fixed must be a mapping of parameters to values, got {params!r}")
+        named = dict(self.parameters)
+        for name in params:
+            if name not in named:
+                hint = nearest(name, self.names)
+                raise SpaceError(f"{name}: no such parameter, the space has {self.names}; got {params[name]!r}{hint}")
+        found = {name: p.validate(name, params[name]) for name, p in self.parameters if name in params}
+        for name in found:
+            if name not in self.existing(found):
+                raise SpaceError(
+                    f"{name}: exists only where {in_words(named[name])}; give that too, got {dict(params)!r}"
+                )
+        return tuple(found.items())
+
+    def existing(self, values: Mapping[str, Any]) -> set[str]:
+        """The names of the parameters that exist where the others have these values."""
+        return existing(self.parameters, self.conditions, values)
+
+    def broken(self, params: Mapping[str, Any]) -> list[str]:
+        """The constraints that a point breaks, by more than rounding."""
+        return list(dict.fromkeys(each.text for each in self.constraints if not each.holds(params)))
 
     def to_unit(self, params: Mapping[str, Any]) -> list[float]:
-        """The point's d coordinates in the unit cube."""
-        return [parameter.to_unit(params[name]) for name, parameter in self.parameters]
+        """The point's d coordinates in the unit cube; that of a parameter that does not exist is `ABSENT`."""
+        if not self.is_conditional:
+            return [parameter.to_unit(params[name]) for name, parameter in self.parameters]
+        return [p.to_unit(params[name]) if name in params else ABSENT for name, p in self.parameters]
 
     def from_unit(self, u: Sequence[float]) -> dict[str, Value]:
-        """The point at d coordinates of the unit cube."""
-        return {name: parameter.from_unit(float(x)) for (name, parameter), x in zip(self.parameters, u, strict=True)}
+        """The point at d coordinates of the unit cube, whether it keeps the constraints or not."""
+        point = {name: parameter.from_unit(float(x)) for (name, parameter), x in zip(self.parameters, u, strict=True)}
+        if not self.is_conditional:
+            return point
+        there = self.existing(point)
+        return {name: value for name, value in point.items() if name in there}
 
     def sobol(self, seed: int, index: int) -> dict[str, Value]:
         """Point number ``index`` of the scrambled Sobol sequence that ``seed`` scrambles."""
         return self.sobol_points(seed, index, 1)[0]
 
     def sobol_points(self, seed: int, index: int, count: int) -> list[dict[str, Value]]:
-        """The ``count`` points from number ``index`` on."""
+        """The ``count`` points from number ``index`` on, whether they keep the constraints or not."""
+        return [self.from_unit(row) for row in self.sobol_rows(seed, index, count)]
+
+    def sobol_rows(self, seed: int, index: int, count: int) -> Any:
+        """Their unit-cube rows: an array of ``count x d``."""
         sequence = qmc.Sobol(len(self), scramble=True, rng=seed)
         if index > 0:  # SciPy cannot skip no point
             sequence.fast_forward(index)
         with warnings.catch_warnings():  # of a count that is no power of two, whose balance is not needed here
             warnings.simplefilter("ignore", UserWarning)
-            return [self.from_unit(row) for row in sequence.random(count)]
+            return sequence.random(count)
 
     @property
     def size(self) -> int | None:
-        """How many points there are; None where a `Float` makes them infinitely many."""
+        """How many rows of values there are, constraints and conditions aside; None for infinitely many."""
         counts = [parameter.count for _, parameter in self.parameters]
         return None if None in counts else math.prod(count for count in counts if count is not None)
 
@@ -125,18 +237,3 @@ class Space:
             index, digit = divmod(index, parameter.count or 1)
             found[name] = parameter.nth(digit)
         return {name: found[name] for name in self.names}
-
-
-def _parameter(name: str, given: Parameter | Mapping[str, Any]) -> Parameter:
-    if not isinstance(given, Mapping):
-        return given
-    options = {key: value for key, value in given.items() if key != "kind"}
-    try:
-        if given["kind"] == "choice" and set(options) == {"values"} and not isinstance(options["values"], str):
-            return Choice(*options["values"])
-        return KINDS[given["kind"]](**options)
-    except (KeyError, TypeError):
-        example = {"kind": "float", "low": 0, "high": 1}
-        raise SpaceError(f"{name}: must be like {example}, got {dict(given)!r}") from None
-    except SpaceError as error:  # which names the class
-        raise SpaceError(f"{name}{str(error).removeprefix(KIND_NAMES[given['kind']])}") from None

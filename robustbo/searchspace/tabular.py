@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import pandas as pd
 
-from robustbo.errors import SpaceError
+from robustbo.errors import SpaceError, SpaceWarning, warn
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.space import Space
 from robustbo.validation import nearest, noise_sd, real
@@ -42,6 +42,23 @@ def points_of(space: Space, given: Points, *, ignore_extra: bool = True) -> list
     if isinstance(given, pd.DataFrame):
         return _checked(_rows(space, given, (), ignore_extra), lambda row: point_of(space, row[0]))
     return _checked(list(enumerate(_listed(given))), lambda row: point_of(space, row))
+
+
+def check_kept(space: Space, points: Sequence[Params]) -> None:
+    """Raise a `SpaceError` that tells of each point that breaks a constraint."""
+
+    def check(point: Params) -> None:
+        if broken := space.broken(point):
+            raise SpaceError(f"the point must keep {' and '.join(map(repr, broken))}, got {point}")
+
+    _checked(list(enumerate(points)), check)
+
+
+def warn_of_broken(space: Space, points: Sequence[Params]) -> None:
+    """Say so where measured points break constraints."""
+    for point in points:
+        if broken := space.broken(point):
+            warn(f"{point} breaks {' and '.join(map(repr, broken))}; it is kept, since it was measured", SpaceWarning)
 
 
 def measurements_of(
@@ -89,8 +106,17 @@ def _rows(
     if missing := [column for column in columns if column not in known]:
         raise SpaceError(f"{missing[0]}: there must be a column for every parameter, got {list(frame.columns)}")
     plain = frame[known].astype(object)
-    rows = [({columns[c]: row[c] for c in columns}, {c: row[c] for c in others}) for row in plain.to_dict("records")]
+    cells = plain.to_dict("records")
+    rows = [(_existing(space, {columns[c]: row[c] for c in columns}), {c: row[c] for c in others}) for row in cells]
     return list(zip(frame.index, rows, strict=True))
+
+
+def _existing(space: Space, params: dict[str, Any]) -> dict[str, Any]:
+    """A row without the empty cells of parameters that do not exist there."""
+    if not space.is_conditional:
+        return params
+    there = space.existing(params)
+    return {name: value for name, value in params.items() if name in there or not _is_missing(value)}
 
 
 def _columns(space: Space, frame: pd.DataFrame) -> dict[str, str]:

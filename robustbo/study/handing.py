@@ -11,7 +11,9 @@ from typing import Any
 
 from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
+from robustbo.searchspace.region.region import Fixed, region_of
 from robustbo.trials import worker
+from robustbo.trials.extent import space_of
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.line import Event
@@ -23,20 +25,23 @@ TrialLike = Trial | int
 LONGEST_S = 10 * 365 * 86400.0
 
 
-def given_out(settings: Settings, history: History, n: int, by: str, fits: FitCache) -> list[Event]:
-    """The events that give somebody the next ``n`` trials.
+def given_out(settings: Settings, history: History, n: int, by: str, fits: FitCache, fixed: Fixed = ()) -> list[Event]:
+    """The events that give somebody the next ``n`` trials, where some values are fixed: of those that wait, such ones.
 
     Raises:
         FitError: If the surrogate cannot be fitted.
         SpaceExhausted: If every point of the space is being measured.
+        SpaceError: If no point keeps the constraints, with what is fixed.
     """
+    region = region_of(space_of(settings, history), fixed) if fixed else None
     made: list[Event] = []
     for _ in range(n):
         who = {"by": by, "at": worker.now()}
-        if queued := history.having("queued"):
+        queued = [t for t in history.having("queued") if region is None or region.contains(t.params)]
+        if queued:
             events: list[Event] = [{"event": "assign", "trial": queued[0].number, **who}]
         else:
-            *diagnosis, ask = step(settings, history, len(history), fits).events(len(history))
+            *diagnosis, ask = step(settings, history, len(history), fits, fixed).events(len(history))
             events = [*diagnosis, {**ask, **who}]
         history = history.extended(events)
         made += events

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 from robustbo.errors import JournalError
 from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
+from robustbo.searchspace.region.region import Fixed
 from robustbo.trials.history import History
 from robustbo.trials.repair.salvage import SALVAGED
 from robustbo.trials.settings import Settings
@@ -42,7 +43,7 @@ def decisions(
     settings: Settings,
     events: Sequence[Event],
     *,
-    decide: Callable[[Settings, History, int, FitCache], Made] = step,
+    decide: Callable[[Settings, History, int, FitCache, Fixed], Made] = step,
     fits: FitCache | None = None,
 ) -> Iterator[Decision]:
     """Each decision of a journal, computed again from what it had seen.
@@ -71,7 +72,9 @@ def decisions(
             history = before(end) if start == stop else before(start).extended(events[stop:end])
         except (LookupError, ValueError) as error:
             raise JournalError(f"trial {event['trial']}: cannot have been asked for so: {error}") from error
-        *made, ask = decide(settings, history, event["trial"], fits).events(event["trial"])
+        *made, ask = decide(settings, history, event["trial"], fits, tuple(event.get("fixed", {}).items())).events(
+            event["trial"]
+        )
         yield Decision(event, _as_kept(ask), diagnosis, _as_kept(made[0]) if made else None)
 
 

@@ -9,9 +9,21 @@ from typing import Any, SupportsFloat
 
 import pandas as pd
 
-from robustbo.searchspace.tabular import Point, Points, is_point, measurements_of, point_of, points_of
+from robustbo.searchspace.pool import Pool
+from robustbo.searchspace.tabular import (
+    Point,
+    Points,
+    check_kept,
+    is_point,
+    measurements_of,
+    point_of,
+    points_of,
+    warn_of_broken,
+)
 from robustbo.study.handing import TrialLike, ended, ended_rows, line_of, queued, taken_back, told
 from robustbo.study.study import Study
+from robustbo.trials import worker
+from robustbo.trials.extent import space_of
 from robustbo.trials.history import Trial
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
@@ -110,7 +122,9 @@ class Recording(Study):
         Raises:
             SpaceError: If any is no point of the space; the message tells of each, and nothing is recorded.
         """
-        params = points_of(self.settings.space, [points] if is_point(points) else points, ignore_extra=False)
+        space = self.settings.space
+        params = points_of(space, [points] if is_point(points) else points, ignore_extra=False)
+        check_kept(space, params)
         return self._commit(lambda state: queued(state.history, params))
 
     def tell_frame(
@@ -132,11 +146,43 @@ class Recording(Study):
         """
         space = self.settings.space
         rows = measurements_of(space, frame, value=value, sd=sd, ignore_extra=flag("ignore_extra", ignore_extra))
+        warn_of_broken(space, [params for params, _, _ in rows])
         contents = [(params, *told(measured, noise)) for params, measured, noise in rows]
         return self._commit(lambda state: ended_rows(state.history, contents))
 
+    def add_rows(self, frame: pd.DataFrame) -> int:
+        """Add rows to the pool, from which the next asks choose too; all of them, or none where one breaks a rule.
+
+        Args:
+            frame: With the columns of the pool.
+
+        Returns:
+            How many rows the pool has now.
+
+        Raises:
+            TypeError: If the space is no pool.
+            SpaceError: If columns differ, cells are missing, or a row is there already; the message names the rows.
+        """
+
+        def extended(state: State) -> Sequence[Event]:
+            pool = space_of(self._store.settings, state.history)
+            if not isinstance(pool, Pool):
+                raise TypeError(f"rows can be added to a pool, the space is {pool!r}")
+            rows = [list(row) for row in pool.rows_of(frame)]
+            who = {"at": worker.now(), "by": worker.name()}
+            return [{"event": "extend", "trial": len(state.history), "rows": rows, **who}] if rows else []
+
+        self._store.commit(extended)
+        size = space_of(self._store.settings, self._store.seen.history).size
+        log.info("extend: the pool has %s rows", size)
+        return size or 0
+
     def _end(self, kind: str, content: dict[str, Any], trial: TrialLike | Point) -> Trial:
-        given = point_of(self.settings.space, trial) if is_point(trial) else trial
+        given = trial
+        if is_point(trial):
+            space = self.settings.space
+            given = point_of(space, trial)
+            warn_of_broken(space, [given])
         (found,) = self._commit(lambda state: [ended(state.history, kind, given, content)])
         return found
 

@@ -1,21 +1,19 @@
 """What can be seen of an optimization: its settings, its trials, what is best and what looks wrong."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from os import PathLike
-from typing import Any, ClassVar, NamedTuple, Self, overload
+from typing import Any, ClassVar, Self, overload
 
 import pandas as pd
 
-from robustbo.determinism.surroundings import pinned
-from robustbo.errors import FitError
 from robustbo.loop.cache import FitCache
 from robustbo.loop.failures import Failure, chances, failures
-from robustbo.loop.fit import Fitted
 from robustbo.loop.incumbent import Incumbent, incumbent, raw_incumbent
-from robustbo.loop.ladder import climb, finite
-from robustbo.loop.observations import observations
 from robustbo.loop.outliers import Outlier, outliers
 from robustbo.searchspace.tabular import Point, Points, is_point, points_of
+from robustbo.study.predicting import Prediction, predicted
+from robustbo.trials.extent import space_of
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
 from robustbo.trials.store import Store
@@ -23,13 +21,6 @@ from robustbo.trials.trust import Trust
 from robustbo.validation import flag
 
 EVIDENCE = ("expected", "expected_sd", "evidence", "flagged", "weight")
-
-
-class Prediction(NamedTuple):
-    """What the surrogate predicts of the objective at a point: mean and standard deviation, without noise."""
-
-    mean: float
-    sd: float
 
 
 class Study:
@@ -86,8 +77,9 @@ class Study:
 
     @property
     def settings(self) -> Settings:
-        """What the optimization was told at its beginning."""
-        return self._store.settings
+        """What the optimization was told at its beginning; a pool has the rows added since."""
+        settings = self._store.settings
+        return replace(settings, space=space_of(settings, self.history)) if settings.space.is_pool else settings
 
     @property
     def seed(self) -> int:
@@ -106,15 +98,30 @@ class Study:
             key=lambda t: (0.0 if t.asked_at is None else t.asked_at.timestamp(), t.number),
         )
 
-    def best(self, *, raw: bool = False) -> Incumbent:
-        """The measured point of best posterior mean; with ``raw``, the trial of best measured value.
+    def best(self, *, raw: bool = False, fixed: Mapping[str, Any] | None = None) -> Incumbent:
+        """The measured point of best posterior mean, of those that keep the constraints.
+
+        Args:
+            raw: Whether to give the trial of best measured value instead.
+            fixed: Values of some parameters: the point measured that is best when it is changed to these.
 
         Raises:
-            ValueError: If no value has been told.
+            ValueError: If no value has been told, or ``raw`` and ``fixed`` are both given.
+            SpaceError: If the fixed values are none of the space.
+
+        Example:
+            >>> import robustbo as rb
+            >>> opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1), heat=rb.Float(0, 1)), seed=0)
+            >>> for x, heat in [(0.1, 0.0), (0.5, 1.0), (0.9, 0.5), (0.4, 0.2)]:
+            ...     _ = opt.tell({"x": x, "heat": heat}, (x - 0.5) ** 2 + heat)
+            >>> opt.best(fixed={"heat": 0.3}).params
+            {'x': 0.5, 'heat': 0.3}
         """
         if flag("raw", raw):
+            if fixed:
+                raise ValueError("best takes raw or fixed, got both")
             return raw_incumbent(self.settings, self.history)
-        return incumbent(self.settings, self.history, self.fits)
+        return incumbent(self.settings, self.history, self.fits, self.settings.space.partial(fixed or {}))
 
     def outliers(self) -> list[Outlier]:
         """Every told value with its evidence, the most suspicious first; see `Outlier.flagged`.
@@ -186,7 +193,7 @@ class Study:
         history = self.history
         if not history.having("told"):
             raise ValueError("a prediction needs at least one told value, got none; tell one first")
-        means, sds = _predicted(self.settings, history, self.fits, self._rows_of(points))
+        means, sds = predicted(self.settings, history, self.fits, self._rows_of(points))
         if is_point(points):
             return Prediction(means[0], sds[0])
         return pd.DataFrame({"mean": means, "sd": sds}, index=_index_of(points), dtype="float64")
@@ -218,18 +225,3 @@ class Study:
 
 def _index_of(points: Points) -> pd.Index | None:
     return points.index if isinstance(points, pd.DataFrame) else None
-
-
-@pinned  # so that it must not look into the store, whose lock somebody may hold who waits for this one
-def _predicted(
-    settings: Settings, history: History, fits: FitCache, rows: list[list[float]]
-) -> tuple[list[float], list[float]]:
-    def predicted(_: Settings, fitted: Fitted) -> tuple[list[float], list[float]]:
-        means, sds = fitted.predict(fitted.encoded(rows)) if rows else ([], [])
-        finite(*means, *sds)
-        return means, sds
-
-    found, why = climb(settings, observations(settings, history), predicted, fits, is_judging=True)
-    if found is None:
-        raise FitError(f"no surrogate could predict {why}")
-    return found

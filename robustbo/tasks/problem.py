@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from robustbo.errors import ProblemError
-from robustbo.searchspace.parameters import Choice, Parameter
+from robustbo.searchspace.parameters import Choice, Ordinal, Parameter
 from robustbo.searchspace.space import Space
 from robustbo.validation import one_of
 
@@ -168,6 +168,6 @@ def _few(entries: list[str]) -> str:
 
 
 def _range(parameter: Parameter) -> str:
-    if isinstance(parameter, Choice):
+    if isinstance(parameter, Choice | Ordinal):
         return f"of {len(parameter.values)}"
     return f"{parameter.low:g}..{parameter.high:g}{' log' if parameter.log else ''}"

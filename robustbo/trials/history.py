@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from robustbo.searchspace.parameters import Value
 from robustbo.trials.events import diagnosis_of, fold, known
 from robustbo.trials.storage.line import Event
 from robustbo.trials.trial import REMEASURE, RETRY, STATES, Diagnosis, Point, Trial
@@ -19,7 +20,7 @@ __all__ = ["REMEASURE", "RETRY", "STATES", "Diagnosis", "Event", "History", "Tri
 
 @dataclass(frozen=True)
 class History:
-    """All trials so far, in order, and the diagnoses made on the way; frozen.
+    """All trials so far, in order, the diagnoses made on the way, and the rows added to a pool; frozen.
 
     Example:
         >>> history = History().apply({"event": "ask", "trial": 0, "params": {"x": 0.5}, "origin": "sobol"})
@@ -29,6 +30,7 @@ class History:
 
     trials: tuple[Trial, ...] = ()
     diagnoses: tuple[Diagnosis, ...] = ()
+    rows: tuple[tuple[Value, ...], ...] = ()
 
     def __len__(self) -> int:
         return len(self.trials)
@@ -72,8 +74,8 @@ class History:
                 where a model asks; repeats and reason where it measures again), "enqueue" (params), "assign" (a queued
                 trial is given out), "requeue" (a pending one waits again), "tell" (value, sd), "fail" (reason),
                 "exclude", "include" or "amend" (value, sd). A "tell" or "fail" that carries params begins a trial that
-                nobody had asked for. A "diagnose" (all of `Diagnosis`) changes no trial. "at" and "by" say
-                when and who.
+                nobody had asked for. A "diagnose" (all of `Diagnosis`) and an "extend" (rows of a pool) change no
+                trial. "at" and "by" say when and who.
 
         Raises:
             ValueError: If the trial's state does not allow the event, or it repeats a trial that is not there.
@@ -82,25 +84,37 @@ class History:
 
     def extended(self, events: Iterable[Event]) -> "History":
         """The history after more events, in time linear in all of them; see `apply`."""
-        trials, diagnoses = list(self.trials), list(self.diagnoses)
+        trials, diagnoses, rows = list(self.trials), list(self.diagnoses), list(self.rows)
         for event in events:
             if event["event"] == "diagnose":
                 diagnoses.append(diagnosis_of(event))
+            elif event["event"] == "extend":
+                rows += map(tuple, event["rows"])
             else:
                 fold(trials, event)
-        return History(tuple(trials), tuple(diagnoses))
+        return History(tuple(trials), tuple(diagnoses), tuple(rows))
 
     def to_frame(self, *, names: Iterable[str] = (), taken: Sequence[str] = ()) -> pd.DataFrame:
         """One row a trial, indexed by its number: the parameters, then value, sd, state, origin, reason, repeats,
         asked_by and asked_at.
 
         A parameter that has one of these names, "trial" or one of those that are ``taken`` is under ``params.NAME``.
-        Without trials the columns are those of the ``names``.
+        The columns are those of the ``names``, or of all that the trials have; a parameter that does not exist at a
+        trial's point is None there, or NaN in a column of numbers.
         """
         own = ["value", "sd", "state", "origin", "reason", "repeats", "asked_by", "asked_at"]
-        names = column_names(self.trials[0].params if self.trials else names, [*own, *taken])
+        known = list(names) or list(dict.fromkeys(name for trial in self.trials for name in trial.params))
+        names = column_names(known, [*own, *taken])
         rows = [
-            [*t.params.values(), _or_nan(t.value), _or_nan(t.sd), t.state, t.origin, t.reason or "", t.repeats]
+            [
+                *(t.params.get(name) for name in known),
+                _or_nan(t.value),
+                _or_nan(t.sd),
+                t.state,
+                t.origin,
+                t.reason or "",
+                t.repeats,
+            ]
             for t in self.trials
         ]
         index = pd.Index([t.number for t in self.trials], name="trial", dtype="int64")

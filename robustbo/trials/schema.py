@@ -41,6 +41,7 @@ class _Ask(_Event):
     fit_s: NotRequired[Finite]
     acquisition_s: NotRequired[Finite]
     unseen: NotRequired[Annotated[list[Number], Field(min_length=2, max_length=2)]]
+    fixed: NotRequired[Params]
 
 
 class _Enqueue(_Event):
@@ -78,6 +79,11 @@ class _Diagnose(_Event):
     void: Yes
 
 
+class _Extend(_Event):
+    event: Literal["extend"]
+    rows: Annotated[list[Annotated[list[Value], Field(min_length=1)]], Field(min_length=1)]
+
+
 @with_config(ANY)
 class _Header(TypedDict):
     settings: dict[Text, Any]
@@ -86,7 +92,7 @@ class _Header(TypedDict):
 
 HEADER: TypeAdapter[Any] = TypeAdapter(_Header)
 EVENT: TypeAdapter[Any] = TypeAdapter(
-    Annotated[_Ask | _Enqueue | _Handed | _Tell | _Fail | _Diagnose, Field(discriminator="event")]
+    Annotated[_Ask | _Enqueue | _Handed | _Tell | _Fail | _Diagnose | _Extend, Field(discriminator="event")]
 )
 
 
@@ -104,7 +110,7 @@ def check(event: Event, space: Space) -> None:
     if event["event"] == "diagnose" and len(event["outliers"]) != len(event["percentiles"]):
         raise ValueError(f"percentiles: there must be one for each of {len(event['outliers'])} outliers")
     params = event.get("params")
-    if params is not None and space.validate(params) != params:
+    if params is not None and not space.is_as_written(params):
         raise ValueError(f"params must be a point as this program writes it, got {params}")
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from robustbo.searchspace.parameters import Float, Parameter
+from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.space import Space
 from robustbo.validation import flag, one_of, whole
 
@@ -17,6 +18,7 @@ Failures = Literal["learn", "ignore"]
 FAILURES: tuple[str, ...] = get_args(Failures)
 Acquisition = Literal["auto", "qLogNEI", "qLogEI", "LogEI", "sobol"]
 ACQUISITIONS: tuple[str, ...] = get_args(Acquisition)
+OF_THE_SPACE = ("space", "constraints", "pool")
 DEFAULT_SURROGATE = "relevance-pursuit"
 COMMITTEE_FROM = 2000  # told values beyond which "auto" is a committee
 DEFAULT_MAX_REPEATS = 2  # with the first value that is three, of which two may agree
@@ -24,8 +26,9 @@ DEFAULT_REMEASURE: Remeasure = "promising"  # by its figures: see the README, ru
 
 
 def default_num_initial(space: Space) -> int:
-    """How many Sobol points come first unless said: 2 (d + 1), at least 5."""
-    return max(5, 2 * (len(space) + 1))
+    """How many Sobol points come first unless said: 2 (d + 1), at least 5, of d parameters that can be chosen."""
+    d = sum(parameter.count != 1 for _, parameter in space.parameters)
+    return max(5, 2 * (d + 1))
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,12 @@ class Settings:
             "set_aside": self.set_aside,
             "failures": self.failures,
             "seed": self.seed,
-        } | ({} if self.committee_from is None else {"committee_from": self.committee_from})
+        } | {key: value for key, value in self._later().items() if value is not None}
+
+    def _later(self) -> dict[str, Any]:
+        """Settings that journals have only where they are not None."""
+        pool = self.space.to_pool() if isinstance(self.space, Pool) else None
+        return {"committee_from": self.committee_from, "constraints": self.space.texts or None, "pool": pool}
 
     def of_size(self, count: int) -> "Settings":
         """The settings with so many told values: with a committee where these are too many for the surrogate."""
@@ -105,9 +113,10 @@ class Settings:
     def from_dict(cls, given: Mapping[str, Any]) -> "Settings":
         """The settings from their `to_dict` form; from before there were doubts or a model of failures it has none."""
         rest: dict[str, Any] = {"remeasure": "never", "set_aside": False, "failures": "ignore"} | {
-            key: value for key, value in given.items() if key not in ("space", "surrogate_options")
+            key: value for key, value in given.items() if key not in (*OF_THE_SPACE, "surrogate_options")
         }
-        space = Space.from_dict(given["space"])
+        space, pool = Space.from_dict(given["space"], given.get("constraints", ())), given.get("pool")
+        space = space if pool is None else Pool.from_pool(given["space"], pool, space.texts)
         return cls(space=space, options=options_text(given["surrogate_options"]), **rest)
 
 
@@ -123,7 +132,9 @@ def differences(given: Settings, recorded: Settings) -> list[str]:
 
 def _entries(settings: Settings) -> dict[str, str]:
     """The settings one by one, the space's parameters and their order among them."""
-    rest = {name: repr(value) for name, value in settings.to_dict().items() if name != "space"}
+    rest = {name: repr(value) for name, value in settings.to_dict().items() if name not in ("space", "pool")}
+    if isinstance(settings.space, Pool):
+        rest["pool"] = f"{len(settings.space.rows)} rows ({settings.space.digest[:8]})"
     if settings.committee_from is not None and settings.surrogate == DEFAULT_SURROGATE:
         rest["surrogate"] = repr("auto")
     parameters = {f"parameter {name!r}": _shown(parameter) for name, parameter in settings.space.parameters}
@@ -133,7 +144,7 @@ def _entries(settings: Settings) -> dict[str, str]:
 def _shown(parameter: Parameter) -> str:
     """A parameter in words; 0 and 0.0 are the same bound."""
     if isinstance(parameter, Float):
-        return repr(Float(float(parameter.low), float(parameter.high), parameter.log))
+        return repr(replace(parameter, low=float(parameter.low), high=float(parameter.high)))
     return repr(parameter)
 
 

@@ -16,17 +16,17 @@ Origin = Literal["sobol", "model", "user", "late"]
 OPEN = ("pending", "queued")  # states of a trial that may still be told
 
 
-Point = tuple[tuple[bool, Value], ...]
+Point = tuple[tuple[str, bool, Value], ...]
 
 
 def point_of(params: Mapping[str, Value]) -> Point:
-    """The values of parameters, hashable, and True told from 1.
+    """The names and values of parameters, hashable, and True told from 1.
 
     Example:
         >>> point_of({"x": 1}) == point_of({"x": True})
         False
     """
-    return tuple((isinstance(value, bool), value) for value in params.values())
+    return tuple((name, isinstance(value, bool), value) for name, value in params.items())
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Trial:
 
     @property
     def point(self) -> Point:
-        """The parameters' values, hashable."""
+        """The parameters, hashable."""
         return point_of(self.params)
 
     @property

@@ -81,7 +81,7 @@ class TestCreate:
     @pytest.mark.parametrize(
         ("text", "message"),
         [
-            ('{"x": {"kind": "float", "low": 1, "high": 0}}', "error: s.json: x: low must be below high"),
+            ('{"x": {"kind": "float", "low": 1, "high": 0}}', "error: s.json: x: low must not be above high"),
             ('{"x": 1}', "error: s.json: x: must be a Float, Int or Choice, got 1"),
             ('{"x": ', "error: s.json: cannot be read as JSON: "),
             ("[1]", "error: s.json: a space is made from a mapping"),

@@ -4,9 +4,10 @@ from botorch.acquisition import AcquisitionFunction, LogExpectedImprovement, qLo
 from botorch.acquisition.logei import qLogNoisyExpectedImprovement
 from botorch.models import SingleTaskGP
 
-from robustbo.loop.acquisition import LogNEI, build, maximize, next_point
+from robustbo.loop.acquisition import LogNEI, Search, build, maximize
 from robustbo.loop.fit import fit as fit_history
 from robustbo.searchspace.parameters import Choice, Float, Int
+from robustbo.searchspace.region.region import region_of
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.baselines.standard import StandardGP
 from robustbo.surrogates.common.contract import fit, quiet
@@ -103,8 +104,8 @@ def test_a_choice_goes_through_the_models_own_encoding():
         value = params["x"] + (params["c"] == "b")
         made = made.apply({"event": "tell", "trial": i, "params": params, "value": value, "sd": None})
     fitted = fit_history(Settings(space, direction="maximize", surrogate="standard"), made)
-    best = next_point("auto", fitted, None, [], 0)
-    assert best[1] == 1.0
+    best = Search("auto", fitted, None, [], region_of(space), 0).next_point()
+    assert best["c"] == "b"
 
 
 class Peak(torch.nn.Module):

@@ -86,14 +86,14 @@ def test_an_empty_space_is_refused():
 @pytest.mark.parametrize(
     ("given", "match"),
     [
-        ((0, 1), r"x: must be a Float, Int or Choice, got \(0, 1\)"),
+        ((0, 1), r"x: must be a Float, Int, Ordinal or Choice, got \(0, 1\)"),
         ({"kind": "real", "low": 0, "high": 1}, "x: must be like .*, got .*'real'"),
         ({"low": 0, "high": 1}, "x: must be like .*, got .*'low': 0"),
         ({"kind": "float", "low": 0}, "x: must be like .*, got .*'low': 0"),
-        ({"kind": "int", "low": 0, "high": 1, "step": 2}, "x: must be like .*, got .*'step': 2"),
+        ({"kind": "int", "low": 0, "high": 1, "stride": 2}, "x: must be like .*, got .*'stride': 2"),
         ({"kind": "choice"}, "x: must be like .*, got .*'choice'"),
         ({"kind": "choice", "values": ["a", "b"], "log": True}, "x: must be like .*, got .*'log': True"),
-        ({"kind": "float", "low": 1, "high": 0}, "x: low must be below high"),
+        ({"kind": "float", "low": 1, "high": 0}, "x: low must not be above high"),
     ],
 )
 def test_a_dict_that_is_no_parameter_is_refused(given, match):
@@ -102,7 +102,7 @@ def test_a_dict_that_is_no_parameter_is_refused(given, match):
 
 
 def test_a_space_error_is_a_value_error():
-    with pytest.raises(ValueError, match="Float: low must be below high"):
+    with pytest.raises(ValueError, match="Float: low must not be above high"):
         Float(1.0, 0.0)
 
 

@@ -24,7 +24,7 @@ SETTINGS = Settings(SPACE)
 class Seen:
     """What a decision had seen, in the place of a decision."""
 
-    def __init__(self, settings, history, trial, fits):
+    def __init__(self, settings, history, trial, fits, fixed):
         self.history = history
 
     def events(self, trial):

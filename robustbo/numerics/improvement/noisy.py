@@ -53,13 +53,14 @@ class Improvement(NamedTuple):
     best: Tensor
 
 
-def over(latent: Latent, Z: Tensor, normal: Tensor) -> Improvement:
+def over(latent: Latent, Z: Tensor, normal: Tensor, counts: Tensor | None = None) -> Improvement:
     """The improvement over a baseline.
 
     Args:
         latent: The process given data.
         Z: ``z x d`` baseline; must hold all inputs of the data.
         normal: ``S x z`` standard normal numbers.
+        counts: ``z`` booleans: of which the best is to be improved upon; of all unless given.
     """
     prior, cross = (torch.from_numpy(_kernel(latent, Z.numpy(), X.numpy()).k) for X in (Z, latent.X))
     posterior = prior - cross @ latent.P @ cross.mT
@@ -67,7 +68,8 @@ def over(latent: Latent, Z: Tensor, normal: Tensor) -> Improvement:
     root = _root(posterior, latent.s2f)
     f = (cross @ latent.al.unsqueeze(-1)).mT + normal @ root.mT  # less the mean
     K_inverse = torch.cholesky_inverse(factor(prior).L)
-    return Improvement(latent, Z, K_inverse, K_inverse @ f.mT, latent.m.unsqueeze(-1) + f.amax(-1))
+    best = (f if counts is None else f[..., counts]).amax(-1)
+    return Improvement(latent, Z, K_inverse, K_inverse @ f.mT, latent.m.unsqueeze(-1) + best)
 
 
 def _root(posterior: Tensor, s2f: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from robustbo.replay.cells import peer
 from robustbo.replay.cells.cell import Progress
 from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.cells.peer import Proposal
-from robustbo.searchspace.parameters import Choice, Int, Parameter
+from robustbo.searchspace.parameters import Choice, Int, Ordinal, Parameter
 
 
 def run(cell: OptimizationCell, progress: Progress) -> None:
@@ -61,7 +61,8 @@ def sampler(cell: OptimizationCell) -> BaseSampler:
 
 def distribution(parameter: Parameter) -> BaseDistribution:
     """What Optuna calls a parameter."""
-    if isinstance(parameter, Choice):
+    if isinstance(parameter, Choice | Ordinal):
         return CategoricalDistribution(parameter.values)
-    kind = IntDistribution if isinstance(parameter, Int) else FloatDistribution
-    return kind(parameter.low, parameter.high, log=parameter.log)
+    if isinstance(parameter, Int):
+        return IntDistribution(parameter.low, parameter.high, log=parameter.log, step=parameter.step or 1)
+    return FloatDistribution(parameter.low, parameter.high, log=parameter.log, step=parameter.step)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from robustbo.errors import SpaceError
-from robustbo.searchspace.expression import Expression
-from robustbo.searchspace.grammar import read_comparisons, shortened
+from robustbo.searchspace.constraints.expression import Expression
+from robustbo.searchspace.constraints.grammar import read_comparisons, shortened
 
 TOLERANCE = 1e-9  # of an excess' magnitude: values are rounded to 11 digits of their ranges
 

@@ -2,7 +2,7 @@
 
 What has no value (a division by zero, a root of a negative number) or one too large for a float is in no interval.
 Beside its bounds an expression has a magnitude, which bounds what rounding errors of its parameters do to it: the
-second of each pair here (see `robustbo.searchspace.arithmetic`).
+second of each pair here (see `robustbo.searchspace.constraints.arithmetic`).
 
 References:
     Moore, Kearfott and Cloud, Introduction to Interval Analysis (2009), chapters 2 and 5.

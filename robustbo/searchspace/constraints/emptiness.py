@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import linprog
 
-from robustbo.searchspace.constraints import TOLERANCE, Constraint
+from robustbo.searchspace.constraints.constraint import TOLERANCE, Constraint
 
 SLACK = 2 * TOLERANCE  # twice what a point is allowed, for the rounding of the proof itself
 TINY, HUGE = 1e-290, 1e290  # magnitudes beyond these are no one's, and would overflow
@@ -44,7 +44,7 @@ def proof_of_emptiness(constraints: Sequence[Constraint], intervals: Box) -> tup
         intervals: The least and the largest value of parameters.
 
     Example:
-        >>> from robustbo.searchspace.constraints import parse
+        >>> from robustbo.searchspace.constraints.constraint import parse
         >>> said = [c for text in ("x + y <= 1", "x >= 0.7", "y >= 0.6") for c in parse(text, ["x", "y"])]
         >>> proof_of_emptiness(said, {"x": (0.0, 1.0), "y": (0.0, 1.0)})
         ('x + y <= 1', 'x >= 0.7', 'y >= 0.6')

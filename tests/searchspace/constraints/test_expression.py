@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustbo.errors import SpaceError
-from robustbo.searchspace.expression import Expression
-from robustbo.searchspace.grammar import MAX_LENGTH
+from robustbo.searchspace.constraints.expression import Expression
+from robustbo.searchspace.constraints.grammar import MAX_LENGTH
 
 NAMES = ("x", "y", "z")
 many = settings(deadline=None, derandomize=True, max_examples=400)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustbo.errors import SpaceError
-from robustbo.searchspace.constraints import parse
+from robustbo.searchspace.constraints.constraint import parse
 
 NAMES = ["x", "y", "depth", "learning rate"]
 many = settings(deadline=None, derandomize=True, max_examples=300)

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from robustbo.searchspace import arithmetic, intervals, linear
-from robustbo.searchspace.grammar import Program, Step, read_expression
-from robustbo.searchspace.linear import Linear
+from robustbo.searchspace.constraints import arithmetic, intervals, linear
+from robustbo.searchspace.constraints.grammar import Program, Step, read_expression
+from robustbo.searchspace.constraints.linear import Linear
 
 T = TypeVar("T")
 

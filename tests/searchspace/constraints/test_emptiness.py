@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robustbo.searchspace import emptiness
-from robustbo.searchspace.constraints import parse
-from robustbo.searchspace.emptiness import proof_of_emptiness
+from robustbo.searchspace.constraints import emptiness
+from robustbo.searchspace.constraints.constraint import parse
+from robustbo.searchspace.constraints.emptiness import proof_of_emptiness
 
 UNIT = {"x": (0.0, 1.0), "y": (0.0, 1.0), "z": (0.0, 1.0)}
 many = settings(deadline=None, derandomize=True, max_examples=200)

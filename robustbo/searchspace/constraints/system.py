@@ -1,0 +1,60 @@
+"""The constraints of a space, checked against its parameters and against each other."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from robustbo.errors import SpaceError
+from robustbo.searchspace.conditions import Named
+from robustbo.searchspace.constraints.constraint import Constraint, parse
+from robustbo.searchspace.constraints.emptiness import proof_of_emptiness
+from robustbo.searchspace.parameters import Parameter
+
+MOST = 100  # constraints of a space
+
+
+def constraints_of(texts: Any, parameters: Named) -> tuple[Constraint, ...]:
+    """The constraints that texts say.
+
+    Args:
+        texts: One each.
+        parameters: Those of the space.
+
+    Raises:
+        SpaceError: If one cannot be read, is not on numbers, is an equation of parameters that may be absent, or they
+            can be proved never to hold.
+    """
+    if isinstance(texts, str) or not isinstance(texts, Iterable):
+        raise SpaceError(f"constraints must be a list such as ['x + y <= 1'], got {texts!r}")
+    texts, named = list(texts), dict(parameters)
+    if len(texts) > MOST:
+        raise SpaceError(f"a space has at most {MOST} constraints, got {len(texts)}")
+    found = list(dict.fromkeys(each for text in texts for each in parse(text, list(named))))
+    for constraint in found:
+        for name in constraint.names:
+            _check(constraint, name, named[name])
+    check_together(found, {name: p.interval for name, p in parameters if p.interval and not p.condition})
+    return tuple(found)
+
+
+def _check(constraint: Constraint, name: str, parameter: Parameter) -> None:
+    if parameter.interval is None:
+        raise SpaceError(f"constraint {constraint.text!r}: it is on numbers, {name!r} is {parameter!r}")
+    if constraint.is_equality and parameter.condition:
+        raise SpaceError(
+            f"constraint {constraint.text!r}: an equality takes parameters that always exist, not {name!r}"
+        )
+
+
+def check_together(constraints: Iterable[Constraint], intervals: dict[str, tuple[float, float]], at: str = "") -> None:
+    """Raise a `SpaceError` if constraints can be proved never to hold.
+
+    Args:
+        constraints: All of them.
+        intervals: The lowest and highest value of each parameter that always exists.
+        at: What more is known, for the message.
+    """
+    if proof := proof_of_emptiness(list(constraints), intervals):
+        names = list(dict.fromkeys(n for each in constraints if each.text in proof for n in each.names))
+        ranges = ", ".join(f"{name} in [{low:g}, {high:g}]" for name in names for low, high in [intervals[name]])
+        together = "can never hold" if len(proof) == 1 else "can never hold together"
+        raise SpaceError(f"{' and '.join(map(repr, proof))} {together}{at}, with {ranges}: the space is empty")

@@ -1,0 +1,83 @@
+"""Rows of a data frame as points that are listed, and what their columns say of the parameters."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pandas as pd
+
+from robustbo.errors import SpaceError
+from robustbo.searchspace.parameters import Choice, Float, Int, Parameter, Value
+from robustbo.validation import plain_scalar
+
+SHOWN = 5  # rows that an error tells of
+MOST_WORDS = 100  # different words in a column: of more a model learns nothing
+
+Row = tuple[Value, ...]
+
+
+def plain_rows(frame: pd.DataFrame) -> list[Row]:
+    """The rows of a data frame as plain Python values."""
+    columns = [[plain_scalar(value) for value in frame[name].tolist()] for name in frame.columns]
+    return list(zip(*columns, strict=True))
+
+
+def check_cells(names: Sequence[str], rows: Sequence[Row], labels: Sequence[Any]) -> None:
+    """Raise a `SpaceError` that names the rows if cells are missing, or no values of a parameter."""
+    for name, column in zip(names, zip(*rows, strict=True), strict=True):
+        missing = [labels[i] for i, v in enumerate(column) if v is None or v is pd.NA or v is pd.NaT or v != v]
+        if missing:
+            raise SpaceError(f"{name}: every cell of a pool must have a value, it is missing in {_some(missing)}")
+        if wrong := [(labels[i], v) for i, v in enumerate(column) if not isinstance(v, str | bool | int | float)]:
+            raise SpaceError(f"{name}: cells are numbers, words or booleans, got {wrong[0][1]!r} in row {wrong[0][0]}")
+
+
+def check_different(names: Sequence[str], rows: Sequence[Row], labels: Sequence[Any]) -> None:
+    """Raise a `SpaceError` that names the rows if two are the same."""
+    first: dict[Any, int] = {}
+    for i, row in enumerate(rows):
+        if (j := first.setdefault(key_of(row), i)) != i:
+            point = dict(zip(names, row, strict=True))
+            raise SpaceError(
+                f"the rows of a pool must differ, rows {labels[j]} and {labels[i]} are both {point}; drop_duplicates "
+                "leaves one of each"
+            )
+
+
+def key_of(row: Iterable[Value]) -> tuple[tuple[bool, Value], ...]:
+    """A row, hashable, and True told from 1."""
+    return tuple((isinstance(value, bool), value) for value in row)
+
+
+def _some(labels: Sequence[Any]) -> str:
+    more = f" and {len(labels) - SHOWN} more" if len(labels) > SHOWN else ""
+    return f"row{'s' if len(labels) > 1 else ''} {', '.join(map(str, labels[:SHOWN]))}{more}"
+
+
+def parameter_of(name: str, column: Sequence[Value]) -> Parameter:
+    """What the values of a column say that it is."""
+    kinds = {type(value) for value in column}
+    if kinds <= {int, float}:
+        numbers = [float(v) for v in column]  # type: ignore[arg-type]
+        is_whole = all(isinstance(v, int) for v in column) and max(map(abs, numbers)) < 2**45
+        try:
+            return Int(int(min(numbers)), int(max(numbers))) if is_whole else Float(min(numbers), max(numbers))
+        except SpaceError as error:
+            raise SpaceError(f"{name}: {str(error).partition(': ')[2]}") from None
+    different = list(dict.fromkeys(key_of(column)))
+    if len(different) > MOST_WORDS:
+        raise SpaceError(
+            f"{name}: a column of words has at most {MOST_WORDS} different ones, got {len(different)}: a surrogate "
+            "learns nothing from names; leave the column out, or make it the index"
+        )
+    return Choice(*(value for _, value in different))
+
+
+def checked(parameter: Any, name: str, column: Sequence[Value], labels: Sequence[Any]) -> list[Value]:
+    """A column's values as a parameter's."""
+    found = []
+    for i, value in enumerate(column):
+        try:
+            found.append(parameter.validate(name, value))
+        except SpaceError as error:
+            raise SpaceError(f"row {labels[i]}: {error}") from None
+    return found

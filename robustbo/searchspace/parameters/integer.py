@@ -1,0 +1,115 @@
+"""Whole-numbered parameters."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from robustbo.errors import SpaceError
+from robustbo.searchspace.parameters.condition import MAX_LEVELS, Conditional, number
+from robustbo.validation import plain_scalar
+
+
+@dataclass(frozen=True, repr=False)
+class Int(Conditional):
+    """An integer parameter in {low, ..., high}; on a log scale where ``log``; every ``step``-th from low on.
+
+    Example:
+        >>> Int(16, 64, step=16).from_unit(0.6)
+        48
+    """
+
+    kind: ClassVar[str] = "int"
+    low: int
+    high: int
+    log: bool = False
+    step: int | None = None
+
+    def __post_init__(self) -> None:
+        for bound in ("low", "high", "step"):
+            object.__setattr__(self, bound, plain_scalar(getattr(self, bound)))
+        self._freeze("Int")
+        self.check("Int")
+
+    def check(self, name: str) -> None:
+        """Raise a `SpaceError` that begins with a name if the definition breaks a rule; made ones never do."""
+        low, high = self._integer(f"{name}.low", self.low), self._integer(f"{name}.high", self.high)
+        if not low <= high:
+            raise SpaceError(f"{name}: low must not be above high, got low={low}, high={high}")
+        if not isinstance(self.log, bool):
+            raise SpaceError(f"{name}: log must be True or False, got {self.log!r}")
+        if self.log and low < 1:
+            raise SpaceError(f"{name}: a log scale needs low >= 1, got low={low}")
+        if max(abs(low), abs(high)) > 2**45:
+            raise SpaceError(f"{name}: bounds must lie within 2**45 to be exact, got low={low}, high={high}")
+        if self.step is not None:
+            step = self._integer(f"{name}.step", self.step)
+            if step < 1:
+                raise SpaceError(f"{name}: step must be at least 1, got {step}")
+            if (high - low) % step:
+                last = high - (high - low) % step
+                raise SpaceError(
+                    f"{name}: high must be a whole number of steps from low, got low={low}, high={high}, step={step}; "
+                    f"take high={last} or {last + step}"
+                )
+
+    @staticmethod
+    def _integer(name: str, value: Any) -> int:
+        if number(name, value) != int(value):
+            raise SpaceError(f"{name}: must be a whole number, got {value!r}")
+        return int(value)
+
+    @property
+    def _step(self) -> int:
+        return 1 if self.step is None else int(self.step)
+
+    def validate(self, name: str, value: Any) -> int:
+        """The value as an int; a `SpaceError` if it is not a whole number within the bounds, or misses the steps."""
+        given = self._integer(name, value)
+        if not self.low <= given <= self.high:
+            raise SpaceError(f"{name}: must lie in [{self.low}, {self.high}], got {given}")
+        if (given - int(self.low)) % self._step:
+            raise SpaceError(f"{name}: must lie on a step of {self.step} from {self.low}, got {given}")
+        return given
+
+    def _scaled(self, value: float) -> float:
+        return math.log(value) if self.log else float(value)
+
+    def _ends(self) -> tuple[float, float]:
+        """The scaled ends of the first and the last cell."""
+        half = self._step / 2
+        low = max(self.low - half, self.low / 2) if self.log else self.low - half
+        return self._scaled(low), self._scaled(self.high + half)
+
+    def to_unit(self, value: Any) -> float:
+        """The middle of the value's cell of the unit interval."""
+        low, high = self._ends()
+        return (self._scaled(value) - low) / (high - low)
+
+    def from_unit(self, u: float) -> int:
+        """The value whose cell holds the coordinate."""
+        low, high = self._ends()
+        raw = low + u * (high - low)
+        step, shift = self._step, int(self.low) % self._step
+        nearest = math.floor(((math.exp(raw) if self.log else raw) - shift) / step + 0.5) * step + shift
+        return int(min(max(nearest, self.low), self.high))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The lowest and the highest number."""
+        return float(self.low), float(self.high)
+
+    @property
+    def levels(self) -> list[float] | None:
+        """The unit coordinate of every value, or None where there are more than `MAX_LEVELS`."""
+        if self.count > MAX_LEVELS:
+            return None
+        return [self.to_unit(self.nth(index)) for index in range(self.count)]
+
+    @property
+    def count(self) -> int:
+        """How many values there are."""
+        return (int(self.high) - int(self.low)) // self._step + 1
+
+    def nth(self, index: int) -> int:
+        """Value number ``index``, the lowest being 0."""
+        return int(self.low) + index * self._step

@@ -1,0 +1,86 @@
+"""What parameters of listed values share."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from robustbo.errors import SpaceError
+from robustbo.searchspace.parameters.condition import Conditional, Value, When
+from robustbo.validation import nearest, plain_scalar
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Listed(Conditional):
+    """One of several values: strings, numbers, booleans or None."""
+
+    values: tuple[Value, ...]
+
+    def __init__(self, *values: Value, when: When | None = None) -> None:
+        object.__setattr__(self, "values", tuple(map(plain_scalar, values)))
+        object.__setattr__(self, "when", when)
+        self._freeze(type(self).__name__)
+        self.check(type(self).__name__)
+
+    def __repr__(self) -> str:
+        shown = [*map(repr, self.values), *(f"{k}={v!r}" for k, v in self._shown().items() if k == "when")]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """It as plain JSON values."""
+        return super().to_dict() | {"values": list(self.values)}
+
+    def check(self, name: str) -> None:
+        """Raise a `SpaceError` that begins with a name if the definition breaks a rule; made ones never do."""
+        if not self.values:
+            raise SpaceError(f"{name}: there must be at least one value, got none")
+        for value in self.values:
+            if not (value is None or isinstance(value, str | bool | int | float)):
+                raise SpaceError(f"{name}: values are str, int, float, bool or None, got {value!r}")
+            if isinstance(value, float) and not math.isfinite(value):
+                raise SpaceError(f"{name}: must be a finite number, got {value!r}")
+        if len(set(map(key, self.values))) < len(self.values):
+            raise SpaceError(f"{name}: the values must differ, got {list(self.values)!r}")
+
+    def _index(self, value: Any) -> int:
+        return [key(v) for v in self.values].index(key(value))
+
+    def validate(self, name: str, value: Any) -> Value:
+        """The value as it was listed; a `SpaceError` if it is not one of the choices."""
+        try:
+            return self.values[self._index(plain_scalar(value))]
+        except (ValueError, TypeError):
+            hint = nearest(value, [v for v in self.values if isinstance(v, str)])
+            raise SpaceError(f"{name}: must be one of {list(self.values)!r}, got {value!r}{hint}") from None
+
+    def to_unit(self, value: Any) -> float:
+        """The middle of the value's cell of the unit interval."""
+        return (self._index(value) + 0.5) / len(self.values)
+
+    def from_unit(self, u: float) -> Value:
+        """The value whose cell holds the coordinate."""
+        return self.values[min(max(math.floor(u * len(self.values)), 0), len(self.values) - 1)]
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The lowest and the highest number; None where some are none."""
+        numbers = [float(v) for v in self.values if isinstance(v, int | float) and not isinstance(v, bool)]
+        return (min(numbers), max(numbers)) if len(numbers) == len(self.values) else None
+
+    @property
+    def levels(self) -> list[float]:
+        """The unit coordinate of every value."""
+        return [self.to_unit(value) for value in self.values]
+
+    @property
+    def count(self) -> int:
+        """How many values there are."""
+        return len(self.values)
+
+    def nth(self, index: int) -> Value:
+        """Value number ``index``, in the order given."""
+        return self.values[index]
+
+
+def key(value: Value) -> tuple[bool, Value]:
+    """What tells values apart: True == 1 in Python, but not here."""
+    return isinstance(value, bool), value

@@ -1,0 +1,67 @@
+"""Parameters of listed values that have an order."""
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar
+
+from robustbo.errors import SpaceError
+from robustbo.searchspace.parameters.condition import MAX_LEVELS, Value, When, number
+from robustbo.searchspace.parameters.listed import Listed
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Ordinal(Listed):
+    """One of several values in order: rising numbers, spaced as told, or words, spaced evenly.
+
+    Example:
+        >>> Ordinal(0.1, 0.2, 0.5).places
+        [0.0, 0.25, 1.0]
+        >>> Ordinal("low", "medium", "high").places
+        [0.0, 0.5, 1.0]
+    """
+
+    kind: ClassVar[str] = "ordinal"
+    log: bool = False
+
+    def __init__(self, *values: Value, log: bool = False, when: When | None = None) -> None:
+        object.__setattr__(self, "log", log)
+        super().__init__(*values, when=when)
+
+    def check(self, name: str) -> None:
+        """Raise a `SpaceError` that begins with a name if the definition breaks a rule; made ones never do."""
+        if not self.values:
+            raise SpaceError(f"{name}: there must be at least one value, got none")
+        if len(self.values) > MAX_LEVELS:
+            raise SpaceError(f"{name}: an ordinal has at most {MAX_LEVELS} values, got {len(self.values)}")
+        if not isinstance(self.log, bool):
+            raise SpaceError(f"{name}: log must be True or False, got {self.log!r}")
+        if all(isinstance(value, str) for value in self.values):
+            if self.log:
+                raise SpaceError(f"{name}: a log scale needs numbers, got {list(self.values)!r}")
+            return super().check(name)
+        numbers = [number(f"{name}: an ordinal takes numbers or words alone", value) for value in self.values]
+        if not all(a < b for a, b in pairwise(numbers)):
+            raise SpaceError(f"{name}: the numbers of an ordinal must rise, got {list(self.values)!r}")
+        if self.log and numbers[0] <= 0:
+            raise SpaceError(f"{name}: a log scale needs numbers > 0, got {list(self.values)!r}")
+        if not math.isfinite(numbers[-1] - numbers[0]):
+            raise SpaceError(f"{name}: the range must be finite, got {list(self.values)!r}")
+        return None
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, log=True)" if self.log else super().__repr__()
+
+    def _own(self) -> dict[str, Any]:
+        return {"values": self.values, "log": self.log}
+
+    @property
+    def places(self) -> list[float]:
+        """Where each value lies between the first (0) and the last (1)."""
+        if len(self.values) == 1:
+            return [0.5]
+        if isinstance(self.values[0], str):
+            return [index / (len(self.values) - 1) for index in range(len(self.values))]
+        numbers = [number("", value) for value in self.values]
+        at = list(map(math.log, numbers)) if self.log else numbers
+        return [(x - at[0]) / (at[-1] - at[0]) for x in at]

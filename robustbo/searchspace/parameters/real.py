@@ -1,0 +1,134 @@
+"""Real parameters, and those that go by steps."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from robustbo.errors import SpaceError
+from robustbo.searchspace.parameters.condition import MAX_LEVELS, Conditional, number
+from robustbo.validation import plain_scalar
+
+DIGITS = 11  # 1e-11 of a range is far above the rounding error of the maps (about 1e-15 times the log of the ratio)
+NEARLY = 1e-6  # of a step, by which a value may miss it
+MOST_STEPS = 2**45
+
+
+@dataclass(frozen=True, repr=False)
+class Float(Conditional):
+    """A real parameter in [low, high]; on a log scale where ``log``; in steps from low on where there is a ``step``.
+
+    Example:
+        >>> Float(0.0, 1.0, step=0.25).from_unit(0.7)
+        0.75
+    """
+
+    kind: ClassVar[str] = "float"
+    low: float
+    high: float
+    log: bool = False
+    step: float | None = None
+
+    def __post_init__(self) -> None:
+        for bound in ("low", "high", "step"):
+            object.__setattr__(self, bound, plain_scalar(getattr(self, bound)))
+        self._freeze("Float")
+        self.check("Float")
+
+    def check(self, name: str) -> None:
+        """Raise a `SpaceError` that begins with a name if the definition breaks a rule; made ones never do."""
+        low, high = number(f"{name}.low", self.low), number(f"{name}.high", self.high)
+        if not low <= high:
+            raise SpaceError(f"{name}: low must not be above high, got low={low!r}, high={high!r}")
+        if not isinstance(self.log, bool):
+            raise SpaceError(f"{name}: log must be True or False, got {self.log!r}")
+        if self.log and low <= 0:
+            raise SpaceError(f"{name}: a log scale needs low > 0, got low={low!r}")
+        if not math.isfinite(high - low):
+            raise SpaceError(f"{name}: high - low must be finite, got low={low!r}, high={high!r}")
+        if self.log and not math.isfinite(high / low):
+            raise SpaceError(f"{name}: a log scale needs a finite high / low, got low={low!r}, high={high!r}")
+        if self.step is not None:
+            self._check_step(name, low, high)
+
+    def _check_step(self, name: str, low: float, high: float) -> None:
+        step = number(f"{name}.step", self.step)
+        if self.log:
+            raise SpaceError(f"{name}: steps are even, so not on a log scale, got step={step!r}; list an Ordinal")
+        if not step > 0 or (high - low) / step > MOST_STEPS:
+            raise SpaceError(f"{name}: step must be positive, and at least 2**-45 of the range, got step={step!r}")
+        count = round((high - low) / step)
+        if abs((high - low) / step - count) > NEARLY:
+            ends = f"{self._at(max(count - 1, 0), step)!r}, {self._at(count, step)!r} or {self._at(count + 1, step)!r}"
+            raise SpaceError(
+                f"{name}: high must be a whole number of steps from low, got low={low!r}, high={high!r}, "
+                f"step={step!r}; take high={ends}"
+            )
+
+    def _at(self, index: int, step: float) -> float:
+        return round(self.low + index * step, DIGITS - math.floor(math.log10(max(step, abs(self.low) * 1e-3))))
+
+    def validate(self, name: str, value: Any) -> float:
+        """The value as a float; a `SpaceError` if it is not a number within the bounds, or misses the steps."""
+        given = number(name, value)
+        if not self.low <= given <= self.high:
+            raise SpaceError(f"{name}: must lie in [{self.low!r}, {self.high!r}], got {given!r}")
+        if self.step is None or self.count is None:
+            return given
+        index = (given - self.low) / self.step
+        if abs(index - round(index)) > NEARLY:
+            raise SpaceError(f"{name}: must lie on a step of {self.step!r} from {self.low!r}, got {given!r}")
+        return self.nth(round(index))
+
+    def to_unit(self, value: Any) -> float:
+        """The coordinate in [0, 1]; of a parameter with steps, the middle of the value's cell."""
+        if self.count is not None:
+            return 0.5 if self.step is None else (round((value - self.low) / self.step) + 0.5) / self.count
+        if self.log:
+            return math.log(value / self.low) / math.log(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
+
+    def from_unit(self, u: float) -> float:
+        """The value at a coordinate, rounded to `DIGITS` digits; 0 and 1 give the bounds themselves."""
+        if self.count is not None:
+            return self.nth(min(max(math.floor(u * self.count), 0), self.count - 1))
+        if u <= 0.0 or u >= 1.0:
+            return float(self.low if u <= 0.0 else self.high)
+        if self.log:
+            raw = self.low * math.exp(u * math.log(self.high / self.low))
+            value = float(f"{raw:.{DIGITS}g}")
+        else:
+            span = self.high - self.low
+            value = round(self.low + u * span, DIGITS - math.floor(math.log10(span)))
+        value = float(min(max(value, self.low), self.high))
+        return float(self.high) if self.to_unit(value) >= 1.0 else value  # too near for the unit interval to tell apart
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The lowest and the highest number."""
+        return float(self.low), float(self.high)
+
+    @property
+    def levels(self) -> list[float] | None:
+        """The unit coordinate of every value; None where it is not counted, or has more than `MAX_LEVELS`."""
+        if self.count is None or self.count > MAX_LEVELS:
+            return None
+        return [self.to_unit(self.nth(index)) for index in range(self.count)]
+
+    @property
+    def count(self) -> int | None:
+        """How many values there are; None for infinitely many."""
+        if self.low == self.high:
+            return 1
+        return None if self.step is None else round((self.high - self.low) / self.step) + 1
+
+    def nth(self, index: int) -> float:
+        """Value number ``index``, the lowest being 0.
+
+        Raises:
+            ValueError: If they cannot be counted.
+        """
+        if self.count is None:
+            raise ValueError(f"a Float without a step has no value number {index}")
+        if index in (0, self.count - 1) or self.step is None:
+            return float(self.low if index == 0 else self.high)
+        return self._at(index, self.step)

@@ -1,0 +1,181 @@
+"""A pool: a space whose points are listed, such as the wells of a plate, a catalogue, or a table of measured points."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from robustbo.errors import SpaceError
+from robustbo.searchspace.listing import Row, check_cells, check_different, checked, key_of, parameter_of, plain_rows
+from robustbo.searchspace.parameters import Choice, Parameter, Value
+from robustbo.searchspace.space import Space
+from robustbo.validation import plain_scalar
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Pool(Space):
+    """A space of listed points, the rows of a data frame: each is asked for once, and again where a value is in doubt.
+
+    A column of numbers is a number to the surrogate, one of words (or True and False) a choice. Say it otherwise by a
+    parameter of the column's name: ``Pool(frame, dose=rb.Float(1e-3, 10, log=True))``.
+
+    Args:
+        frame: A row a point, a column a parameter; no cell may be missing, and no two rows the same.
+        parameters: Of columns that are not what their values say.
+        constraints: As in a `Space`; rows that break one are never asked for.
+
+    Raises:
+        SpaceError: If a cell is missing, rows are the same, or a column is of no use; the message names the rows.
+
+    Example:
+        >>> frame = pd.DataFrame({"acid": ["HCl", "HNO3", "HCl"], "pH": [2.0, 3.0, 4.5]})
+        >>> pool = Pool(frame)
+        >>> len(pool.rows), pool.names, pool.point(2)
+        (3, ['acid', 'pH'], {'acid': 'HCl', 'pH': 4.5})
+    """
+
+    rows: tuple[Row, ...]
+    given: tuple[str, ...]  # the columns whose parameters were given
+
+    def __init__(self, /, frame: pd.DataFrame, **parameters: Parameter | Sequence[str]) -> None:
+        texts: Any = ()
+        if not isinstance(parameters.get("constraints", Choice(0)), Parameter):
+            texts = parameters.pop("constraints")
+        if not isinstance(frame, pd.DataFrame):
+            raise TypeError(f"a pool is made from a pandas DataFrame, got {type(frame).__name__}")
+        names = list(frame.columns)
+        if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+            raise SpaceError(f"the columns of a pool must have different names (str), got {names}")
+        if unknown := [name for name in parameters if name not in names]:
+            raise SpaceError(f"{unknown[0]}: is no column of the pool, which has {names}")
+        rows = plain_rows(frame)
+        check_cells(names, rows, list(frame.index))
+        self._fill(names, rows, dict(parameters), texts, list(frame.index))
+
+    def _fill(
+        self, names: Sequence[str], rows: Sequence[Row], given: Mapping[str, Any], texts: Any, labels: Sequence[Any]
+    ) -> None:
+        if not rows:
+            raise SpaceError("a pool needs at least one row, got none")
+        columns = list(zip(*rows, strict=True))
+        made = {n: given.get(n) or parameter_of(n, column) for n, column in zip(names, columns, strict=True)}
+        checked = [checked(made[n], n, column, labels) for n, column in zip(names, columns, strict=True)]
+        rows = list(zip(*checked, strict=True))
+        check_different(names, rows, labels)
+        object.__setattr__(self, "rows", tuple(rows))
+        object.__setattr__(self, "given", tuple(name for name in names if name in given))
+        self._set(made, texts)
+        if self.is_conditional:
+            raise SpaceError(f"{next(iter(self.conditions))}.when: every row of a pool has all parameters")
+
+    @property
+    def is_pool(self) -> bool:
+        """Whether its points are listed one by one."""
+        return True
+
+    @cached_property
+    def digest(self) -> str:
+        """What tells pools apart."""
+        return hashlib.sha256(json.dumps([self.names, self.rows], allow_nan=False).encode()).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Pool) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[Any, ...]:
+        return self.parameters, self.constraints, self.given, self.digest
+
+    def __repr__(self) -> str:
+        return f"Pool({len(self.rows)} rows of {', '.join(self.names)})"
+
+    def to_pool(self) -> dict[str, Any]:
+        """The rows as plain JSON values, beside `to_dict`."""
+        return {"given": list(self.given), "rows": [list(row) for row in self.rows]}
+
+    @classmethod
+    def from_pool(cls, parameters: Mapping[str, Any], pool: Mapping[str, Any], texts: Sequence[str] = ()) -> "Pool":
+        """The pool of what `to_dict`, `to_pool` and `texts` give."""
+        named = dict(Space.from_dict(parameters).parameters)
+        made, rows = cls.__new__(cls), [tuple(row) for row in pool["rows"]]
+        made._fill(list(named), rows, {name: named[name] for name in pool["given"]}, texts, range(len(rows)))
+        return made
+
+    def extended(self, rows: Sequence[Row]) -> "Pool":
+        """The pool with more rows."""
+        if not rows:
+            return self
+        made, named = Pool.__new__(Pool), dict(self.parameters)
+        every = [*self.rows, *(tuple(row) for row in rows)]
+        made._fill(self.names, every, {name: named[name] for name in self.given}, self.texts, range(len(every)))
+        return made
+
+    def rows_of(self, frame: pd.DataFrame) -> list[Row]:
+        """The rows of a data frame that can be added.
+
+        Raises:
+            SpaceError: If it has other columns, cells are missing, or a row is there already.
+        """
+        if not isinstance(frame, pd.DataFrame) or set(frame.columns) != set(self.names):
+            raise SpaceError(f"rows must be a data frame with the columns {self.names}, got {_columns_of(frame)}")
+        rows = plain_rows(frame[self.names])
+        check_cells(self.names, rows, list(frame.index))
+        every = [*self.rows, *rows]
+        labels = [*(f"{i} of the pool" for i in range(len(self.rows))), *frame.index]
+        made = Pool.__new__(Pool)
+        named = dict(self.parameters)
+        made._fill(self.names, every, {name: named[name] for name in self.given}, self.texts, labels)
+        return list(made.rows[len(self.rows) :])
+
+    def validate(self, params: Mapping[str, Any]) -> dict[str, Value]:
+        """The row of the pool with these values.
+
+        Raises:
+            SpaceError: If there is none.
+        """
+        if set(params) != set(self.names):
+            super().validate(params)  # raises
+        row = tuple(plain_scalar(params[name]) for name in self.names)
+        found = self._at.get(key_of(row))
+        if found is None:
+            raise SpaceError(f"{dict(zip(self.names, row, strict=True))} is no row of the pool; add it by add_rows")
+        return self.point(found)
+
+    def is_as_written(self, params: Mapping[str, Any]) -> bool:
+        """Whether a point is one that a row of this pool, or one that is added later, may have."""
+        return list(params) == self.names and None not in params.values()
+
+    @cached_property
+    def _at(self) -> dict[Any, int]:
+        return {key_of(row): i for i, row in enumerate(self.rows)}
+
+    @property
+    def size(self) -> int:
+        """How many rows there are."""
+        return len(self.rows)
+
+    def point(self, index: int) -> dict[str, Value]:
+        """The row of that number."""
+        if not 0 <= index < len(self.rows):
+            raise ValueError(f"index must lie below the {len(self.rows)} rows of the pool, got {index}")
+        return dict(zip(self.names, self.rows[index], strict=True))
+
+    @cached_property
+    def unit(self) -> np.ndarray:
+        """The unit coordinates of each row."""
+        columns = zip(self.parameters, zip(*self.rows, strict=True), strict=True)
+        made = []
+        for (_, parameter), column in columns:
+            known = {key: parameter.to_unit(key[1]) for key in dict.fromkeys((isinstance(v, bool), v) for v in column)}
+            made.append([known[isinstance(v, bool), v] for v in column])
+        return np.array(made).T
+
+
+def _columns_of(frame: Any) -> Any:
+    return list(frame.columns) if isinstance(frame, pd.DataFrame) else type(frame).__name__

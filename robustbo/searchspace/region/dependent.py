@@ -1,0 +1,39 @@
+"""Values that follow from others, as values of their parameters."""
+
+import math
+
+from torch import Tensor
+
+from robustbo.errors import SpaceError
+from robustbo.searchspace.columns import is_continuous
+from robustbo.searchspace.parameters import DIGITS, Float, Int, Parameter, Value
+
+ROUNDING = 1e-9  # of a range, or of the magnitude of a constraint's terms
+
+
+def coordinates(parameter: Parameter, x: Tensor) -> Tensor:
+    """The unit coordinates of values; outside [0, 1] where they are out of bounds."""
+    low, high = parameter.interval or (0.0, 1.0)
+    if is_continuous(parameter) and isinstance(parameter, Float) and parameter.count is None:
+        return (x / low).log() / math.log(high / low) if parameter.log else (x - low) / (high - low)
+    exact = [nearest_value(parameter, each) for each in x.detach().reshape(-1).tolist()]
+    units = [math.nan if value is None else parameter.to_unit(value) for value in exact]
+    return x.new_tensor(units).reshape(x.shape)
+
+
+def nearest_value(parameter: Parameter, x: float) -> Value:
+    """The value of a parameter nearest to a number, if that is as good as it; None else."""
+    low, high = parameter.interval or (0.0, 0.0)
+    if not low - ROUNDING * (high - low) <= x <= high + ROUNDING * (high - low):
+        return None
+    x = min(max(x, low), high)
+    if isinstance(parameter, Float) and parameter.count is None:
+        return min(max(float(f"{x:.{DIGITS}g}"), low), high)
+    try:
+        if isinstance(parameter, Float):
+            return parameter.validate("", x)
+        near = round(x) if isinstance(parameter, Int) else min(parameter.values, key=lambda v: abs(float(v or 0) - x))
+        is_near = abs(float(near) - x) <= ROUNDING * max(1.0, abs(x))  # type: ignore[arg-type]
+        return parameter.validate("", near) if is_near else None
+    except SpaceError:
+        return None

@@ -1,0 +1,223 @@
+"""What may be asked for: the points of a space that keep its constraints, with some values fixed."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from robustbo.errors import SpaceError
+from robustbo.searchspace.columns import cell, is_continuous, middle, numbers, presence, values
+from robustbo.searchspace.constraints.constraint import Constraint
+from robustbo.searchspace.constraints.equations import Dependent, solved
+from robustbo.searchspace.constraints.system import check_together
+from robustbo.searchspace.parameters import Value
+from robustbo.searchspace.pool import Pool
+from robustbo.searchspace.region.dependent import ROUNDING, coordinates, nearest_value
+from robustbo.searchspace.space import ABSENT, Space
+
+MOST_LISTED = 20_000  # points that are all looked at
+
+Fixed = tuple[tuple[str, Value], ...]
+
+
+@dataclass(frozen=True)
+class Region:
+    """The points of a space that keep its constraints and have some values; made by `region_of`.
+
+    Points are handled as unit-cube rows, many at once. Parameters that are fixed, or that follow from others by an
+    equation, are filled in by `complete`; the others are free.
+
+    Attributes:
+        space: The space.
+        fixed: Parameters that have a given value, and it.
+    """
+
+    space: Space
+    fixed: Fixed = ()
+
+    @property
+    def is_restricted(self) -> bool:
+        """Whether not every row is a point of it."""
+        return bool(self.fixed or self.space.constraints or self.space.is_pool)
+
+    @cached_property
+    def dependents(self) -> list[Dependent]:
+        """The parameters that follow from others by equations."""
+        known = {name: float(value) for name, value in self.fixed if isinstance(value, int | float)}
+        equations = [each for each in self.space.constraints if each.is_equality]
+        return solved(equations, dict(self.space.parameters), known)
+
+    @cached_property
+    def free(self) -> list[int]:
+        """The columns of the parameters that can be chosen."""
+        bound = {*dict(self.fixed), *(dependent.name for dependent in self.dependents)}
+        return [i for i, (name, p) in enumerate(self.space.parameters) if name not in bound and p.count != 1]
+
+    @cached_property
+    def continuous(self) -> list[int]:
+        """The free columns that are searched as if any number would do."""
+        return [i for i in self.free if is_continuous(self.space.parameters[i][1])]
+
+    @cached_property
+    def _columns(self) -> dict[str, int]:
+        return {name: column for column, name in enumerate(self.space.names)}
+
+    @cached_property
+    def _constrained(self) -> set[str]:
+        return {name for each in self.space.constraints for name in each.names}
+
+    def complete(self, U: Tensor) -> Tensor:
+        """``n x d`` rows with all that is not free filled in; can be differentiated."""
+        if not self.is_restricted:
+            return U
+        named, columns = dict(self.space.parameters), list(U.unbind(-1))
+        for name, value in self.fixed:
+            columns[self._columns[name]] = torch.full_like(U[..., 0], named[name].to_unit(value))
+        for name, constant, coefficients in self.dependents:
+            x = torch.full_like(U[..., 0], constant)
+            for other, times in coefficients.items():
+                x = x + times * numbers(named[other], columns[self._columns[other]])
+            columns[self._columns[name]] = coordinates(named[name], x)
+        return torch.stack(columns, -1)
+
+    def slack(self, U: Tensor) -> Tensor:
+        """``n x m`` numbers that are at least 0 where completed rows keep inequalities and bounds."""
+        found = [U[..., self._columns[d.name]] for d in self.dependents]
+        found = [*found, *(1 - u for u in found)]
+        if self.space.constraints:
+            given, there = values(self.space, U, self._constrained), presence(self.space, U)
+            for each, scale in zip(self._inequalities, self._scales, strict=True):
+                excess = each.excess(given) / scale
+                for name in set(each.names) & set(there):
+                    excess = torch.where(there[name], excess, -torch.ones_like(excess))
+                found.append(-excess)
+        return torch.stack(found, -1).nan_to_num(-1.0) if found else U.new_zeros(*U.shape[:-1], 0)
+
+    @cached_property
+    def _inequalities(self) -> list[Constraint]:
+        return [each for each in self.space.constraints if not each.is_equality]
+
+    @cached_property
+    def _scales(self) -> list[float]:
+        """A typical size of each inequality's excess."""
+        U = torch.as_tensor(self.space.sobol_rows(0, 0, 128))
+        given = values(self.space, U, self._constrained)
+        sizes = [each.excess(given).abs() for each in self._inequalities]
+        typical = [size[size.isfinite()].median().item() if size.isfinite().any() else 1.0 for size in sizes]
+        return [size or 1.0 for size in typical]
+
+    def holds(self, U: Tensor) -> Tensor:
+        """Which of ``n`` completed rows are points of it, to rounding."""
+        is_in = torch.ones(U.shape[:-1], dtype=torch.bool)
+        for dependent in self.dependents:
+            u = U[..., self._columns[dependent.name]]
+            is_in &= (u >= -ROUNDING) & (u <= 1 + ROUNDING)
+        for each in self.space.constraints:
+            is_in &= self._keeps(U, each)
+        return is_in
+
+    def keeping(self, U: Tensor, text: str) -> Tensor:
+        """Which of ``n`` completed rows keep a constraint, to rounding."""
+        found = [self._keeps(U, each) for each in self.space.constraints if each.text == text]
+        return torch.stack(found).all(0)
+
+    def _keeps(self, U: Tensor, constraint: Constraint) -> Tensor:
+        given, there = values(self.space, U, {*constraint.names}), presence(self.space, U)
+        excess, allowed = constraint.excess(given), ROUNDING * constraint.excess.magnitude(given)
+        keeps = (excess.abs() if constraint.is_equality else excess) <= allowed
+        for name in set(constraint.names) & set(there):
+            keeps = keeps | ~there[name]
+        return keeps
+
+    def canonical(self, U: Tensor) -> Tensor:
+        """Rows in one form: values in the middle of their cells, and what does not exist at `ABSENT`."""
+        there = presence(self.space, U)
+        columns = [
+            u if is_continuous(p) else middle(p, cell(p, u))
+            for (_, p), u in zip(self.space.parameters, U.unbind(-1), strict=True)
+        ]
+        for name, holds in there.items():
+            columns[self._columns[name]] = torch.where(holds, columns[self._columns[name]], ABSENT)
+        return torch.stack(columns, -1)
+
+    def point(self, row: Any) -> dict[str, Value] | None:
+        """The point at d unit coordinates, with all that is not free filled in; None where it is none of it."""
+        if not self.is_restricted:
+            return self.space.from_unit(row)
+        found = {name: p.from_unit(float(u)) for (name, p), u in zip(self.space.parameters, row, strict=True)}
+        found |= dict(self.fixed)
+        named = dict(self.space.parameters)
+        for name, constant, coefficients in self.dependents:
+            x = constant + math.fsum(times * float(found[other]) for other, times in coefficients.items())  # type: ignore[arg-type]
+            value = nearest_value(named[name], x)
+            if value is None:
+                return None
+            found[name] = value
+        if self.space.is_conditional:
+            there = self.space.existing(found)
+            found = {name: value for name, value in found.items() if name in there}
+        return found if self.contains(found) else None
+
+    def contains(self, params: Mapping[str, Any]) -> bool:
+        """Whether a point of the space is one of it."""
+        fits = all(name in params and params[name] == value for name, value in self.fixed)
+        return fits and not self.space.broken(params)
+
+    @cached_property
+    def listed(self) -> list[dict[str, Value]] | None:
+        """All its points, where they are not too many; None else."""
+        if isinstance(self.space, Pool):
+            points = map(self.space.point, range(self.space.size))
+            return [point for point in points if self.contains(point)]
+        if not self.is_restricted and not self.space.is_conditional:
+            return None
+        levels = [self.space.parameters[i][1].levels for i in self.free]
+        if any(each is None for each in levels) or math.prod(len(each or ()) for each in levels) > MOST_LISTED:
+            return None
+        grids = [torch.tensor(each, dtype=torch.float64) for each in levels]
+        U = torch.full((math.prod(map(len, grids)), len(self.space)), ABSENT, dtype=torch.float64)
+        if grids:
+            U[:, self.free] = torch.cartesian_prod(*grids).reshape(len(U), len(grids))
+        U = self.canonical(self.complete(U))
+        rows = list(dict.fromkeys(map(tuple, U[self.holds(U)].tolist())))
+        return [point for row in rows if (point := self.point(row)) is not None]
+
+    @property
+    def size(self) -> int | None:
+        """How many points there are; None where they are infinitely many, or too many to count."""
+        if self.listed is not None:
+            return len(self.listed)
+        return self.space.size if not self.is_restricted and not self.space.is_conditional else None
+
+    @cached_property
+    def rows(self) -> Tensor:
+        """The unit-cube rows of those that are `listed`."""
+        return torch.tensor([self.space.to_unit(point) for point in self.listed or ()], dtype=torch.float64)
+
+    def at(self, index: int) -> dict[str, Value]:
+        """Point number ``index`` of those that can be counted."""
+        return self.space.point(index) if self.listed is None else self.listed[index]
+
+
+@lru_cache(maxsize=64)
+def region_of(space: Space, fixed: Fixed = ()) -> Region:
+    """The region of a space with some values fixed.
+
+    Raises:
+        SpaceError: If it can be proved to be empty.
+    """
+    region = Region(space, fixed)
+    if region.is_restricted:
+        known = {name: (float(value),) * 2 for name, value in fixed if isinstance(value, int | float)}
+        if fixed and space.constraints:
+            always = {n: p.interval for n, p in space.parameters if p.interval is not None and not p.condition}
+            check_together(space.constraints, {**always, **known}, f" with {dict(fixed)!r}")
+        if region.listed == []:
+            why = [f"keeps {' and '.join(map(repr, space.texts))}"] if space.texts else []
+            why += [f"has {dict(fixed)!r}"] if fixed else []
+            raise SpaceError(f"no point {' and '.join(why)}: there is none to be asked for")
+    return region

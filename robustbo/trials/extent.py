@@ -1,0 +1,20 @@
+"""The search space as it is now: a pool's rows may have been added to."""
+
+from functools import lru_cache
+
+from robustbo.searchspace.pool import Pool, Row
+from robustbo.searchspace.space import Space
+from robustbo.trials.history import History
+from robustbo.trials.settings import Settings
+
+
+def space_of(settings: Settings, history: History) -> Space:
+    """The space of an optimization, with all rows that have been added."""
+    if not history.rows or not isinstance(settings.space, Pool):
+        return settings.space
+    return _extended(settings.space, history.rows)
+
+
+@lru_cache(maxsize=8)
+def _extended(pool: Pool, rows: tuple[Row, ...]) -> Pool:
+    return pool.extended(rows)
