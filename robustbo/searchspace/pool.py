@@ -64,8 +64,8 @@ class Pool(Space):
             raise SpaceError("a pool needs at least one row, got none")
         columns = list(zip(*rows, strict=True))
         made = {n: given.get(n) or parameter_of(n, column) for n, column in zip(names, columns, strict=True)}
-        checked = [checked(made[n], n, column, labels) for n, column in zip(names, columns, strict=True)]
-        rows = list(zip(*checked, strict=True))
+        plain = [checked(made[n], n, column, labels) for n, column in zip(names, columns, strict=True)]
+        rows = list(zip(*plain, strict=True))
         check_different(names, rows, labels)
         object.__setattr__(self, "rows", tuple(rows))
         object.__setattr__(self, "given", tuple(name for name in names if name in given))
