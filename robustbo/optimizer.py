@@ -3,7 +3,6 @@
 import logging
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from os import PathLike
 from typing import Any, ClassVar, Literal, overload
@@ -13,11 +12,13 @@ from botorch.models.gpytorch import GPyTorchModel
 from robustbo.driving.evaluators.outcome import Function
 from robustbo.driving.loop import drive
 from robustbo.driving.plan import Callback, Several, checked
-from robustbo.errors import ExhaustedWarning, JournalError, JournalExists, warn
+from robustbo.errors import ExhaustedWarning, warn
 from robustbo.loop.distinct import NOTHING_NEW
 from robustbo.loop.incumbent import Incumbent
 from robustbo.searchspace.region.region import Fixed, region_of
 from robustbo.searchspace.space import Space
+from robustbo.searchspace.tabular import warn_of_broken
+from robustbo.study.beginning import Prior, begun, measured_before, tell_before_all
 from robustbo.study.handing import as_of_now, given_out, line_of
 from robustbo.study.recording import Recording, own
 from robustbo.surrogates.names import SurrogateName
@@ -35,7 +36,6 @@ from robustbo.trials.settings import (
     Remeasure,
     Settings,
     default_num_initial,
-    differences,
     options_text,
 )
 from robustbo.trials.storage.line import Event
@@ -68,6 +68,8 @@ class Optimizer(Recording):
         failures: "learn" where trials fail, and keep away from there ("learn" unless said); or "ignore" that they do.
         committee_from: How many told values make "auto" a committee, which takes none of the `surrogate_options`.
         seed: Root of all randomness; drawn, logged and kept in the journal unless said.
+        prior_data: What was measured before: a data frame as for `tell_frame`, another journal or study (its told and
+            failed trials); recorded first, unless the journal has trials already.
         journal: A file, or the address of a database (``postgresql+psycopg://...#name``, ``sqlite:///lab.db#name``);
             each event is kept there before the call that caused it returns.
         if_exists: What to do where there is such a journal: "error", or "resume" it, if it was begun with the same
@@ -103,6 +105,7 @@ class Optimizer(Recording):
         failures: Failures | None = None,
         committee_from: int = COMMITTEE_FROM,
         seed: int | None = None,
+        prior_data: Prior | None = None,
         journal: str | PathLike[str] | None = None,
         if_exists: Literal["error", "resume"] = "error",
     ) -> None:
@@ -125,25 +128,13 @@ class Optimizer(Recording):
             seed=secrets.randbits(31) if seed is None else seed,
             committee_from=committee_from if surrogate == "auto" else None,
         )
-        try:
-            self._store = Store.create(settings, journal)
-        except JournalExists:
-            if if_exists == "error" or journal is None:
-                raise
-            self._store = Store.resume(journal, [name, settings.surrogate_options.get("cluster") or ""])
-            given = {"seed": seed, "num_initial": num_initial, "failures": failures}
-            unsaid = {name: getattr(self.settings, name) for name, value in given.items() if value is None}
-            self._check_settings(replace(settings, **unsaid))
-        else:
-            if seed is None:
-                log.warning("seed %d was drawn; give seed=%d to repeat this run", settings.seed, settings.seed)
-
-    def _check_settings(self, given: Settings) -> None:
-        """Raise a JournalError that names each setting that differs from the recorded one."""
-        if found := differences(given, self._store.settings):
-            raise JournalError(
-                "the settings must be those that the journal was begun with; they differ: " + "; ".join(found)
-            )
+        before = [] if prior_data is None else measured_before(space, direction, prior_data)
+        given = {"seed": seed, "num_initial": num_initial, "failures": failures}
+        drawn = [name for name, value in given.items() if value is None]
+        self._store = begun(settings, journal, if_exists=if_exists, drawn=drawn)
+        if before:
+            warn_of_broken(space, [params for params, *_ in before])
+            tell_before_all(self._store, before)
 
     @classmethod
     def begin(cls, settings: Settings, journal: str | PathLike[str]) -> "Optimizer":

@@ -54,7 +54,7 @@ def check_kept(space: Space, points: Sequence[Params]) -> None:
     _checked(list(enumerate(points)), check)
 
 
-def warn_of_broken(space: Space, points: Sequence[Params]) -> None:
+def warn_of_broken(space: Space, points: Iterable[Mapping[str, Any]]) -> None:
     """Say so where measured points break constraints."""
     for point in points:
         if broken := space.broken(point):

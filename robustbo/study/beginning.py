@@ -1,0 +1,96 @@
+"""How an optimization begins: with a new journal or an old one, and with what was measured before."""
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+from typing import Any, TypeAlias
+
+import pandas as pd
+
+from robustbo.errors import JournalError, JournalExists, SpaceError
+from robustbo.searchspace.space import Space
+from robustbo.searchspace.tabular import measurements_of, points_of
+from robustbo.study.handing import ended_rows, told
+from robustbo.study.study import Study
+from robustbo.trials.codec import opened
+from robustbo.trials.settings import Settings, differences
+from robustbo.trials.storage.line import Event
+from robustbo.trials.store import State, Store
+
+log = logging.getLogger("robustbo")
+
+Prior: TypeAlias = pd.DataFrame | Study | str | PathLike[str]  # a journal by its place
+Content = tuple[Mapping[str, Any], str, Mapping[str, Any]]  # point, kind of event, what else it holds
+
+
+def begun(settings: Settings, journal: str | PathLike[str] | None, *, if_exists: str, drawn: Iterable[str]) -> Store:
+    """What keeps an optimization: begun, or resumed where that is wanted and it has the same settings.
+
+    Args:
+        settings: As they are given.
+        journal: Where its journal is, or is to be.
+        if_exists: "error" or "resume".
+        drawn: The settings that nobody gave, which are those of an old journal.
+
+    Raises:
+        JournalError: If the journal exists and is not to be resumed, or was begun with other settings.
+    """
+    try:
+        store = Store.create(settings, journal)
+    except JournalExists:
+        if if_exists == "error" or journal is None:
+            raise
+    else:
+        if "seed" in drawn:
+            log.warning("seed %d was drawn; give seed=%d to repeat this run", settings.seed, settings.seed)
+        return store
+    store = Store.resume(journal, [settings.surrogate, settings.surrogate_options.get("cluster") or ""])
+    given = replace(settings, **{name: getattr(store.settings, name) for name in drawn})
+    if found := differences(given, store.settings):
+        raise JournalError(
+            "the settings must be those that the journal was begun with; they differ: " + "; ".join(found)
+        )
+    return store
+
+
+def measured_before(space: Space, direction: str, prior: Prior) -> list[Content]:
+    """The measurements in a data frame, in another journal, or in a study.
+
+    Of a journal or a study these are the trials that were told or have failed; what is excluded or pending is not.
+
+    Raises:
+        SpaceError: If any is no point of the space; the message tells of each.
+        ValueError: If the other optimization goes the other way.
+    """
+    if isinstance(prior, pd.DataFrame):
+        rows = measurements_of(space, prior, value="value", sd="sd", ignore_extra=False)
+        return [(params, *told(value, sd)) for params, value, sd in rows]
+    if not isinstance(prior, Study | str | PathLike):
+        raise TypeError(f"prior_data must be a data frame, a study, or a journal's file or address, got {prior!r}")
+    settings, history = (prior.settings, prior.history) if isinstance(prior, Study) else opened(prior)
+    if settings.direction != direction:
+        raise ValueError(
+            f"prior_data is of an optimization that is to {settings.direction}, this one is to {direction}"
+        )
+    trials = [trial for trial in history if trial.state in ("told", "failed")]
+    try:
+        points = points_of(space, [trial.params for trial in trials])
+    except SpaceError as error:
+        raise SpaceError(f"prior_data: {error}") from error
+    contents = [
+        ("tell", {"value": t.value, "sd": t.sd})
+        if t.state == "told"
+        else ("fail", {"reason": t.reason or "failed"} | ({} if t.retry is None else {"retry": t.retry}))
+        for t in trials
+    ]
+    return [(params, *content) for params, content in zip(points, contents, strict=True)]
+
+
+def tell_before_all(store: Store, contents: Sequence[Content]) -> None:
+    """Record measurements where nothing is recorded yet: all of them, or none."""
+
+    def first(state: State) -> Sequence[Event]:
+        return [] if len(state.history) else ended_rows(state.history, contents)
+
+    store.commit(first)

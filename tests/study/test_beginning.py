@@ -1,0 +1,76 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+import robustbo as rb
+
+SPACE = rb.Space(x=rb.Float(0.0, 1.0), kind=rb.Choice("a", "b"))
+
+
+def frame(count=4):
+    return pd.DataFrame({"x": np.linspace(0.1, 0.9, count), "kind": ["a", "b"] * (count // 2), "value": range(count)})
+
+
+def test_a_frame_is_told_first_and_counts_among_the_initial_points():
+    opt = rb.Optimizer(SPACE, seed=0, prior_data=frame(6), num_initial=6)
+    assert [(t.value, t.origin) for t in opt.history] == [(float(i), "user") for i in range(6)]
+    assert opt.ask().origin == "model"
+
+
+def test_another_journal_gives_its_told_and_failed_trials(tmp_path):
+    old = rb.Optimizer(SPACE, seed=0, journal=tmp_path / "old.jsonl")
+    a, b, c, _ = old.ask(4)
+    old.tell(a, 1.0, sd=0.5)
+    old.fail(b, "out of memory", retry=False)
+    old.tell(c, 2.0)
+    old.exclude(c)
+    for prior in (tmp_path / "old.jsonl", str(tmp_path / "old.jsonl"), old, rb.Study.resume(tmp_path / "old.jsonl")):
+        told, failed = rb.Optimizer(SPACE, seed=1, prior_data=prior).history
+        assert (told.params, told.value, told.sd) == (a.params, 1.0, 0.5)
+        assert (failed.params, failed.reason, failed.retry) == (b.params, "out of memory", False)
+
+
+def test_a_script_that_is_run_again_tells_nothing_twice(tmp_path):
+    def script():
+        return rb.Optimizer(SPACE, seed=0, prior_data=frame(), journal=tmp_path / "j.jsonl", if_exists="resume")
+
+    script().ask()
+    assert len(script().history) == 5
+
+
+def test_an_interrupted_beginning_is_made_good(tmp_path):
+    rb.Optimizer(SPACE, seed=0, journal=tmp_path / "j.jsonl")
+    again = rb.Optimizer(SPACE, seed=0, prior_data=frame(), journal=tmp_path / "j.jsonl", if_exists="resume")
+    assert len(again.history) == 4
+
+
+def test_a_row_that_is_no_point_is_named_and_no_journal_is_begun(tmp_path):
+    wrong = frame().assign(x=[0.1, 2.0, 0.3, 0.4])
+    with pytest.raises(rb.SpaceError, match="1 of 4 rows break a rule:\nrow 1: x: must lie in"):
+        rb.Optimizer(SPACE, prior_data=wrong, journal=tmp_path / "j.jsonl")
+    assert not (tmp_path / "j.jsonl").exists()
+
+
+def test_a_journal_of_another_space_is_refused(tmp_path):
+    old = rb.Optimizer(rb.Space(y=rb.Float(0.0, 1.0)), seed=0)
+    old.tell(old.ask(), 1.0)
+    with pytest.raises(rb.SpaceError, match=r"prior_data: .*y: no such parameter"):
+        rb.Optimizer(SPACE, prior_data=old)
+
+
+def test_one_that_goes_the_other_way_is_refused():
+    old = rb.Optimizer(SPACE, seed=0, direction="maximize")
+    with pytest.raises(ValueError, match="to maximize, this one is to minimize"):
+        rb.Optimizer(SPACE, prior_data=old)
+
+
+def test_anything_else_is_refused():
+    with pytest.raises(TypeError, match="prior_data must be a data frame, a study, or a journal's file or address"):
+        rb.Optimizer(SPACE, prior_data=[1, 2])
+
+
+def test_a_value_where_a_constraint_is_broken_is_kept_with_a_warning():
+    space = rb.Space(x=rb.Float(0.0, 1.0), y=rb.Float(0.0, 1.0), constraints=["x + y <= 1"])
+    with pytest.warns(rb.SpaceWarning, match=r"breaks 'x \+ y <= 1'; it is kept"):
+        opt = rb.Optimizer(space, seed=0, prior_data=pd.DataFrame({"x": [0.9], "y": [0.9], "value": [1.0]}))
+    assert len(opt.history) == 1
