@@ -141,7 +141,8 @@ class Search:
                 x = maximize(function, self.fitted.space)
                 finite(*x.tolist())
                 return self.fitted.space.from_unit(decode(self.fitted.space, x.unsqueeze(0))[0])
-            return restricted.maximize(partial(self._score, function), self.region, self._best(), self.seed)
+            with drawing_nothing() if self.fitted.is_ours else nullcontext():
+                return restricted.maximize(partial(self._score, function), self.region, self._best(), self.seed)
 
     def values_at(self, rows: Sequence[Sequence[float]]) -> Tensor:
         """The acquisition function at ``m`` unit-cube rows, where not every point will do."""

@@ -29,6 +29,7 @@ CLIMBS = 3
 APART = 0.05  # of the unit interval: from nearer starts climbs end at the same place
 ROUNDS = 4  # of continuous and discrete climbs in turn
 STEPS = 30  # of one climb
+ENOUGH = 1e-4  # nats that a step of a climb gains, after which it ends
 GAIN = 1e-6  # of a score, in nats, below which a round was the last
 BACK = (0.0, 1e-9, 1e-7, 1e-5, 1e-3, 0.1, 1.0)  # shares of the way back to the start, at which it is in the region
 
@@ -153,7 +154,7 @@ def _along_continuous(score: Score, region: Region, row: Tensor, value: float) -
             method="SLSQP",
             bounds=[(0.0, 1.0)] * len(columns),
             constraints=[kept] if has_any else [],
-            options={"maxiter": STEPS, "ftol": 1e-6},
+            options={"maxiter": STEPS, "ftol": ENOUGH},
         )
     there = torch.as_tensor(found.x).clamp(0.0, 1.0)
     for share in BACK:
