@@ -19,7 +19,7 @@ from robustbo.determinism.isolation import drawing_in_python, drawing_nothing
 from robustbo.loop import restricted
 from robustbo.loop.fit import Fitted
 from robustbo.loop.ladder import finite
-from robustbo.loop.log_ei import NUM_SAMPLES, LogNEI, LogViable, StudentTLogExpectedImprovement, is_student_t
+from robustbo.loop.log_ei import NUM_SAMPLES, LogNEI, LogViable, StudentTLogExpectedImprovement, is_student_t, thinned
 from robustbo.loop.observations import Row
 from robustbo.loop.viability import Viability
 from robustbo.searchspace.encoding import categories, decode, discrete, encode, varying
@@ -35,7 +35,7 @@ from robustbo.trials.settings import ACQUISITIONS
 NUM_RESTARTS = 4
 RAW_SAMPLES = 256
 CHUNK = 256  # points whose acquisition is computed at once
-FEW, MANY = 4096, 2048  # points of a longer list are computed so many at once
+MANY = 2048  # points of a longer list: these are computed exactly
 MOST_MOVED = 32  # points measured with other values of what is fixed now, that count as known here
 NEARBY = {"sample_around_best": True}  # as many again, near the best posterior means: a narrow maximum lies there
 
@@ -147,9 +147,16 @@ class Search:
     def values_at(self, rows: Sequence[Sequence[float]]) -> Tensor:
         """The acquisition function at ``m`` unit-cube rows, where not every point will do."""
         with self._apart(), quiet(), torch.no_grad():
-            function = self._function()
-            parts = self.fitted.encoded(rows).unsqueeze(-2).split(CHUNK if len(rows) <= FEW else MANY)
-            return torch.cat([function(part) for part in parts])
+            return self._score(self._function(), torch.tensor(rows, dtype=torch.float64))
+
+    def best_of(self, rows: Tensor) -> int:
+        """Which of ``m`` unit-cube rows it is greatest at; of many, of those that a coarser function finds best."""
+        with self._apart(), quiet(), torch.no_grad():
+            function, among = self._function(), torch.arange(len(rows))
+            if len(rows) > MANY:
+                with thinned(function):
+                    among = self._score(function, rows, MANY).topk(MANY, sorted=False).indices.sort().values
+            return int(among[self._score(function, rows[among]).argmax()])
 
     @contextmanager
     def _apart(self) -> Iterator[None]:
@@ -174,8 +181,9 @@ class Search:
     def _samples(self) -> int:
         return seeds.derive(self.seed, 0, "samples") % 2**31
 
-    def _score(self, function: AcquisitionFunction, rows: Tensor) -> Tensor:
-        return torch.cat([function(part.unsqueeze(-2)) for part in encode(self.fitted.space, rows).split(CHUNK)])
+    def _score(self, function: AcquisitionFunction, rows: Tensor, at_once: int = CHUNK) -> Tensor:
+        parts = self.fitted.encoded(rows).unsqueeze(-2).split(at_once)
+        return torch.cat([function(part) for part in parts])
 
     def _best(self) -> Tensor:
         """Points of a restricted region, the best first: those measured, with what is fixed as it is now."""

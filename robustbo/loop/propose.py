@@ -1,6 +1,9 @@
 """The new point that a fitted surrogate proposes: where the acquisition function is greatest, and nobody measures."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
 
 from robustbo.loop.acquisition import Search
 from robustbo.loop.distinct import free_points, is_taken
@@ -8,7 +11,7 @@ from robustbo.loop.fit import Fitted
 from robustbo.loop.observations import Data, Row
 from robustbo.loop.viability import Viability
 from robustbo.searchspace.parameters import Value
-from robustbo.trials.trial import point_of
+from robustbo.trials.history import Trial
 
 
 def search(
@@ -34,18 +37,27 @@ def propose(searching: Search, data: Data, seed: Callable[[str], int]) -> dict[s
         data: All trials.
         seed: Of each purpose.
     """
-    taken = {trial.point for trial in (*data.pending, *data.barred)}
-    if data.region.listed is None:
+    if data.region.listed:
+        free = _free(data, data.trials if data.space.is_pool else (*data.pending, *data.barred))
+        free = free if len(free) else _free(data, (*data.pending, *data.barred))
+        if len(free):
+            return data.region.listed[int(free[searching.best_of(data.region.rows[free])])]
+    else:
         point = searching.next_point()
         if not is_taken(data, point):
             return point
-        others = free_points(data.region, taken, seed("others"))
-    else:
-        asked = {trial.point for trial in data.trials} if data.space.is_pool else taken
-        others = [point for point in data.region.listed if point_of(point) not in asked]
-        others = others or free_points(data.region, taken, seed("others"))
+    others = free_points(data.region, {trial.point for trial in (*data.pending, *data.barred)}, seed("others"))
     found = searching.values_at([data.space.to_unit(other) for other in others])
     return others[int(found.argmax())]
+
+
+def _free(data: Data, taken: Sequence[Trial]) -> Tensor:
+    """The numbers of the listed points where none of these trials is."""
+    is_free = torch.ones(len(data.region.rows), dtype=torch.bool)
+    for trial in taken:
+        if (number := data.region.number_of(trial.params)) is not None:
+            is_free[number] = False
+    return is_free.nonzero().squeeze(-1)
 
 
 def unknown_rows(data: Data, fitted: Fitted) -> list[Row]:

@@ -81,3 +81,8 @@ def checked(parameter: Any, name: str, column: Sequence[Value], labels: Sequence
         except SpaceError as error:
             raise SpaceError(f"row {labels[i]}: {error}") from None
     return found
+
+
+def as_floats(parameter: Parameter, column: Sequence[Any]) -> Sequence[Value]:
+    """A column's values, which the parameter was made of: as floats where it is a real one."""
+    return list(map(float, column)) if isinstance(parameter, Float) else column

@@ -11,7 +11,16 @@ import numpy as np
 import pandas as pd
 
 from robustbo.errors import SpaceError
-from robustbo.searchspace.listing import Row, check_cells, check_different, checked, key_of, parameter_of, plain_rows
+from robustbo.searchspace.listing import (
+    Row,
+    as_floats,
+    check_cells,
+    check_different,
+    checked,
+    key_of,
+    parameter_of,
+    plain_rows,
+)
 from robustbo.searchspace.parameters import Choice, Parameter, Value
 from robustbo.searchspace.space import Space
 from robustbo.validation import plain_scalar
@@ -64,7 +73,10 @@ class Pool(Space):
             raise SpaceError("a pool needs at least one row, got none")
         columns = list(zip(*rows, strict=True))
         made = {n: given.get(n) or parameter_of(n, column) for n, column in zip(names, columns, strict=True)}
-        plain = [checked(made[n], n, column, labels) for n, column in zip(names, columns, strict=True)]
+        plain = [
+            checked(made[n], n, column, labels) if n in given else as_floats(made[n], column)
+            for n, column in zip(names, columns, strict=True)
+        ]
         rows = list(zip(*plain, strict=True))
         check_different(names, rows, labels)
         object.__setattr__(self, "rows", tuple(rows))

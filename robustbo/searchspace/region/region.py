@@ -14,6 +14,7 @@ from robustbo.searchspace.columns import cell, is_continuous, middle, numbers, p
 from robustbo.searchspace.constraints.constraint import Constraint
 from robustbo.searchspace.constraints.equations import Dependent, solved
 from robustbo.searchspace.constraints.system import check_together
+from robustbo.searchspace.listing import key_of
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.region.dependent import ROUNDING, coordinates, nearest_value
@@ -171,8 +172,7 @@ class Region:
     def listed(self) -> list[dict[str, Value]] | None:
         """All its points, where they are not too many; None else."""
         if isinstance(self.space, Pool):
-            points = map(self.space.point, range(self.space.size))
-            return [point for point in points if self.contains(point)]
+            return [self.space.point(i) for i in self._chosen]
         if not self.is_restricted and not self.space.is_conditional:
             return None
         levels = [self.space.parameters[i][1].levels for i in self.free]
@@ -195,8 +195,33 @@ class Region:
 
     @cached_property
     def rows(self) -> Tensor:
-        """The unit-cube rows of those that are `listed`."""
-        return torch.tensor([self.space.to_unit(point) for point in self.listed or ()], dtype=torch.float64)
+        """The unit-cube rows of those that are `listed`: ``n x d``."""
+        if isinstance(self.space, Pool):
+            return torch.from_numpy(self.space.unit)[self._chosen]
+        rows = [self.space.to_unit(point) for point in self.listed or ()]
+        return torch.tensor(rows, dtype=torch.float64).reshape(len(rows), len(self.space))
+
+    @cached_property
+    def _chosen(self) -> list[int]:
+        """The rows of a pool that belong to it."""
+        assert isinstance(self.space, Pool)
+        chosen = list(range(self.space.size))
+        if self.space.constraints:
+            keeps = self.holds(torch.from_numpy(self.space.unit)).tolist()
+            chosen = [i for i in chosen if keeps[i]]
+        if self.fixed:
+            columns = [(self._columns[name], value) for name, value in self.fixed]
+            rows = self.space.rows
+            chosen = [i for i in chosen if all(rows[i][column] == value for column, value in columns)]
+        return chosen
+
+    @cached_property
+    def _numbers(self) -> dict[tuple[tuple[bool, Value], ...], int]:
+        return {key_of(point.values()): i for i, point in enumerate(self.listed or ())}
+
+    def number_of(self, params: Mapping[str, Any]) -> int | None:
+        """Which of those that are `listed` a point is."""
+        return self._numbers.get(key_of(params.values()))
 
     def at(self, index: int) -> dict[str, Value]:
         """Point number ``index`` of those that can be counted."""
