@@ -1,45 +1,73 @@
 """Unit-cube rows as columns of values, many at once: what constraints are computed from, and its derivatives."""
 
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
 
-from robustbo.searchspace.parameters import Float, Int, Parameter
+from robustbo.searchspace.parameters import MAX_LEVELS, Float, Int, Parameter
 from robustbo.searchspace.parameters.listed import key
 from robustbo.searchspace.space import Space
 
 
 def is_continuous(parameter: Parameter) -> bool:
     """Whether it is searched as if any number would do."""
-    return parameter.levels is None
+    return parameter.count is None or parameter.count > MAX_LEVELS
+
+
+class Cells(NamedTuple):
+    """The cells of a parameter's unit interval, by the number of its value.
+
+    Attributes:
+        edges: Where all but the first begin.
+        middles: Their coordinates.
+        numbers: Their values; NaN where these are no numbers.
+    """
+
+    edges: Tensor
+    middles: Tensor
+    numbers: Tensor
+
+
+@lru_cache(maxsize=1024)
+def cells(parameter: Parameter) -> Cells:
+    """Those of a parameter with `levels`."""
+    every = range(parameter.count or 1)
+    if isinstance(parameter, Int):
+        edges = [parameter.to_unit(parameter.nth(k) + (parameter.step or 1) / 2) for k in every[:-1]]
+    else:
+        edges = [k / len(every) for k in every[1:]]
+    values = [math.nan if parameter.interval is None else float(parameter.nth(k) or 0) for k in every]
+    return Cells(*(torch.tensor(each or [], dtype=torch.float64) for each in (edges, parameter.levels, values)))
 
 
 def cell(parameter: Parameter, u: Tensor) -> Tensor:
     """The number of the value in whose cell each unit coordinate lies; of a parameter with `levels`."""
     if isinstance(parameter, Int):
-        step = parameter.step or 1
-        edges = [parameter.to_unit(parameter.nth(k) + step / 2) for k in range(parameter.count - 1)]
-        return torch.bucketize(u.detach().contiguous(), torch.tensor(edges, dtype=u.dtype), right=True)
+        return torch.bucketize(u.detach().contiguous(), cells(parameter).edges, right=True)
     return (u * (parameter.count or 1)).floor().clamp(0, (parameter.count or 1) - 1).long()
 
 
 def middle(parameter: Parameter, index: Tensor) -> Tensor:
     """The unit coordinates of the values of these numbers."""
-    return torch.tensor(parameter.levels, dtype=torch.float64)[index]
+    return cells(parameter).middles[index]
 
 
 def numbers(parameter: Parameter, u: Tensor) -> Tensor:
     """The values at unit coordinates; of a continuous one not rounded, with derivatives."""
     if not is_continuous(parameter):
-        levels = range(parameter.count or 1)
-        return torch.tensor([float(parameter.nth(k)) for k in levels], dtype=u.dtype)[cell(parameter, u)]  # type: ignore[arg-type]
-    if isinstance(parameter, Float) and parameter.count is None:
-        if parameter.log:
-            return parameter.low * (u * torch.log(torch.tensor(parameter.high / parameter.low, dtype=u.dtype))).exp()
-        return parameter.low + u * (parameter.high - parameter.low)
-    exact = [float(parameter.from_unit(each)) for each in u.detach().reshape(-1).tolist()]  # type: ignore[arg-type]
-    low, high = parameter.interval or (0.0, 1.0)
-    smooth = low * (u * torch.log(u.new_tensor(high / low))).exp() if parameter.log else low + u * (high - low)  # type: ignore[union-attr]
+        return cells(parameter).numbers[cell(parameter, u)]
+    if isinstance(parameter, Float):
+        return _between(u, parameter.low, parameter.high, parameter.log)
+    exact = [float(parameter.from_unit(each) or 0) for each in u.detach().reshape(-1).tolist()]
+    smooth = _between(u, *(parameter.interval or (0.0, 1.0)), getattr(parameter, "log", False))
     return smooth + (u.new_tensor(exact).reshape(u.shape) - smooth).detach()
+
+
+def _between(u: Tensor, low: float, high: float, is_log: bool) -> Tensor:
+    return low * (u * math.log(high / low)).exp() if is_log else low + u * (high - low)
 
 
 def values(space: Space, U: Tensor, names: set[str]) -> dict[str, Tensor]:
