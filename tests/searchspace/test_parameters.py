@@ -226,3 +226,9 @@ def test_bounds_may_be_any_numbers(parameter):
     (_, checked), *_ = space.parameters
     for u in (0.0, 0.37, 1.0, *(checked.levels or ())):
         assert_exact(checked, checked.from_unit(u))
+
+
+def test_the_values_of_a_float_in_whole_steps_are_floats():
+    whole = Float(0, 3, step=1)
+    assert [type(whole.nth(index)) for index in range(4)] == [float] * 4
+    assert type(whole.from_unit(0.4)) is type(whole.validate("x", 2)) is float

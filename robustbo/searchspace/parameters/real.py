@@ -65,7 +65,7 @@ class Float(Conditional):
             )
 
     def _at(self, index: int, step: float) -> float:
-        return round(self.low + index * step, DIGITS - math.floor(math.log10(max(step, abs(self.low) * 1e-3))))
+        return round(float(self.low) + index * step, DIGITS - math.floor(math.log10(max(step, abs(self.low) * 1e-3))))
 
     def validate(self, name: str, value: Any) -> float:
         """The value as a float; a `SpaceError` if it is not a number within the bounds, or misses the steps."""
