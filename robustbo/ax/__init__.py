@@ -6,6 +6,7 @@ Importing this registers our classes with Ax's storage, so that clients that use
 """
 
 from robustbo.ax.client import Best, best, complete, failures, next_repeat, outliers
-from robustbo.ax.strategy import client_for, generation_strategy
+from robustbo.ax.new_client import client_for
+from robustbo.ax.strategy import generation_strategy
 
 __all__ = ["Best", "best", "client_for", "complete", "failures", "generation_strategy", "next_repeat", "outliers"]

@@ -7,7 +7,8 @@ from weakref import WeakKeyDictionary
 
 import pandas as pd
 
-from robustbo.ax.experiment import history_of, objective_of, objectives_of, runs_of, space_of
+from robustbo.ax.experiment import history_of, objective_of, objectives_of, runs_of
+from robustbo.ax.space import space_of
 from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
 from robustbo.loop.failures import failures as failed
@@ -30,7 +31,10 @@ FITS: WeakKeyDictionary[Any, FitCache] = WeakKeyDictionary()  # by client, as lo
 
 
 class Best(NamedTuple):
-    """The best arm among those tried, with posterior mean and standard deviation of the objective there."""
+    """The best arm among those tried, with posterior mean and standard deviation of the objective there.
+
+    With fixed parameters, ``parameters`` are those of the arm but for these, and so are mean and deviation.
+    """
 
     trial_index: int
     arm_name: str
@@ -39,14 +43,20 @@ class Best(NamedTuple):
     sd: float
 
 
-def best(client: Any) -> Best:
+def best(client: Any, fixed_parameters: Mapping[str, Any] | None = None) -> Best:
     """The best arm tried, never one whose every value looks wrong.
 
-    By the surrogate of the client's strategy, or by relevance pursuit where that is none of ours.
+    By the surrogate of the client's strategy, or by relevance pursuit where that is none of ours. One that breaks a
+    parameter constraint (of those added later) is the best only where all do.
+
+    Args:
+        client: An Ax client; it is only read.
+        fixed_parameters: Values of some parameters: the arm that is best when it is changed to these.
 
     Raises:
         ValueError: If there is not one objective, there are outcome constraints (whose models Ax has, not we), or
-            nothing has been measured.
+            nothing has been measured; or the fixed parameters are none of the search space.
+        FitError: If parameters are fixed and no surrogate can be fitted.
     """
     experiment = client._experiment
     metric, direction = objective_of(experiment)
@@ -54,9 +64,11 @@ def best(client: Any) -> Best:
         raise ValueError("best must not have outcome constraints to meet; ask client.get_best_parameterization()")
     space = space_of(experiment)
     runs = runs_of(experiment, space, metric)
-    found = incumbent(_settings(client, space, direction), history_of(runs), _fits(client))
+    fixed = space.partial(fixed_parameters or {})
+    found = incumbent(_settings(client, space, direction), history_of(runs), _fits(client), fixed)
     run = runs[found.trial.number]
-    return Best(run.trial_index, run.arm_name, run.params, found.mean, found.sd)
+    params = run.params if found.moved is None else dict(found.moved)
+    return Best(run.trial_index, run.arm_name, params, found.mean, found.sd)
 
 
 def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
@@ -165,6 +177,7 @@ def next_repeat(
     max_repeats: int = DEFAULT_MAX_REPEATS,
     failures: Failures = "learn",
     seed: int = 0,
+    fixed_parameters: Mapping[str, Any] | None = None,
 ) -> dict[str, Any] | None:
     """The parameters of an earlier trial whose re-evaluation is worth more than a new point; None if none is.
 
@@ -173,7 +186,8 @@ def next_repeat(
 
     Ax's generation nodes propose new arms and never one that the experiment has, so this is asked before
     `Client.get_next_trials`, and answered by `Client.attach_trial`. It decides as `Optimizer.ask` does, from the
-    surrogate alone: what Ax's own model had expected is not known.
+    surrogate alone: what Ax's own model had expected is not known. An arm that breaks a parameter constraint is not
+    repeated.
 
     Args:
         client: An Ax client with one objective; it is only read.
@@ -183,9 +197,11 @@ def next_repeat(
         max_repeats: How many measurements more one point may get.
         failures: "learn" which failed trials may be flakes; or "ignore" them all.
         seed: Of the comparison with a new point.
+        fixed_parameters: Values that an arm must have to be repeated now, as in `Client.get_next_trials`.
 
     Raises:
-        ValueError: If the experiment has several objectives, or a parameter of another kind.
+        ValueError: If the experiment has several objectives, or a parameter of another kind; or the fixed parameters
+            are none of the search space.
 
     Example:
         >>> def next_trial(client):
@@ -202,7 +218,8 @@ def next_repeat(
     history = history_of(runs)
     if not history.having("told"):
         return None
-    repeats = step(settings, history, len(history), _fits(client)).repeats
+    fixed = space.partial(fixed_parameters or {})
+    repeats = step(settings, history, len(history), _fits(client), fixed).repeats
     return None if repeats is None else dict(runs[repeats].params)
 
 

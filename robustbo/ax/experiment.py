@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, cast
 
 from robustbo.errors import SpaceError
-from robustbo.searchspace.parameters import Choice, Float, Int, Parameter, Value
+from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.space import Space
 from robustbo.trials.history import History
 from robustbo.trials.settings import Direction
@@ -35,15 +35,6 @@ class Run(NamedTuple):
     sd: float | None
     is_over: bool
     origin: str
-
-
-def space_of(experiment: Any) -> Space:
-    """The search space, without its constraints.
-
-    Raises:
-        ValueError: If a parameter is of another kind.
-    """
-    return Space.from_dict(dict(_parameters(experiment.search_space)))
 
 
 def objective_of(experiment: Any) -> tuple[str, Direction]:
@@ -79,14 +70,17 @@ def runs_of(experiment: Any, space: Space, *metrics: str) -> list[Run]:
     return list(_runs(experiment, space, [_found(experiment, metric) for metric in metrics]))
 
 
-def ended_arms(experiment: Any) -> Iterator[tuple[Any, bool]]:
-    """The arms that have ended, wherever they are, and whether each gave a value of every objective, by trial."""
+def ended_arms(experiment: Any) -> Iterator[tuple[Any, Any, bool]]:
+    """The arms that have ended, wherever they are, by trial: what Ax notes of each, and whether it gave a value.
+
+    That is, of every objective.
+    """
     found = [_found(experiment, metric) for metric in objectives_of(experiment)]
     for index, trial in sorted(experiment.trials.items()):
         for arm in trial.arms:
             value, _ = _value(trial, arm, [values.get((index, arm.name)) for values in found])
             if value is not None or _is_over(trial):
-                yield arm, value is not None
+                yield arm, trial._get_candidate_metadata(arm.name), value is not None
 
 
 Found = dict[tuple[int, str], tuple[float, float]]  # mean and standard error by trial and arm
@@ -102,7 +96,7 @@ def _runs(experiment: Any, space: Space, found: Sequence[Found]) -> Iterator[Run
     for index, trial in sorted(experiment.trials.items()):
         for arm in trial.arms:
             try:
-                point = space.validate({name: arm.parameters[name] for name in space.names})
+                point = space.validate({name: arm.parameters[name] for name in space.names if name in arm.parameters})
             except SpaceError:
                 continue
             value, sd = _value(trial, arm, [values.get((index, arm.name)) for values in found])
@@ -142,22 +136,10 @@ def history_of(runs: Sequence[Run]) -> History:
     history, first = History(), dict[tuple[Any, ...], int]()
     for number, run in enumerate(runs):
         event: dict[str, Any] = {"event": "ask", "trial": number, "params": run.point, "origin": run.origin}
-        earlier = first.setdefault(tuple(run.point.values()), number)
+        earlier = first.setdefault(tuple(run.point.items()), number)
         history = history.apply(event if earlier == number else event | {"repeats": earlier})
         if run.value is not None:
             history = history.apply({"event": "tell", "trial": number, "value": run.value, "sd": run.sd})
         elif run.is_over:
             history = history.apply({"event": "fail", "trial": number, "reason": "no data"})
     return history
-
-
-def _parameters(search_space: Any) -> Iterator[tuple[str, Parameter]]:
-    for name, parameter in search_space.parameters.items():
-        if hasattr(parameter, "lower"):
-            low, high, is_log = parameter.lower, parameter.upper, bool(parameter.log_scale)
-            is_whole = parameter.parameter_type.name == "INT"
-            yield name, Int(int(low), int(high), is_log) if is_whole else Float(float(low), float(high), is_log)
-        elif hasattr(parameter, "values"):
-            yield name, Choice(*parameter.values)
-        elif not hasattr(parameter, "value"):  # a fixed one has one and is no dimension
-            raise ValueError(f"{name} must be a range, a choice or fixed, got {parameter!r}")

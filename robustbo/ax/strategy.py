@@ -12,8 +12,6 @@ from ax.adapter.registry import Generators, MBM_X_trans
 from ax.adapter.transforms.base import Transform
 from ax.adapter.transforms.derelativize import Derelativize
 from ax.adapter.transforms.standardize_y import StandardizeY
-from ax.api.client import Client
-from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
 from ax.core.trial_status import TrialStatus
 from ax.generation_strategy.generation_node import GenerationNode
 from ax.generation_strategy.generation_strategy import GenerationStrategy
@@ -38,8 +36,6 @@ from robustbo import seeds
 from robustbo.ax.viability import OPTION, HandOverFailures, Viable
 from robustbo.determinism.isolation import seeded
 from robustbo.determinism.surroundings import pinned
-from robustbo.searchspace.parameters import Choice, Float, Ordinal, Parameter
-from robustbo.searchspace.space import Space
 from robustbo.surrogates.common.contract import outcome_class, quiet
 from robustbo.surrogates.registry import SURROGATES, check_options, model_class
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
@@ -187,41 +183,6 @@ def generation_strategy(
             GenerationNode("Sobol", [first], _enough(initial), should_deduplicate=True),
             GenerationNode("robustbo", [robust], should_deduplicate=True),
         ],
-    )
-
-
-def client_for(space: Space, direction: str, metric: str, seed: int | None = None) -> Client:
-    """An Ax client for a space of ours and one objective.
-
-    Args:
-        space: Its parameters become Ax's; the values of a Choice must be of one type.
-        direction: "minimize" or "maximize".
-        metric: The objective's name.
-        seed: Ax's random seed.
-
-    Raises:
-        ValueError: If the values of a Choice are of several types.
-    """
-    client = Client(random_seed=seed)
-    client.configure_experiment([_config(name, parameter) for name, parameter in space.parameters])
-    client.configure_optimization(objective=metric if direction == "maximize" else f"-{metric}")
-    return client
-
-
-def _config(name: str, parameter: Parameter) -> RangeParameterConfig | ChoiceParameterConfig:
-    if isinstance(parameter, Choice | Ordinal):
-        kinds = sorted({type(value).__name__ for value in parameter.values})
-        if len(kinds) > 1:
-            raise ValueError(f"{name} must have values of one type for Ax, got {kinds}")
-        is_ordered = isinstance(parameter, Ordinal)
-        return ChoiceParameterConfig(
-            name=name, parameter_type=kinds[0], values=list(parameter.values), is_ordered=is_ordered
-        )
-    return RangeParameterConfig(
-        name=name,
-        parameter_type="float" if isinstance(parameter, Float) else "int",
-        bounds=(parameter.low, parameter.high),
-        scaling="log" if parameter.log else None,
     )
 
 

@@ -49,14 +49,15 @@ def _ended(adapter: Any) -> Ended | None:
     """How the arms ended; None where none has failed."""
     space = adapter._search_space.clone()
     space.set_parameter_constraints([])
-    arms = [(arm, ok) for arm, ok in ended_arms(adapter._experiment) if space.check_membership(arm.parameters)]
-    if all(ok for _, ok in arms):
+    arms = [each for each in ended_arms(adapter._experiment) if space.check_membership(each[0].parameters)]
+    if all(ok for _, _, ok in arms):
         return None
-    features = [ObservationFeatures.from_arm(arm) for arm, _ in arms]
+    # What is noted has the values that the model gave to parameters that do not exist there.
+    features = [ObservationFeatures.from_arm(arm, metadata=dict(noted or {})) for arm, noted, _ in arms]
     for transform in adapter.transforms.values():
         features = transform.transform_observation_features(features)
     X = adapter._transform_observation_features(features).to(torch.float64)
-    return Ended(X, tuple(ok for _, ok in arms))
+    return Ended(X, tuple(ok for *_, ok in arms))
 
 
 class Viable(LogViable):

@@ -9,7 +9,8 @@ from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
 
 from robustbo.ax import best, failures, generation_strategy, next_repeat
 from robustbo.ax import client as module
-from robustbo.ax.experiment import history_of, runs_of, space_of
+from robustbo.ax.experiment import history_of, runs_of
+from robustbo.ax.space import space_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # what Ax and its libraries say to their own developers
 

@@ -137,7 +137,7 @@ def test_who_counts_and_who_does_not():
     made.mark_trial_abandoned(attached[6])
     for index, told in values.items():
         made.complete_trial(index, told)
-    arms = [(arm.parameters["x"], ok) for arm, ok in ended_arms(made._experiment)]
+    arms = [(arm.parameters["x"], ok) for arm, _, ok in ended_arms(made._experiment)]
     assert arms == [(0.1, True), (0.2, False), (0.2, True), (1.5, False), (0.6, False), (0.7, False)]
     table = failures(made)
     assert table["trial_index"].tolist() == [attached[1], attached[5], attached[6]]
