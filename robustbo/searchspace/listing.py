@@ -23,7 +23,7 @@ def plain_rows(frame: pd.DataFrame) -> list[Row]:
 
 def check_cells(names: Sequence[str], rows: Sequence[Row], labels: Sequence[Any]) -> None:
     """Raise a `SpaceError` that names the rows if cells are missing, or no values of a parameter."""
-    for name, column in zip(names, zip(*rows, strict=True), strict=True):
+    for name, column in zip(names, zip(*rows, strict=True), strict=True) if rows else ():
         missing = [labels[i] for i, v in enumerate(column) if v is None or v is pd.NA or v is pd.NaT or v != v]
         if missing:
             raise SpaceError(f"{name}: every cell of a pool must have a value, it is missing in {_some(missing)}")
