@@ -121,6 +121,7 @@ WITHIN = {
 LATE = {
     "__init__.py",
     "cli/app.py",
+    "cli/beginning.py",
     "cli/study.py",
     "cli/terminal.py",
     "report/canvas.py",

@@ -1,4 +1,4 @@
-"""The command line: runs here, single optimizations in `robustbo.cli.study`.
+"""The command line: runs here, single optimizations in `robustbo.cli.beginning` and `robustbo.cli.study`.
 
 Results go to stdout, logs and progress bars to stderr. Heavy imports happen inside the commands, so that ``--help``
 answers at once.
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from robustbo.cli import beginning, terminal
 from robustbo.cli import study as cli_study
-from robustbo.cli import terminal
 from robustbo.cli.study import FormatOption, Journal
 from robustbo.cli.terminal import Format
 from robustbo.errors import RobustBOError
@@ -227,6 +227,7 @@ def list_(format_: FormatOption = Format.table) -> None:
     terminal.rows(listing(), format_)
 
 
+app.registered_commands += beginning.commands.registered_commands
 app.registered_commands += cli_study.commands.registered_commands
 
 

@@ -2,10 +2,9 @@
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import Any
 
 from robustbo.errors import RobustBOError
 
@@ -19,15 +18,6 @@ def mendable() -> Iterator[None]:
         yield
     except (ValueError, TypeError) as error:
         raise RobustBOError(str(error)) from error
-
-
-def parameters(file: IO[bytes]) -> Any:
-    """The parameters in a file, by name, as `Space.from_dict` takes them."""
-    kind, load = ("TOML", tomllib.load) if file.name.endswith(".toml") else ("JSON", json.load)
-    try:
-        return load(file)
-    except ValueError as error:
-        raise ValueError(f"{file.name}: cannot be read as {kind}: {error}") from None
 
 
 def json_object(name: str, text: str) -> dict[str, Any]:

@@ -10,13 +10,16 @@ from typing import Annotated, Any
 import typer
 
 from robustbo.cli import terminal
-from robustbo.cli.arguments import json_object, mendable, only_value, parameters, seconds, trial_and_value
+from robustbo.cli.arguments import json_object, mendable, only_value, seconds, trial_and_value
 from robustbo.cli.terminal import Format
-from robustbo.errors import JournalExists
 
 JOURNAL_HELP = "The journal: a file, or a study in a database (postgresql://...#name)."
 Journal = Annotated[str, typer.Argument(metavar="JOURNAL", help=JOURNAL_HELP, show_default=False)]
 TrialArgument = Annotated[int, typer.Argument(metavar="TRIAL", help="Its number.", show_default=False)]
+FixedOption = Annotated[
+    list[str] | None,
+    typer.Option("--fixed", metavar="NAME=VALUE", help="A value that cannot be chosen now; may be repeated."),
+]
 SdOption = Annotated[float | None, typer.Option(help="Standard deviation of the value's noise, where known.")]
 FormatOption = Annotated[Format, typer.Option("--format", help="How to write the result.")]
 NEGATIVE = {"ignore_unknown_options": True}  # a negative value looks like one
@@ -25,52 +28,11 @@ commands = typer.Typer(no_args_is_help=True, add_completion=False)
 
 
 @commands.command()
-def create(
-    journal: Journal,
-    space: Annotated[
-        typer.FileBinaryRead,
-        typer.Argument(metavar="SPACE", help='TOML, or JSON like {"x": {"kind": "float", "low": 0, "high": 1}, ...}.'),
-    ],
-    direction: Annotated[str | None, typer.Option(help="minimize (unless said) or maximize.")] = None,
-    surrogate: Annotated[str | None, typer.Option(help="auto unless said; see `robustbo list`.")] = None,
-    surrogate_options: Annotated[str | None, typer.Option(metavar="JSON", help="Its options.")] = None,
-    acquisition: Annotated[str | None, typer.Option(help="auto, qLogNEI, qLogEI, LogEI or sobol.")] = None,
-    num_initial: Annotated[int | None, typer.Option(help="How many space-filling points come first.")] = None,
-    remeasure: Annotated[str | None, typer.Option(help="promising, suspicious or never.")] = None,
-    max_repeats: Annotated[int | None, typer.Option(help="How many replicates one point may get.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Of all that is random; drawn unless said.")] = None,
-    if_exists: Annotated[str, typer.Option(help="error, or resume: go on, if the settings are the same.")] = "error",
-) -> None:
-    """Begin an optimization."""
-    from robustbo.optimizer import Optimizer
-    from robustbo.searchspace.space import Space
-    from robustbo.trials.storage.places import shown
-
-    given: dict[str, Any] = {"direction": direction, "surrogate": surrogate, "acquisition": acquisition}
-    given |= {"num_initial": num_initial, "remeasure": remeasure, "max_repeats": max_repeats, "seed": seed}
-    with mendable():
-        if surrogate_options is not None:
-            given["surrogate_options"] = json_object("--surrogate-options", surrogate_options)
-        given_space = parameters(space)
-        try:
-            made = Space.from_dict(given_space)
-        except ValueError as error:
-            raise ValueError(f"{space.name}: {error}") from None
-        options = {key: value for key, value in given.items() if value is not None}
-        try:
-            opt = Optimizer(made, journal=journal, **{"if_exists": if_exists, **options})
-        except JournalExists:
-            raise JournalExists(f"{shown(journal)}: exists; --if-exists resume goes on with it") from None
-    s = opt.settings
-    first = f"{s.num_initial} space-filling points come first" if not len(opt.history) else f"{len(opt.history)} trials"
-    terminal.lines([f"{shown(journal)}: {s.direction} with {s.surrogate}, seed {s.seed}; {first}"])
-
-
-@commands.command()
 def ask(
     journal: Journal,
     n: Annotated[int, typer.Option("-n", min=1, help="How many.")] = 1,
     by: Annotated[str | None, typer.Option(help="Who measures them, for `show`; this machine unless said.")] = None,
+    fixed: FixedOption = None,
     format_: FormatOption = Format.json,
 ) -> None:
     """Ask for the next points to measure.
@@ -78,19 +40,24 @@ def ask(
     Each is a JSON object on a line of its own: {"trial": 3, "params": {"x": 0.5}, "repeats": null}. Where it repeats an
     earlier trial, measure that point again: its value is in doubt, or it failed and may have been a flake.
     """
+    from robustbo.cli.typed import fixed_values
     from robustbo.optimizer import Optimizer
     from robustbo.trials.history import column_names
 
-    asked = Optimizer.resume(journal).ask_as(by or f"{socket.gethostname()}:command line", n)
+    with mendable():
+        opt = Optimizer.resume(journal)
+        known = fixed_values(opt.settings.space, fixed or ())
+        asked = opt.ask_as(by or f"{socket.gethostname()}:command line", n, fixed=known)
     trials = asked if isinstance(asked, list) else [asked]
     if format_ is Format.json:
         terminal.objects({"trial": t.number, "params": t.params, "repeats": t.repeats} for t in trials)
         return
-    rows = []
+    names, rows = opt.settings.space.names, []
     for t in trials:
-        values = [repr(v) if format_ is Format.table else v for v in t.params.values()]  # all digits
-        names = column_names(t.params, ["repeats"])
-        rows.append({"trial": t.number, **dict(zip(names, values, strict=True)), "repeats": t.repeats})
+        cells = {name: t.params.get(name, "") for name in names}  # one that does not exist there has an empty cell
+        shown = {k: repr(v) if format_ is Format.table and k in t.params else v for k, v in cells.items()}  # all digits
+        columns = zip(column_names(names, ["repeats"]), shown.values(), strict=True)
+        rows.append({"trial": t.number, **dict(columns), "repeats": t.repeats})
     terminal.rows(rows, format_)
 
 
@@ -195,15 +162,25 @@ def requeue(
 def best(
     journal: Journal,
     raw: Annotated[bool, typer.Option("--raw", help="The best measured value, whatever the model thinks.")] = False,
+    fixed: FixedOption = None,
 ) -> None:
-    """Print the best point so far as a JSON object."""
+    """Print the best point so far as a JSON object.
+
+    With --fixed: the point measured that is best, as the model thinks, when it is changed to these values.
+    """
+    from robustbo.cli.typed import fixed_values
     from robustbo.loop.decide import incumbent, raw_incumbent
     from robustbo.report.summary import point
     from robustbo.trials.codec import opened
+    from robustbo.trials.extent import space_of
 
     settings, history = opened(journal)
     with mendable():
-        found = (raw_incumbent if raw else incumbent)(settings, history)
+        space = space_of(settings, history)
+        known = space.partial(fixed_values(space, fixed or ()))
+        if raw and known:
+            raise ValueError("best takes --raw or --fixed, got both")
+        found = raw_incumbent(settings, history) if raw else incumbent(settings, history, fixed=known)
     terminal.objects([point(found)])
 
 

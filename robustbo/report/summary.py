@@ -101,7 +101,7 @@ def verdict_row(diagnosis: dict[str, Any]) -> dict[str, Any]:
 def point(best: Incumbent) -> dict[str, Any]:
     """An incumbent as plain JSON values."""
     sd = None if math.isnan(best.sd) else best.sd
-    return {"trial": best.trial.number, "value": best.mean, "sd": sd, "params": best.trial.params}
+    return {"trial": best.trial.number, "value": best.mean, "sd": sd, "params": best.params}
 
 
 def tables(found: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:

@@ -1,0 +1,91 @@
+"""The commands that begin an optimization, and that add to what it may choose from.
+
+Heavy imports happen inside the commands, so that ``--help`` answers at once.
+"""
+
+from typing import Annotated, Any
+
+import typer
+
+from robustbo.cli import terminal
+from robustbo.cli.arguments import json_object, mendable
+from robustbo.cli.study import Journal
+from robustbo.errors import JournalExists
+
+SPACE_HELP = (
+    'TOML, or JSON like {"x": {"kind": "float", "low": 0, "high": 1}, ..., "constraints": ["x + y <= 1"]}. '
+    "With --pool: what columns are that are not what their values say, or nothing."
+)
+
+commands = typer.Typer(no_args_is_help=True, add_completion=False)
+
+
+@commands.command()
+def create(
+    journal: Journal,
+    space: Annotated[
+        typer.FileBinaryRead | None, typer.Argument(metavar="SPACE", help=SPACE_HELP, show_default=False)
+    ] = None,
+    pool: Annotated[
+        typer.FileBinaryRead | None,
+        typer.Option(metavar="CSV", help="Choose among the rows of this table: a column a parameter."),
+    ] = None,
+    constraint: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help='What must hold, such as "x + y <= 1", besides SPACE\'s; may be repeated.'),
+    ] = None,
+    direction: Annotated[str | None, typer.Option(help="minimize (unless said) or maximize.")] = None,
+    surrogate: Annotated[str | None, typer.Option(help="auto unless said; see `robustbo list`.")] = None,
+    surrogate_options: Annotated[str | None, typer.Option(metavar="JSON", help="Its options.")] = None,
+    acquisition: Annotated[str | None, typer.Option(help="auto, qLogNEI, qLogEI, LogEI or sobol.")] = None,
+    num_initial: Annotated[int | None, typer.Option(help="How many space-filling points come first.")] = None,
+    remeasure: Annotated[str | None, typer.Option(help="promising, suspicious or never.")] = None,
+    max_repeats: Annotated[int | None, typer.Option(help="How many replicates one point may get.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of all that is random; drawn unless said.")] = None,
+    if_exists: Annotated[str, typer.Option(help="error, or resume: go on, if the settings are the same.")] = "error",
+) -> None:
+    """Begin an optimization."""
+    from robustbo.cli.typed import space_of
+    from robustbo.optimizer import Optimizer
+    from robustbo.trials.storage.places import shown
+
+    given: dict[str, Any] = {"direction": direction, "surrogate": surrogate, "acquisition": acquisition}
+    given |= {"num_initial": num_initial, "remeasure": remeasure, "max_repeats": max_repeats, "seed": seed}
+    with mendable():
+        if surrogate_options is not None:
+            given["surrogate_options"] = json_object("--surrogate-options", surrogate_options)
+        made = space_of(space, pool, constraint or ())
+        options = {key: value for key, value in given.items() if value is not None}
+        try:
+            opt = Optimizer(made, journal=journal, **{"if_exists": if_exists, **options})
+        except JournalExists:
+            raise JournalExists(f"{shown(journal)}: exists; --if-exists resume goes on with it") from None
+    s = opt.settings
+    first = f"{s.num_initial} space-filling points come first" if not len(opt.history) else f"{len(opt.history)} trials"
+    rows = f"; {s.space.size} rows to choose from" if s.space.is_pool else ""
+    terminal.lines([f"{shown(journal)}: {s.direction} with {s.surrogate}, seed {s.seed}{rows}; {first}"])
+
+
+@commands.command("add-rows")
+def add_rows(
+    journal: Journal,
+    table: Annotated[
+        typer.FileBinaryRead, typer.Argument(metavar="CSV", help="With the columns of the pool.", show_default=False)
+    ],
+) -> None:
+    """Add the rows of a table to the pool that an optimization chooses from; all, or none where one is wrong."""
+    from robustbo.cli.typed import frame_of
+    from robustbo.optimizer import Optimizer
+    from robustbo.trials.storage.places import shown
+
+    with mendable():
+        opt = Optimizer.resume(journal)
+        if not opt.settings.space.is_pool:
+            raise ValueError(f"{shown(journal)}: rows can be added to a pool, its space is {opt.settings.space!r}")
+        before = opt.settings.space.size or 0
+        frame = frame_of(table, dict(opt.settings.space.parameters))
+        try:
+            size = opt.add_rows(frame)
+        except ValueError as error:
+            raise ValueError(f"{table.name}: {error}") from None
+    terminal.lines([f"{shown(journal)}: {size - before} rows added; {size} rows to choose from"])

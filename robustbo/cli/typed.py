@@ -1,0 +1,167 @@
+"""Spaces, tables and values as people type them, by the kinds of their parameters."""
+
+import csv
+import io
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import IO, Any
+
+import pandas as pd
+
+from robustbo.errors import SpaceError
+from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
+from robustbo.searchspace.parameters.reading import read
+from robustbo.searchspace.pool import Pool
+from robustbo.searchspace.space import Space
+from robustbo.validation import nearest
+
+
+def space_of(file: IO[bytes] | None, pool: IO[bytes] | None, constraints: Sequence[str] = ()) -> Space:
+    """The space in a file, or the pool in a table.
+
+    Args:
+        file: TOML or JSON: a parameter a name, and a list "constraints".
+        pool: CSV; then ``file`` has parameters of columns that are not what their values say.
+        constraints: More of them.
+
+    Raises:
+        ValueError: If neither is given, or one cannot be read; the message begins with its name.
+    """
+    if file is None and pool is None:
+        raise ValueError("there must be a file with the SPACE, or --pool with a table of points, got neither")
+    parameters, texts = ({}, []) if file is None else _parts(file)
+    if pool is not None:
+        return _pool(pool, parameters, [*texts, *constraints])
+    try:
+        space = Space.from_dict(parameters, texts)
+    except ValueError as error:
+        raise ValueError(f"{file.name}: {error}") from None  # type: ignore[union-attr]
+    return Space.from_dict(dict(space.parameters), [*texts, *constraints]) if constraints else space
+
+
+def _pool(file: IO[bytes], parameters: Any, texts: list[str]) -> Pool:
+    given = {name: read(name, parameter) for name, parameter in dict(parameters).items()}
+    frame = frame_of(file, given)
+    try:
+        return Pool(frame, **given, **({"constraints": texts} if texts else {}))
+    except ValueError as error:
+        raise ValueError(f"{file.name}: {error}") from None
+
+
+def _parts(file: IO[bytes]) -> tuple[Any, list[Any]]:
+    """The parameters and the constraints in a file; a parameter may be called "constraints", and is no list."""
+    kind, load = ("TOML", tomllib.load) if file.name.endswith(".toml") else ("JSON", json.load)
+    try:
+        found = load(file)
+    except ValueError as error:
+        raise ValueError(f"{file.name}: cannot be read as {kind}: {error}") from None
+    if isinstance(found, dict) and isinstance(texts := found.get("constraints"), list | str):
+        if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+            raise ValueError(f'{file.name}: constraints must be a list such as ["x + y <= 1"], got {texts!r}')
+        return {name: each for name, each in found.items() if name != "constraints"}, texts
+    return found, []
+
+
+def frame_of(file: IO[bytes], parameters: Mapping[str, Parameter]) -> pd.DataFrame:
+    """The table in a CSV file, its rows labelled by the lines of the file; only an empty cell is missing.
+
+    A column is of whole numbers, of numbers, of true and false, or of words: of the first that all its cells are.
+
+    Args:
+        file: It.
+        parameters: By column, where known: of words, a cell such as 007 is one.
+
+    Raises:
+        ValueError: If it cannot be read; the message begins with its name.
+    """
+    rows: dict[int, list[str]] = {}
+    try:
+        reader = csv.reader(io.StringIO(file.read().decode("utf-8-sig"), newline=""), strict=True)
+        rows |= ((reader.line_num, row) for row in reader if row)
+    except (ValueError, csv.Error) as error:
+        raise ValueError(f"{file.name}: cannot be read as CSV: {error}") from None
+    if not rows:
+        raise ValueError(f"{file.name}: there must be a line with the names of the columns, the file is empty")
+    header = rows.pop(min(rows))
+    for line, row in rows.items():
+        if len(row) != len(header):
+            raise ValueError(f"{file.name}, line {line}: must have {len(header)} cells, as the first line, got {row}")
+    cells = zip(*rows.values(), strict=True) if rows else [()] * len(header)
+    columns = [
+        _column(column, is_words=name in parameters and _is_words(parameters[name]))
+        for name, column in zip(header, cells, strict=True)
+    ]
+    frame = pd.DataFrame(dict(enumerate(columns)), index=list(rows), dtype=object)
+    return frame.set_axis(header, axis=1)
+
+
+def _is_words(parameter: Parameter) -> bool:
+    return isinstance(parameter, Choice | Ordinal) and all(isinstance(value, str) for value in parameter.values)
+
+
+def _column(texts: Sequence[str], *, is_words: bool) -> list[Any]:
+    """A column's values; None where a cell is empty."""
+    for kind in () if is_words else (_whole, _number, _flag):
+        try:
+            return [None if text == "" else kind(text) for text in texts]
+        except (ValueError, KeyError):
+            continue
+    return [text or None for text in texts]
+
+
+def _whole(text: str) -> int:
+    return int("" if "_" in text else text)
+
+
+def _number(text: str) -> float:
+    return float("" if "_" in text else text)
+
+
+def _flag(text: str) -> bool:
+    return {"true": True, "false": False}[text.lower()]
+
+
+def fixed_values(space: Space, texts: Sequence[str]) -> dict[str, Value]:
+    """Values that were typed as ``NAME=VALUE``.
+
+    Raises:
+        ValueError: If one is not typed so, names no parameter or one twice, or is no value of it.
+    """
+    found: dict[str, Value] = {}
+    named = dict(space.parameters)
+    for text in texts:
+        name = max((n for n in named if text.startswith(f"{n}=")), key=len, default=text.partition("=")[0])
+        if "=" not in text:
+            raise ValueError(f"--fixed must be like NAME=VALUE, such as {space.names[0]}=..., got {text!r}")
+        if name not in named:
+            raise ValueError(f"--fixed: {name!r} is no parameter, there are {space.names}{nearest(name, space.names)}")
+        if name in found:
+            raise ValueError(f"--fixed: {name!r} must be given once, got it twice")
+        found[name] = value_of(name, named[name], text[len(name) + 1 :])
+    return found
+
+
+def value_of(name: str, parameter: Parameter, text: str) -> Value:
+    """A value of a parameter that was typed: a number, or one of those that are listed.
+
+    Example:
+        >>> value_of("dose", Ordinal(0.1, 0.5), "0.50"), value_of("acid", Choice("1", True, None), "true")
+        (0.5, True)
+    """
+    if isinstance(parameter, Choice | Ordinal):
+        for value in parameter.values:
+            if text == value or (isinstance(value, bool | None) and text.lower() in (str(value).lower(), _json(value))):
+                return value
+    for number in (_whole, _number):
+        try:
+            return parameter.validate(name, number(text))
+        except SpaceError:
+            raise
+        except ValueError:
+            continue
+    return parameter.validate(name, text)
+
+
+def _json(value: Value) -> str:
+    return json.dumps(value)
