@@ -167,6 +167,10 @@ class Pool(Space):
     def _at(self) -> dict[Any, int]:
         return {key_of(row): i for i, row in enumerate(self.rows)}
 
+    def has(self, row: Row) -> bool:
+        """Whether it has such a row."""
+        return key_of(row) in self._at
+
     @property
     def size(self) -> int:
         """How many rows there are."""

@@ -9,7 +9,7 @@ from robustbo.trials.settings import Settings
 
 
 def space_of(settings: Settings, history: History) -> Space:
-    """The space of an optimization, with all rows that have been added."""
+    """The space of an optimization, with all rows that have been added, be they in these settings' pool or not."""
     if not history.rows or not isinstance(settings.space, Pool):
         return settings.space
     return _extended(settings.space, history.rows)
@@ -17,4 +17,4 @@ def space_of(settings: Settings, history: History) -> Space:
 
 @lru_cache(maxsize=8)
 def _extended(pool: Pool, rows: tuple[Row, ...]) -> Pool:
-    return pool.extended(rows)
+    return pool.extended([row for row in rows if not pool.has(row)])
