@@ -8,6 +8,7 @@ from typing import Any
 from robustbo.loop.cache import FitCache
 from robustbo.loop.incumbent import Incumbent, incumbent, raw_incumbent
 from robustbo.loop.outliers import outliers
+from robustbo.report import chosen
 from robustbo.report.failures import failed, lead
 from robustbo.report.failures import rows as failed_rows
 from robustbo.trials import worker
@@ -32,6 +33,7 @@ def overview(settings: Settings, history: History, fits: FitCache | None = None)
             "surrogate": settings.of_size(counts["told"]).surrogate,
             "seed": settings.seed,
             "trials": counts,
+            **chosen.chosen(settings, history),
             "incumbent": point(incumbent(settings, history, fits)) if told else None,
             "best_raw_value": point(raw_incumbent(settings, history)) if told else None,
             "diagnoses": [asdict(diagnosis) for diagnosis in history.diagnoses],
@@ -50,7 +52,7 @@ def overview(settings: Settings, history: History, fits: FitCache | None = None)
 
 def lines(name: str, found: dict[str, Any]) -> list[str]:
     """An `overview` for people, but for its diagnoses and outliers."""
-    shown = [f"{name}: {how(found)}", how_far(found)]
+    shown = [f"{name}: {how(found)}", how_far(found), *chosen.lines(found)]
     for label in ("incumbent", "best_raw_value"):
         if (best := found[label]) is not None:
             value = with_sd(best["value"], best["sd"])

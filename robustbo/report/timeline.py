@@ -11,11 +11,13 @@ from robustbo.report import canvas
 from robustbo.report.chart import FARTHEST, Axis, Chart, Dots, Line, axis
 from robustbo.report.failures import failures, marks
 from robustbo.report.palette import COLORS
+from robustbo.trials.extent import space_of
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
 
 BLUE, ORANGE, GREEN = COLORS[:3]
 LOOKS = {"believed": (BLUE, "o"), "called wrong": (ORANGE, "X"), "cleared again": (GREEN, "D")}
+BREAKING = "break a constraint"
 TICK = 0.025  # of the frame, where a failed trial's tick has its middle
 REACH = 1.0  # ranges of the believed values, that a wrong one may be away and still be within the frame
 NEEDED = "a picture needs matplotlib, which is not installed; install robustbo[report]"
@@ -40,12 +42,17 @@ def values(settings: Settings, history: History, fits: FitCache | None = None) -
     by_fate = fates(settings, history, fits)
     told = [trial for trials in by_fate.values() for trial in trials]
     believed = sorted(by_fate["believed"] + by_fate["cleared again"], key=lambda trial: trial.number)
-    numbers, y = np.array([t.number for t in believed]), np.array([t.measured for t in believed])
+    space = space_of(settings, history)
+    breaking = [trial for trial in told if space.broken(trial.params)] if space.constraints else []
+    kept = [trial for trial in believed if trial not in breaking]
+    numbers, y = np.array([t.number for t in kept]), np.array([t.measured for t in kept])
     best = np.maximum.accumulate(y) if settings.sign > 0 else np.minimum.accumulate(y)
     repeats = [trial for trial in told if trial.repeats is not None]
     dots = [_dots(trials, fate, LOOKS[fate][0], "none", LOOKS[fate][1]) for fate, trials in by_fate.items()]
     dots += [_dots(repeats, "replicates", "none", "#555555", "o", 7.0)] if repeats else []
-    up = axis("measured value", _near(np.array([t.measured for t in told]), y), margin=0.06)
+    dots += [_dots(breaking, BREAKING, "none", "#000000", "s", 7.0)] if breaking else []
+    near = _near(np.array([t.measured for t in told]), np.array([t.measured for t in believed]))
+    up = axis("measured value", near, margin=0.06)
     failed = failures(settings, history, fits)
     dots += marks(failed, [float(f.trial.number) for f in failed], up.low + TICK * (up.high - up.low))
     return Chart(

@@ -9,17 +9,17 @@ import numpy as np
 from robustbo.loop.cache import FitCache
 from robustbo.loop.failures import chances
 from robustbo.report import svg
-from robustbo.report.chart import Axis, Chart, Line
+from robustbo.report.chart import Axis, Chart
 from robustbo.report.failures import AGAIN, failures, in_a_line, lead, marks, verdict
 from robustbo.report.html import table
-from robustbo.report.palette import COLORS
-from robustbo.report.slices import across, rows_through, units_of, upright
+from robustbo.report.slices import GRAY_MEANS, across, curves, shades, slices, upright
 from robustbo.report.summary import SHOWN, place_of
-from robustbo.searchspace.parameters import Choice
+from robustbo.trials.extent import space_of
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
 LONGEST = 90  # letters of a reason
+NOTHING = object()  # the value of a parameter that does not exist
 WRAPPED = "white-space:normal;min-width:9rem"
 UP = Axis("probability of a value", 0.0, 1.02)
 NOTE = (
@@ -40,8 +40,10 @@ def section(settings: Settings, history: History, fits: FitCache, found: dict[st
     if not found["failed"]:
         return ""
     parts = [f"<h2>Where trials fail</h2><p>{escape(lead(found['failures']))}.</p>", _table(found["failed"])]
-    if found["failures"]["flake_rate"] is not None and (best := found["incumbent"]) is not None:
-        parts.append(_slices(settings, history, fits, settings.space.to_unit(best["params"])))
+    is_learned = found["failures"]["flake_rate"] is not None
+    if is_learned and found["incumbent"] is not None and not settings.space.is_pool:  # no points between its rows
+        best = found["incumbent"]
+        parts.append(_slices(settings, history, fits, best["params"]))
     return "".join(parts)
 
 
@@ -59,24 +61,26 @@ def _table(trials: Sequence[dict[str, Any]]) -> str:
     return more + table(header, lines, is_safe=True) + f"<p>{NOTE}</p>"
 
 
-def _slices(settings: Settings, history: History, fits: FitCache, at: Sequence[float]) -> str:
+def _slices(settings: Settings, history: History, fits: FitCache, params: dict[str, Any]) -> str:
     """The probability of a value where one parameter moves and the others stay at the incumbent."""
-    space, found = settings.space, failures(settings, history, fits)
-    failed_at = [space.to_unit(failure.trial.params) for failure in found]
+    space, found = space_of(settings, history), failures(settings, history, fits)
+    gray = f" {GRAY_MEANS}" if space.constraints else ""
     parts = [
         "<h3>Probability of a value, through the incumbent</h3><p>As one parameter moves; upright: the incumbent. "
-        "Ticks: failed trials, wherever their other parameters were (black: their region; gray: flakes).</p>"
+        f"Ticks: failed trials, wherever their other parameters were (black: their region; gray: flakes).{gray}</p>"
     ]
-    for i, (name, parameter) in enumerate(space.parameters):
-        p = chances(settings, history, rows_through(space, at, i), fits)
-        if isinstance(parameter, Choice):
-            count = [sum(failure.trial.params[name] == value for failure in found) for value in parameter.values]
-            rows = zip(parameter.values, p, count, strict=True)
+    for each in (each for each in slices(space, params) if len(each.units)):
+        p, name = np.array(chances(settings, history, list(each.rows), fits)), each.name
+        if each.is_table:
+            count = [
+                sum(failure.trial.params.get(name, NOTHING) == value for failure in found) for value in each.values
+            ]
+            rows = zip(each.values, p, count, strict=True)
             parts.append(table([name, UP.label, "failed"], [[f"{v!r}", f"{chance:.2f}", n] for v, chance, n in rows]))
             continue
-        curve = Line("", COLORS[0], np.array(units_of(parameter)), np.array(p))
-        ticks = marks(found, [row[i] for row in failed_at], 0.03)
+        there = [failure for failure in found if name in failure.trial.params]
+        ticks = marks(there, [each.parameter.to_unit(failure.trial.params[name]) for failure in there], 0.03)
         about = f"{name}: probability of a value through the incumbent"
-        lines = [curve, upright(at[i], UP)]
-        parts.append(svg.draw(Chart(about, across(name, parameter), UP, lines, ticks, height=200)))
+        lines = [*shades(each, UP), *curves(each, p), upright(each.here, UP)]
+        parts.append(svg.draw(Chart(about, across(each), UP, lines, ticks, height=200)))
     return "".join(parts)

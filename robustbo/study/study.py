@@ -1,6 +1,6 @@
 """What can be seen of an optimization: its settings, its trials, what is best and what looks wrong."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any, ClassVar, Self, overload
@@ -215,12 +215,17 @@ class Study:
         """
         history = self.history
         if not flag("evidence", evidence):
-            return history.to_frame(names=self.settings.space.names)
+            return self._frame(history)
         report = {o.trial.number: o for o in outliers(self.settings, history, self.fits)}
         rows = [(o.expected, o.sd, o.evidence, o.flagged, o.weight) for o in report.values()]
         kinds = dict.fromkeys(EVIDENCE, "float64") | {"flagged": "boolean"}
         columns = pd.DataFrame(rows, index=[*report], columns=[*EVIDENCE]).astype(kinds)
-        return history.to_frame(names=self.settings.space.names, taken=EVIDENCE).join(columns)
+        return self._frame(history, EVIDENCE).join(columns)
+
+    def _frame(self, history: History, taken: Sequence[str] = ()) -> pd.DataFrame:
+        space = self.settings.space
+        numbers = [name for name, p in space.parameters if p.condition and p.interval]  # which may all be missing
+        return history.to_frame(names=space.names, taken=taken, numbers=numbers)
 
 
 def _index_of(points: Points) -> pd.Index | None:

@@ -5,7 +5,7 @@ and replaying all go through it.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -94,13 +94,15 @@ class History:
                 fold(trials, event)
         return History(tuple(trials), tuple(diagnoses), tuple(rows))
 
-    def to_frame(self, *, names: Iterable[str] = (), taken: Sequence[str] = ()) -> pd.DataFrame:
+    def to_frame(
+        self, *, names: Iterable[str] = (), taken: Sequence[str] = (), numbers: Collection[str] = ()
+    ) -> pd.DataFrame:
         """One row a trial, indexed by its number: the parameters, then value, sd, state, origin, reason, repeats,
         asked_by and asked_at.
 
         A parameter that has one of these names, "trial" or one of those that are ``taken`` is under ``params.NAME``.
-        The columns are those of the ``names``, or of all that the trials have; a parameter that does not exist at a
-        trial's point is None there, or NaN in a column of numbers.
+        The columns are those of the ``names``, or of all that the trials have; where a parameter does not exist at a
+        trial's point the cell is missing: NaN in a column of numbers (all that has only numbers, and the ``numbers``).
         """
         own = ["value", "sd", "state", "origin", "reason", "repeats", "asked_by", "asked_at"]
         known = list(names) or list(dict.fromkeys(name for trial in self.trials for name in trial.params))
@@ -121,7 +123,8 @@ class History:
         frame = pd.DataFrame(rows, index=index, columns=[*names, *own[:-2]])
         frame["asked_by"] = [t.asked_by or "" for t in self.trials]
         frame["asked_at"] = pd.Series([t.asked_at for t in self.trials], index=index)
-        kinds = {"value": "float64", "sd": "float64", "repeats": "Int64", "asked_at": "datetime64[us, UTC]"}
+        floats = {column: "float64" for name, column in zip(known, names, strict=True) if name in numbers}
+        kinds = floats | {"value": "float64", "sd": "float64", "repeats": "Int64", "asked_at": "datetime64[us, UTC]"}
         return frame.astype(kinds)
 
 
