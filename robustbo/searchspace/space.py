@@ -38,6 +38,7 @@ class Space:
         SpaceError: If there is no parameter, one breaks a rule, or constraints cannot be read or never hold.
 
     Example:
+        >>> from robustbo import Choice, Float, Int
         >>> space = Space(lr=Float(1e-4, 1e-1, log=True), layers=Int(1, 8), activation=Choice("relu", "tanh"))
         >>> space.from_unit([0.5, 0.0, 0.9])
         {'lr': 0.0031622776602, 'layers': 1, 'activation': 'tanh'}

@@ -112,7 +112,7 @@ class Study:
         Example:
             >>> import robustbo as rb
             >>> opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1), heat=rb.Float(0, 1)), seed=0)
-            >>> for x, heat in [(0.1, 0.0), (0.5, 1.0), (0.9, 0.5), (0.4, 0.2)]:
+            >>> for x, heat in [(i / 4, j / 4) for i in range(5) for j in range(5)]:
             ...     _ = opt.tell({"x": x, "heat": heat}, (x - 0.5) ** 2 + heat)
             >>> opt.best(fixed={"heat": 0.3}).params
             {'x': 0.5, 'heat': 0.3}
