@@ -4,6 +4,7 @@ import doctest
 import importlib
 import pkgutil
 import re
+import tomllib
 from pathlib import Path
 
 import problems
@@ -41,6 +42,25 @@ def test_the_page_on_failures_runs(tmp_path, monkeypatch, capsys):
     assert looks[-2:] == ["flake", "region"]  # by the user's word
     assert names["opt"].viability({"width": 1024, "depth": 12, "lr": 0.01}) < 0.3
     assert "dtype: float64" in capsys.readouterr().out
+
+
+def test_the_page_on_spaces_runs_and_prints_what_it_says(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[1] / "docs" / "howto" / "spaces.md").read_text(encoding="utf-8")
+    names = {}
+    for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(block, names)
+        assert capsys.readouterr().out.splitlines() == re.findall(r"^# (.*)$", block, re.MULTILINE)
+
+
+def test_the_space_of_the_page_on_the_command_line_is_one():
+    page = (Path(__file__).parents[1] / "docs" / "howto" / "command-line.md").read_text(encoding="utf-8")
+    for block in re.findall(r"```toml\n(.*?)```", page, re.DOTALL):
+        found = tomllib.loads(block)
+        space = robustbo.Space.from_dict(
+            {k: v for k, v in found.items() if k != "constraints"}, found.get("constraints", ())
+        )
+    assert space.broken({"temperature": 90.0, "time": 120}) == ["temperature * time <= 3000"]
 
 
 def test_every_surrogate_is_in_the_table():

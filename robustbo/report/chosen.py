@@ -57,8 +57,8 @@ def values_of(parameter: Parameter) -> str:
     """The values of a parameter, in words.
 
     Example:
-        >>> values_of(Float(0, 1, step=0.25)), values_of(Int(1, 64, log=True)), values_of(Ordinal("low", "high"))
-        ('0 to 1 by 0.25', '1 to 64, whole, on a log scale', "'low' < 'high'")
+        >>> values_of(Int(1, 64, log=True)), values_of(Int(1, 1)), values_of(Ordinal("low", "high"))
+        ('1 to 64, whole, on a log scale', '1 alone', "'low' < 'high'")
     """
     if isinstance(parameter, Choice | Ordinal):
         between = " < " if isinstance(parameter, Ordinal) else ", "
