@@ -138,12 +138,19 @@ class Pool(Space):
             raise SpaceError(f"rows must be a data frame with the columns {self.names}, got {_columns_of(frame)}")
         rows = plain_rows(frame[self.names])
         check_cells(self.names, rows, list(frame.index))
+        self._check_kinds(rows, list(frame.index))
         every = [*self.rows, *rows]
         labels = [*(f"{i} of the pool" for i in range(len(self.rows))), *frame.index]
         made = Pool.__new__(Pool)
         named = dict(self.parameters)
         made._fill(self.names, every, {name: named[name] for name in self.given}, self.texts, labels)
         return list(made.rows[len(self.rows) :])
+
+    def _check_kinds(self, rows: Sequence[Row], labels: Sequence[Any]) -> None:
+        for label, row in zip(labels, rows, strict=True):
+            for i, (name, parameter) in enumerate(self.parameters):
+                if name not in self.given and not self._may_be(i, row[i]):
+                    raise SpaceError(f"row {label}: {name}: must be a number, as {parameter!r} is, got {row[i]!r}")
 
     def validate(self, params: Mapping[str, Any]) -> dict[str, Value]:
         """The row of the pool with these values.
@@ -161,7 +168,22 @@ class Pool(Space):
 
     def is_as_written(self, params: Mapping[str, Any]) -> bool:
         """Whether a point is one that a row of this pool, or one that is added later, may have."""
-        return list(params) == self.names and None not in params.values()
+        return list(params) == self.names and self.may_have(list(params.values()))
+
+    def may_have(self, row: Sequence[Any]) -> bool:
+        """Whether a row, be it of this pool or added later, may have these values: numbers where the pool has some."""
+        return len(row) == len(self) and all(map(self._may_be, range(len(self)), row))
+
+    def _may_be(self, column: int, value: Any) -> bool:
+        name, parameter = self.parameters[column]
+        if name not in self.given:
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            return value is not None if isinstance(parameter, Choice) else is_number
+        try:
+            parameter.validate(name, value)
+        except SpaceError:
+            return False
+        return True
 
     @cached_property
     def _at(self) -> dict[Any, int]:

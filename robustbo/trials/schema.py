@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
+from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.space import Space
 from robustbo.trials.storage.line import Event
 
@@ -109,6 +110,8 @@ def check(event: Event, space: Space) -> None:
     checked(EVENT, event, "event", event.get("event"))
     if event["event"] == "diagnose" and len(event["outliers"]) != len(event["percentiles"]):
         raise ValueError(f"percentiles: there must be one for each of {len(event['outliers'])} outliers")
+    if event["event"] == "extend" and not (isinstance(space, Pool) and all(map(space.may_have, event["rows"]))):
+        raise ValueError(f"rows must be such as {space!r} may have, got {event['rows'][:3]}")
     params = event.get("params")
     if params is not None and not space.is_as_written(params):
         raise ValueError(f"params must be a point as this program writes it, got {params}")

@@ -5,6 +5,7 @@ import pytest
 
 import robustbo as rb
 from robustbo.errors import SpaceError
+from robustbo.trials import schema
 
 
 def test_a_pool_needs_a_row():
@@ -35,3 +36,26 @@ def test_all_that_looks_at_a_study_knows_of_rows_added():
     assert len(opt.outliers()) == len(opt.frame()) == 4
     assert opt.predict({"x": 0.5}).sd > 0
     assert opt.viability({"x": 0.5}) == 1
+
+
+POOL = rb.Pool(pd.DataFrame({"x": [1.0, 2.0], "c": ["a", "b"], "o": [1, 2]}), o=rb.Ordinal(1, 2, 3))
+
+
+@pytest.mark.parametrize("row", [["q", "a", 1], [True, "a", 1], [1.0, None, 1], [1.0, "a", 4], [1.0, "a"], []])
+def test_a_journal_cannot_have_a_row_that_no_pool_has(row):
+    with pytest.raises(ValueError, match=r"rows must be such as Pool|rows\.0"):
+        schema.check({"event": "extend", "trial": 0, "rows": [row]}, POOL)
+    params = dict(zip("xco", row, strict=False))
+    with pytest.raises(ValueError, match="params"):
+        schema.check({"event": "tell", "trial": 0, "value": 1.0, "sd": None, "params": params}, POOL)
+
+
+def test_a_journal_may_have_rows_that_are_added():
+    schema.check({"event": "extend", "trial": 0, "rows": [[3, "new", 3]]}, POOL)
+    with pytest.raises(ValueError, match="rows must be such as Space"):
+        schema.check({"event": "extend", "trial": 0, "rows": [[3]]}, rb.Space(x=rb.Float(0, 1)))
+
+
+def test_a_word_in_a_column_of_numbers_is_no_row_to_add():
+    with pytest.raises(SpaceError, match=r"row 7: x: must be a number, as Float.* is, got '3,5'"):
+        POOL.rows_of(pd.DataFrame({"x": ["3,5"], "c": ["a"], "o": [3]}, index=[7]))

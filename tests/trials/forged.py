@@ -28,6 +28,8 @@ from random import Random
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
+import pandas as pd
+
 import robustbo as rb
 from robustbo.cli.app import main
 from robustbo.errors import RobustBOError
@@ -517,6 +519,24 @@ def journals(folder):
         opt.amend(3, 0.25)
         opt.requeue(opt.ask())
         opt.tell(opt.ask(), 0.1)
+        opt.ask()
+        yield folder / name
+    yield from _of_spaces(folder)
+
+
+def _of_spaces(folder):
+    """A pool to which rows were added, and a space with conditions and constraints, with fixed values."""
+    pool = rb.Pool(pd.DataFrame({"x": [0.0, 0.5, 1.0, 1.5], "c": ["a", "b", "a", "b"]}), constraints=["x <= 3"])
+    conditional = rb.Space(
+        k=rb.Choice("t", "d"), x=rb.Float(0, 1, when={"k": "d"}), n=rb.Int(0, 8, step=2), constraints=["x + n <= 8"]
+    )
+    for name, space, fixed in (("pool.jsonl", pool, {"c": "a"}), ("conditional.jsonl", conditional, {"k": "d"})):
+        opt = rb.Optimizer(space, seed=1, journal=folder / name, surrogate="standard", num_initial=2)
+        for value in (1.0, 2.0):
+            opt.tell(opt.ask(fixed=fixed), value)
+        if space.is_pool:
+            opt.add_rows(pd.DataFrame({"x": [2.0, 2.5], "c": ["a", "c"]}))
+        opt.tell(opt.ask(), 0.5)
         opt.ask()
         yield folder / name
 
