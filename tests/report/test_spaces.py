@@ -112,7 +112,7 @@ class TestPage:
             opt.tell({"x": 1.0, "y": 0.75}, -50.0)
         text = page(opt)
         assert "Squares: they break a constraint." in text
-        assert "Trial 6 breaks x + y &lt;= 1: kept, since measured, but never the best." in text
+        assert "Trial 6 breaks &#x27;x + y &lt;= 1&#x27;: kept, since measured, but never the best." in text
         assert summary.overview(opt.settings, opt.history)["breaking"] == [{"trial": 6, "constraints": ["x + y <= 1"]}]
         assert timeline.values(opt.settings, opt.history).lines[0].y.min() == 0.0
 
