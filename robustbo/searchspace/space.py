@@ -14,9 +14,11 @@ from robustbo.searchspace.conditions import Conditions, existing, in_words
 from robustbo.searchspace.conditions import conditions as find_conditions
 from robustbo.searchspace.constraints.constraint import Constraint
 from robustbo.searchspace.constraints.system import constraints_of
-from robustbo.searchspace.parameters import Choice, Parameter, Value
+from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal, Parameter, Value
 from robustbo.searchspace.parameters.reading import read
 from robustbo.validation import nearest
+
+__all__ = ["Choice", "Float", "Int", "Ordinal", "Space"]
 
 MOST = qmc.Sobol.MAXDIM
 ABSENT = 0.5  # the unit coordinate of a parameter that does not exist at a point
