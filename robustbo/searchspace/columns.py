@@ -44,7 +44,8 @@ def cells(parameter: Parameter) -> Cells:
 
 
 def cell(parameter: Parameter, u: Tensor) -> Tensor:
-    """The number of the value in whose cell each unit coordinate lies; of a parameter with `levels`."""
+    """The number of the value in whose cell each unit coordinate lies (0 for NaN); of a parameter with `levels`."""
+    u = u.nan_to_num(0.0)
     if isinstance(parameter, Int):
         return torch.bucketize(u.detach().contiguous(), cells(parameter).edges, right=True)
     return (u * (parameter.count or 1)).floor().clamp(0, (parameter.count or 1) - 1).long()
@@ -56,13 +57,17 @@ def middle(parameter: Parameter, index: Tensor) -> Tensor:
 
 
 def numbers(parameter: Parameter, u: Tensor) -> Tensor:
-    """The values at unit coordinates; of a continuous one not rounded, with derivatives."""
+    """The values at unit coordinates (NaN at NaN); of a continuous one not rounded, with derivatives."""
     if not is_continuous(parameter):
-        return cells(parameter).numbers[cell(parameter, u)]
-    if isinstance(parameter, Float):
+        return torch.where(u.isnan(), torch.nan, cells(parameter).numbers[cell(parameter, u)])
+    if isinstance(parameter, Float) and parameter.count is None:
         return _between(u, parameter.low, parameter.high, parameter.log)
-    exact = [float(parameter.from_unit(each) or 0) for each in u.detach().reshape(-1).tolist()]
-    smooth = _between(u, *(parameter.interval or (0.0, 1.0)), getattr(parameter, "log", False))
+    given = u.detach().reshape(-1).tolist()
+    exact = [u if math.isnan(u) else float(parameter.from_unit(u) or 0) for u in given]
+    smooth = _between(u, *(parameter.interval or (0.0, 1.0)), False)
+    if isinstance(parameter, Int):
+        smooth = _between(u, *parameter.ends, False)
+        smooth = smooth.exp() if parameter.log else smooth
     return smooth + (u.new_tensor(exact).reshape(u.shape) - smooth).detach()
 
 

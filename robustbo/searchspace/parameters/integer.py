@@ -74,20 +74,21 @@ class Int(Conditional):
     def _scaled(self, value: float) -> float:
         return math.log(value) if self.log else float(value)
 
-    def _ends(self) -> tuple[float, float]:
-        """The scaled ends of the first and the last cell."""
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends of the first and the last cell; their logarithms on a log scale."""
         half = self._step / 2
         low = max(self.low - half, self.low / 2) if self.log else self.low - half
         return self._scaled(low), self._scaled(self.high + half)
 
     def to_unit(self, value: Any) -> float:
         """The middle of the value's cell of the unit interval."""
-        low, high = self._ends()
+        low, high = self.ends
         return (self._scaled(value) - low) / (high - low)
 
     def from_unit(self, u: float) -> int:
         """The value whose cell holds the coordinate."""
-        low, high = self._ends()
+        low, high = self.ends
         raw = low + u * (high - low)
         step, shift = self._step, int(self.low) % self._step
         nearest = math.floor(((math.exp(raw) if self.log else raw) - shift) / step + 0.5) * step + shift
