@@ -134,7 +134,10 @@ def _along_continuous(score: Score, region: Region, row: Tensor, value: float) -
     def by_gradient(function: Callable[[Tensor], Tensor], x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         at = torch.tensor(x, dtype=torch.float64, requires_grad=True)
         values = function(placed(at))
-        slopes = [torch.autograd.grad(v, at, retain_graph=True, allow_unused=True)[0] for v in values]
+        slopes = [
+            torch.autograd.grad(v, at, retain_graph=True, allow_unused=True)[0] if v.requires_grad else None
+            for v in values  # some are of discrete values alone
+        ]
         rows = [torch.zeros_like(at) if s is None else s for s in slopes]
         return values.detach().nan_to_num(0.0).numpy(), torch.stack(rows).nan_to_num(0.0).numpy()
 
