@@ -54,10 +54,15 @@ def first_point(data: Data, seed: int, trial: int) -> Params:
         SpaceExhausted: If every point is being measured.
     """
     (point,) = sobol_points(data.region, seeds.derive(seed, 0, "sobol"), trial, 1)
-    trials = (*data.pending, *data.barred) if is_exhausted(data.region, data.trials) else data.trials
+    taken = (*data.pending, *data.barred)
+    trials = taken if is_exhausted(data.region, data.trials) else data.trials
     if not is_at(trials, point):
         return point
-    others = free_points(data.region, {t.point for t in trials}, seeds.derive(seed, trial, "sobol again"))
+    again = seeds.derive(seed, trial, "sobol again")
+    try:
+        others = free_points(data.region, {t.point for t in trials}, again)
+    except SpaceExhausted:  # of points that cannot be counted, as where constraints leave but few
+        others = free_points(data.region, {t.point for t in taken}, again)
     return others[seeds.derive(seed, trial, "which") % len(others)]
 
 
@@ -84,7 +89,8 @@ def free_points(region: Region, taken: Collection[Point], seed: int) -> list[Par
         found = [point for point in points if point_of(point) not in taken]
     if not found:
         raise SpaceExhausted(
-            f"a point that nobody measures must be left to be asked for: all {region.size} of the space are pending; "
-            "tell, fail or requeue some first (those that failed and are not to be retried are given out no more)"
+            "a point that nobody measures must be left to be asked for: all "
+            f"{region.size or 'that were found'} of the space are pending; tell, fail or requeue some first "
+            "(those that failed and are not to be retried are given out no more)"
         )
     return found
