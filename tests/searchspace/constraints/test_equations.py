@@ -1,0 +1,89 @@
+"""Linear equations solved for some parameters: compared with numpy's least squares."""
+
+import random
+
+import numpy as np
+import pytest
+
+import robustbo as rb
+from robustbo.errors import SpaceError
+from robustbo.searchspace.constraints.constraint import parse
+from robustbo.searchspace.constraints.equations import solved
+
+NAMES = ("a", "b", "c", "d", "e")
+BOX = {name: rb.Float(-10, 10) for name in NAMES}
+
+
+def equations(A, b):
+    texts = [" + ".join(f"({x!r}) * {n}" for x, n in zip(row, NAMES, strict=True)) for row in A.tolist()]
+    return [each for text, y in zip(texts, b.tolist(), strict=True) for each in parse(f"{text} == {y!r}", NAMES)]
+
+
+def filled_in(dependents, free):
+    return free | {d.name: d.constant + sum(x * free[other] for other, x in d.coefficients.items()) for d in dependents}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whatever_is_free_the_equations_hold(seed):
+    rng = np.random.default_rng(seed)
+    rank = rng.integers(1, 5)
+    A = rng.normal(size=(rank, 5)).round(3)
+    b = A @ rng.normal(size=5)
+    dependents = solved(equations(A, b), BOX, {})
+    assert len(dependents) == rank
+    names = {dependent.name for dependent in dependents}
+    assert not any(names & set(dependent.coefficients) for dependent in dependents)
+    point = filled_in(dependents, {name: rng.normal() for name in NAMES if name not in names})
+    np.testing.assert_allclose(A @ [point[name] for name in NAMES], b, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_as_many_equations_as_parameters_give_the_solution_of_least_squares(seed):
+    rng = np.random.default_rng(seed)
+    A, x = rng.normal(size=(5, 5)).round(3), rng.normal(size=5)
+    found = {d.name: d.constant for d in solved(equations(A, A @ x), BOX, {})}
+    exact = np.linalg.lstsq(A, A @ x, rcond=None)[0]
+    np.testing.assert_allclose([found[name] for name in NAMES], exact, rtol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_redundant_equation_takes_no_parameter(seed):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(3, 5)).round(3)
+    A = np.vstack([A, A[0] - 2 * A[1], A[2] * 3])
+    b = A @ rng.normal(size=5)
+    assert len(solved(equations(A, b), BOX, {})) == np.linalg.matrix_rank(A) == 3
+
+
+def test_a_contradiction_is_named():
+    given = [each for text in ("a + b == 1", "2 * a + 2 * b == 3") for each in parse(text, NAMES)]
+    with pytest.raises(SpaceError, match=r"'2 \* a \+ 2 \* b == 3' can never hold, with what else must hold"):
+        solved(given, BOX, {})
+
+
+def test_what_is_fixed_is_no_more_unknown():
+    given = parse("a + b == 1", NAMES)
+    assert solved(given, BOX, {"a": 0.25}) == [("b", 0.75, {})]
+    assert solved(given, BOX, {"a": 0.25, "b": 0.75}) == []
+    with pytest.raises(SpaceError, match=r"'a \+ b == 1' can never hold at {'a': 0\.25, 'b': 0\.5}"):
+        solved(given, BOX, {"a": 0.25, "b": 0.5})
+
+
+def test_real_parameters_of_a_linear_scale_follow_before_others():
+    kinds = {"n": rb.Int(0, 10), "l": rb.Float(0.1, 10, log=True), "x": rb.Float(0, 1), "s": rb.Float(0, 10, step=1)}
+    for first in ("x", "l"):
+        (found,) = solved(parse(f"{' + '.join(kinds)} == 3", [*kinds]), kinds, {})
+        assert found.name == first
+        del kinds[first]
+
+
+def test_the_order_of_the_equations_does_not_matter_to_what_holds():
+    texts = ["a + b + c == 1", "a - b == 0.25", "d == 2 * c"]
+    for seed in range(5):
+        random.Random(seed).shuffle(texts)
+        found = solved([each for text in texts for each in parse(text, NAMES)], BOX, {})
+        names = {d.name for d in found}
+        point = filled_in(found, {name: 0.125 for name in NAMES if name not in names})
+        assert point["a"] + point["b"] + point["c"] == pytest.approx(1)
+        assert point["a"] - point["b"] == pytest.approx(0.25)
+        assert point["d"] == pytest.approx(2 * point["c"])

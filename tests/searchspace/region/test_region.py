@@ -1,0 +1,184 @@
+"""What may be asked for: rows and points agree, and brute force finds no other points."""
+
+import itertools
+import random
+
+import pytest
+import torch
+
+import robustbo as rb
+from robustbo.errors import SpaceError
+from robustbo.searchspace.columns import is_continuous
+from robustbo.searchspace.region.region import region_of
+from robustbo.searchspace.space import ABSENT
+from tests.searchspace.made import KINDS, made
+
+SPACES = [(kind, seed) for kind in KINDS if kind != "pool" for seed in range(4)]
+
+
+def region_and(kind, seed):
+    given = made(random.Random(f"{kind} {seed}"), kind)
+    return region_of(given.space, given.space.partial(given.fixed)), given
+
+
+def rows_of(region, count=96):
+    return region.complete(torch.as_tensor(region.space.sobol_rows(0, 0, count)))
+
+
+@pytest.mark.parametrize(("kind", "seed"), SPACES)
+def test_a_row_is_in_it_where_its_point_is(kind, seed):
+    region, _ = region_and(kind, seed)
+    rows = rows_of(region)
+    inside = region.holds(rows)
+    for row, is_in in zip(rows.tolist(), inside.tolist(), strict=True):
+        point = None if any(u != u for u in row) else region.point(row)
+        assert is_in == (point is not None), (row, point)
+        assert point is None or (region.contains(point) and region.space.validate(point) == point)
+
+
+@pytest.mark.parametrize(("kind", "seed"), SPACES)
+def test_completed_rows_have_what_is_fixed_and_keep_the_equations(kind, seed):
+    region, given = region_and(kind, seed)
+    rows = rows_of(region)
+    assert torch.equal(region.complete(rows).nan_to_num(-9), rows.nan_to_num(-9))
+    for row in rows[region.holds(rows)].tolist():
+        assert given.fixed.items() <= region.point(row).items()
+
+
+@pytest.mark.parametrize(("kind", "seed"), SPACES)
+def test_the_canonical_row_is_that_of_the_point(kind, seed):
+    region, _ = region_and(kind, seed)
+    rows = rows_of(region)
+    rows = rows[region.holds(rows)]
+    canonical = region.canonical(rows)
+    assert region.holds(canonical).all()
+    for row, there in zip(rows.tolist(), canonical.tolist(), strict=True):
+        assert region.point(row) == region.point(there)
+        unit = region.space.to_unit(region.point(row))  # of an Int with very many values it is rounded
+        exact = [i for i, (_, p) in enumerate(region.space.parameters) if p.levels is not None or p.count is None]
+        assert [unit[i] for i in exact] == pytest.approx([there[i] for i in exact], abs=1e-9)
+    assert torch.equal(region.canonical(canonical), canonical)
+
+
+@pytest.mark.parametrize(("kind", "seed"), SPACES)
+def test_slack_is_not_below_zero_exactly_where_it_holds(kind, seed):
+    region, _ = region_and(kind, seed)
+    rows = rows_of(region)
+    kept = (region.slack(rows) >= -1e-8).all(-1)
+    near = (region.slack(rows).abs() < 1e-6).any(-1)  # where rounding decides
+    assert torch.equal(kept | near, region.holds(rows) | near)
+
+
+@pytest.mark.parametrize(("kind", "seed"), [each for each in SPACES if each[0] in ("linear", "nonlinear", "mixture")])
+def test_the_slope_of_the_slack_is_that_of_finite_differences(kind, seed):
+    region, _ = region_and(kind, seed)
+    smooth = [i for i in region.continuous if region.space.parameters[i][1].count is None]
+    rows = rows_of(region, 64)
+    rows = rows[region.slack(rows).isfinite().all(-1) & rows.isfinite().all(-1)][:4]
+    for row in rows:
+        slopes = torch.autograd.functional.jacobian(lambda u: region.slack(region.complete(u)), row)
+        for i in smooth:
+            step = torch.zeros_like(row)
+            step[i] = 1e-6
+            ahead, behind = (region.slack(region.complete(row + sign * step)) for sign in (1, -1))
+            torch.testing.assert_close(slopes[:, i], (ahead - behind) / 2e-6, rtol=1e-3, atol=1e-3)
+
+
+def brute(space, fixed):
+    """All points, one by one."""
+    found = []
+    grids = [[p.nth(k) for k in range(p.count)] for _, p in space.parameters]
+    for row in itertools.product(*grids):
+        point = dict(zip(space.names, row, strict=True))
+        there = space.existing(point)
+        point = {name: value for name, value in point.items() if name in there}
+        if point not in found and not space.broken(point) and fixed.items() <= point.items():
+            found.append(point)
+    return found
+
+
+LISTED = {
+    "steps that add up": (
+        rb.Space(
+            a=rb.Float(0, 1, step=0.1), b=rb.Float(0, 1, step=0.1), c=rb.Float(0, 1, step=0.1),
+            constraints=["a + b + c == 1"],
+        ),
+        {},
+    ),
+    "integers that add up": (
+        rb.Space(a=rb.Int(0, 6), b=rb.Int(1, 5), c=rb.Int(0, 4, step=2), constraints=["2 * a + b + c == 9"]),
+        {},
+    ),
+    "two equations": (
+        rb.Space(a=rb.Int(0, 6), b=rb.Int(0, 6), c=rb.Int(0, 6), constraints=["a + b == 6", "b - 2 * c == 0"]),
+        {},
+    ),
+    "an ordinal that follows": (
+        rb.Space(a=rb.Ordinal(1, 2, 5), b=rb.Ordinal(1, 3, 4), d=rb.Choice(True, 1), constraints=["a + b == 5"]),
+        {"d": True},
+    ),
+    "conditions": (
+        rb.Space(
+            k=rb.Choice("t", "d"), n=rb.Int(0, 3, when={"k": "d"}), m=rb.Choice("p", "q", when={"n": [1, 2]}),
+            o=rb.Ordinal(1, 2, 4), constraints=["n + o <= 4"],
+        ),
+        {},
+    ),
+    "fixed": (rb.Space(n=rb.Int(0, 9), o=rb.Ordinal("s", "m"), c=rb.Choice("a", "b")), {"o": "m"}),
+    "unequal": (rb.Space(n=rb.Int(1, 40, log=True), m=rb.Int(0, 9, step=3), constraints=["n * m <= 30", "n >= m"]), {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_all_points_are_listed(name):
+    space, fixed = LISTED[name]
+    listed = region_of(space, space.partial(fixed)).listed
+    expected = brute(space, fixed)
+    assert len(listed) == len(expected)
+    assert sorted(map(repr, listed)) == sorted(map(repr, expected))
+
+
+def test_nothing_is_listed_where_something_is_real():
+    space = rb.Space(x=rb.Float(0, 1), n=rb.Int(0, 3), constraints=["x + n <= 2"])
+    assert region_of(space).listed is None
+    assert region_of(space).size is None
+    assert region_of(space, (("x", 0.5),)).size == 2
+
+
+def test_a_space_without_anything_of_it_has_its_own_points():
+    space = rb.Space(x=rb.Float(0, 1), c=rb.Choice("a", "b"))
+    region = region_of(space)
+    assert not region.is_restricted
+    assert region.point([0.3, 0.8]) == space.from_unit([0.3, 0.8])
+
+
+def test_what_does_not_exist_is_in_the_middle():
+    space = rb.Space(k=rb.Choice("t", "d"), x=rb.Float(0, 1, when={"k": "d"}), constraints=["x <= 0.5"])
+    region = region_of(space)
+    rows = region.canonical(torch.tensor([[0.1, 0.9], [0.9, 0.2]], dtype=torch.float64))
+    assert rows.tolist() == [[0.25, ABSENT], [0.75, 0.2]]
+    assert region.holds(torch.tensor([[0.1, 0.9], [0.9, 0.9]], dtype=torch.float64)).tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("constraints", "fixed", "match"),
+    [
+        (["n + m == 7.5"], {}, r"no point keeps 'n \+ m == 7\.5': there is none to be asked for"),
+        (["n + m <= 3"], {"n": 4}, r"'n \+ m <= 3' can never hold with {'n': 4}, with n in \[4, 4\], m in \[0, 5\]"),
+    ],
+)
+def test_an_empty_region_names_the_constraint(constraints, fixed, match):
+    space = rb.Space(n=rb.Int(0, 5), m=rb.Int(0, 5), constraints=constraints)
+    with pytest.raises(SpaceError, match=match):
+        region_of(space, space.partial(fixed))
+
+
+def test_what_is_free():
+    space = rb.Space(
+        a=rb.Float(0, 1), b=rb.Float(0, 1), one=rb.Choice("z"), n=rb.Int(0, 3), c=rb.Float(0, 1),
+        constraints=["a + b == 1"],
+    )  # fmt: skip
+    region = region_of(space, (("c", 0.5),))
+    assert len(region.dependents) == 1
+    assert {space.names[i] for i in region.free} == {"a", "b", "n"} - {region.dependents[0].name}
+    assert all(is_continuous(space.parameters[i][1]) for i in region.continuous)
