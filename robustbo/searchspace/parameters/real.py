@@ -65,7 +65,9 @@ class Float(Conditional):
             )
 
     def _at(self, index: int, step: float) -> float:
-        return round(float(self.low) + index * step, DIGITS - math.floor(math.log10(max(step, abs(self.low) * 1e-3))))
+        value = float(self.low) + index * step
+        size = max(step, max(abs(self.low), abs(value)) * 1e-3)  # to 14 digits of the larger, as decimals are written
+        return round(value, DIGITS - math.floor(math.log10(size)))
 
     def validate(self, name: str, value: Any) -> float:
         """The value as a float; a `SpaceError` if it is not a number within the bounds, or misses the steps."""
@@ -75,7 +77,7 @@ class Float(Conditional):
         if self.step is None or self.count is None:
             return given
         index = (given - self.low) / self.step
-        if abs(index - round(index)) > NEARLY:
+        if abs(index - round(index)) > NEARLY and given != self.nth(round(index)):
             raise SpaceError(f"{name}: must lie on a step of {self.step!r} from {self.low!r}, got {given!r}")
         return self.nth(round(index))
 
