@@ -1,6 +1,7 @@
 """The best point so far, as a pure function of settings and history."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
@@ -54,11 +55,14 @@ def incumbent(settings: Settings, history: History, fits: FitCache | None = None
 
     Raises:
         ValueError: If no value has been told, or no point measured will do with what is fixed.
+        SpaceError: If no point keeps the constraints with what is fixed.
         FitError: If some values are fixed and no surrogate can be fitted.
     """
     data = observations(settings, history, fixed)
     if not data.told:
         raise ValueError(NOTHING_TOLD)
+    if fixed and not _moved(data, data.told):
+        raise ValueError(f"no point measured will do with {dict(data.fixed)!r}; ask and tell one there first")
     use = partial(_best_at if fixed else _best, data)
     best, why = climb(settings, data, use, FitCache() if fits is None else fits, is_judging=True)
     if best is None and fixed:
@@ -89,21 +93,25 @@ def _believed(data: Data, settings: Settings, fitted: Fitted) -> dict[Row, Trial
 
 def _best_at(data: Data, settings: Settings, fitted: Fitted) -> Incumbent:
     """The incumbent with some values fixed."""
-    moved = {}
-    for row, trial in _believed(data, settings, fitted).items():
-        if data.space.is_pool:
-            point = trial.params if data.region.contains(trial.params) else None
-        else:
-            point = data.region.point(row)
-        if point is not None:
-            moved[tuple(data.space.to_unit(point))] = trial, point
-    if not moved:
-        raise ValueError(f"no point measured will do with {dict(data.fixed)!r}; ask and tell one there first")
+    moved = _moved(data, _believed(data, settings, fitted).values()) or _moved(data, data.told)
     means, sds = fitted.predict(fitted.encoded(list(moved)))
     finite(*means, *sds)
     best = max(range(len(means)), key=lambda i: data.sign * means[i])
     trial, point = list(moved.values())[best]
     return Incumbent(trial, means[best], sds[best], None if point == trial.params else point)
+
+
+def _moved(data: Data, trials: Iterable[Trial]) -> dict[Row, tuple[Trial, dict[str, Value]]]:
+    """By its row: each point measured as it is with what is fixed, and its trial, where that is a point asked for."""
+    found: dict[Row, tuple[Trial, dict[str, Value]]] = {}
+    for trial in trials:
+        if data.space.is_pool:
+            point = trial.params if data.region.contains(trial.params) else None
+        else:
+            point = data.region.point(data.rows[trial.number])
+        if point is not None:
+            found.setdefault(tuple(data.space.to_unit(point)), (trial, point))
+    return found
 
 
 def raw_incumbent(settings: Settings, history: History) -> Incumbent:
