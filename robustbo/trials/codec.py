@@ -8,6 +8,7 @@ from typing import Any
 from robustbo.errors import JournalError, JournalWarning, warn
 from robustbo.surrogates.registry import SURROGATES, check_options
 from robustbo.trials import schema, trust
+from robustbo.trials.extent import check_extent
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage import places
@@ -75,6 +76,7 @@ def fold(place: Place, contents: Contents) -> tuple[Settings, History]:
 
     try:
         history = History().extended(numbered())
+        check_extent(settings, history)
     except (KeyError, ValueError, TypeError) as error:
         raise JournalError(
             f"{place}, line {line}: the event does not fit what came before: {schema.in_a_line(error)}"

@@ -15,6 +15,14 @@ def space_of(settings: Settings, history: History) -> Space:
     return _extended(settings.space, history.rows)
 
 
+def check_extent(settings: Settings, history: History) -> None:
+    """Raise a `SpaceError` if rows that were added are none of the pool, or trials are at none of its rows."""
+    if settings.space.is_pool:
+        space = space_of(settings, history)
+        for trial in history:
+            space.validate(trial.params)
+
+
 @lru_cache(maxsize=8)
 def _extended(pool: Pool, rows: tuple[Row, ...]) -> Pool:
     return pool.extended([row for row in rows if not pool.has(row)])

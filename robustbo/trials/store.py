@@ -17,6 +17,7 @@ from robustbo.errors import JournalError, JournalExists, JournalWarning, warn
 from robustbo.surrogates.registry import ALLOWED, name_of
 from robustbo.trials import schema, trust
 from robustbo.trials.codec import changed_versions, fold, header
+from robustbo.trials.extent import check_extent
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage import places
@@ -160,7 +161,9 @@ class Store:
         try:
             for event in others:
                 schema.check(event, self.settings.space)
-            return self._state.history.extended(others)
+            history = self._state.history.extended(others)
+            check_extent(self.settings, history)
+            return history
         except (KeyError, TypeError, ValueError) as error:
             raise JournalError(f"{self._log.name}: an event does not fit what came before: {error}") from error
 
