@@ -121,11 +121,23 @@ class Pool(Space):
 
     def extended(self, rows: Sequence[Row]) -> "Pool":
         """The pool with more rows."""
+        return self._with([tuple(row) for row in rows], range(len(self.rows), len(self.rows) + len(rows)))
+
+    def _with(self, rows: Sequence[Row], labels: Sequence[Any]) -> "Pool":
+        """The pool with more rows, which errors call by their labels.
+
+        Raises:
+            SpaceError: If a row is there already, or words are added to a column of numbers.
+        """
         if not rows:
             return self
         made, named = Pool.__new__(Pool), dict(self.parameters)
-        every = [*self.rows, *(tuple(row) for row in rows)]
-        made._fill(self.names, every, {name: named[name] for name in self.given}, self.texts, range(len(every)))
+        labels = [*(f"{i} of the pool" for i in range(len(self.rows))), *labels]
+        made._fill(self.names, [*self.rows, *rows], {name: named[name] for name in self.given}, self.texts, labels)
+        for name, parameter in made.parameters:
+            if isinstance(parameter, Choice) and not isinstance(named[name], Choice):
+                wrong = [row[self.names.index(name)] for row in rows]
+                raise SpaceError(f"{name}: is a column of numbers, and so must be what is added, got {wrong}")
         return made
 
     def rows_of(self, frame: pd.DataFrame) -> list[Row]:
