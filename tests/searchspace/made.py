@@ -9,9 +9,9 @@ import pandas as pd
 import robustbo as rb
 from robustbo.searchspace.constraints.constraint import parse
 from robustbo.searchspace.parameters import Parameter
+from tests.searchspace.drawn import any_parameter, listed, real, single, whole
 
 NAMES = ("x", "y", "share a", "n", "größe", "k_2", "lambda", "w")  # some are no identifiers
-WORDS = ("a", "b", "c", True, None, 1)
 Point = dict[str, Any]
 
 
@@ -44,56 +44,6 @@ def _fixed(rng: random.Random, space: rb.Space, witness: Point) -> Point:
     while more := [o for n in names for o, _ in needed[n].condition if o not in names]:
         names += more
     return {name: witness[name] for name in witness if name in names}
-
-
-def real(rng: random.Random, **when: Any) -> rb.Float:
-    """A Float of some scale."""
-    low = round(rng.uniform(-10.0, 10.0), 2)
-    match rng.randrange(4):
-        case 0:
-            return rb.Float(10.0 ** rng.randint(-6, 0), 10.0 ** rng.randint(1, 4), log=True, **when)
-        case 1:
-            step = rng.choice((0.1, 0.25, 0.3, 5.0))
-            return rb.Float(low, low + step * rng.randint(2, 30), step=step, **when)
-        case 2:
-            return rb.Float(0, 1, **when)
-    return rb.Float(low, low + 10.0 ** rng.randint(-2, 3), **when)
-
-
-def whole(rng: random.Random, **when: Any) -> rb.Int:
-    """An Int, with few values or very many."""
-    low = rng.randint(-5, 20)
-    match rng.randrange(4):
-        case 0:
-            return rb.Int(1, rng.choice((8, 300, 5000)), log=True, **when)
-        case 1:
-            step = rng.randint(2, 7)
-            return rb.Int(low, low + step * rng.randint(1, 12), step=step, **when)
-        case 2:
-            return rb.Int(low, low + rng.choice((1500, 10**6)), **when)
-    return rb.Int(low, low + rng.randint(1, 9), **when)
-
-
-def listed(rng: random.Random, **when: Any) -> rb.Ordinal | rb.Choice:
-    """An Ordinal of numbers or words, or a Choice."""
-    match rng.randrange(4):
-        case 0:
-            return rb.Ordinal(*sorted(rng.sample((0.1, 0.2, 0.5, 1, 2, 5.5, 10), rng.randint(2, 5))), **when)
-        case 1:
-            return rb.Ordinal(1, 10, 100, 1000, log=True, **when)
-        case 2:
-            return rb.Ordinal("low", "medium", "high", **when)
-    return rb.Choice(*rng.sample(WORDS, rng.randint(2, 5)), **when)
-
-
-def single(rng: random.Random, **when: Any) -> Parameter:
-    """A parameter of one value."""
-    return rng.choice((rb.Float(0.5, 0.5, **when), rb.Int(3, 3, **when), rb.Choice("z", **when), rb.Ordinal(7, **when)))
-
-
-def any_parameter(rng: random.Random, **when: Any) -> Parameter:
-    """A parameter of any kind."""
-    return rng.choice((real, real, whole, listed, listed, single))(rng, **when)
 
 
 def space_of(parameters: dict[str, Parameter], texts: list[str]) -> rb.Space:
@@ -237,6 +187,26 @@ def _integers(rng: random.Random) -> tuple[rb.Space, Point]:
     return space_of(parameters, [f"{left} == {total}"]), witness
 
 
+def _all_at_once(rng: random.Random) -> tuple[rb.Space, Point]:
+    """An equation between parameters of different kinds, an inequality, a choice, and what exists by it."""
+    a, b, c, d, choice, absent = rng.sample(NAMES, 6)
+    parameters: dict[str, Parameter] = {
+        a: rng.choice((rb.Float(1e-3, 10, log=True), rb.Float(0, 10, step=0.5), rb.Float(0, 10), rb.Int(1, 10))),
+        b: rng.choice((rb.Int(0, 8), rb.Ordinal(0.5, 1, 2, 4.5), rb.Choice(1, 2, 3), rb.Int(0, 4, step=2))),
+        c: rng.choice((rb.Float(-5, 5, step=0.25), rb.Float(-5, 5), rb.Int(1, 3000, log=True))),
+        d: real(rng),
+        choice: rb.Choice("p", "q", "r"),
+        absent: any_parameter(rng, when={choice: ["q", "r"]}),
+    }
+    space = space_of(parameters, [])
+    witness = _drawn(rng, space)
+    value = witness[a] + 2 * witness[b] - witness[c]
+    of_two = f"`{a}` == 2 * `{b}` + {witness[a] - 2 * witness[b]!r}"
+    texts = [f"`{a}` + 2 * `{b}` - `{c}` == {value!r}" if rng.random() < 0.7 else of_two]
+    texts += _inequalities(rng, {name: parameters[name] for name in (a, b, d, absent)}, witness, 1, curved=True)
+    return space_of(parameters, texts), witness
+
+
 def _pool(rng: random.Random) -> tuple[rb.Space, Point]:
     space = space_of({"p": real(rng), "q": rb.Int(0, 5), "r": rb.Choice("a", "b", "c"), "big": whole(rng)}, [])
     points = [_drawn(rng, space) for _ in range(rng.randint(6, 40))]
@@ -256,5 +226,6 @@ KINDS: dict[str, Callable[[random.Random], tuple[rb.Space, Point]]] = {
     "mixture": _mixture,
     "equation": _equation,
     "integers": _integers,
+    "all at once": _all_at_once,
     "pool": _pool,
 }
