@@ -127,17 +127,13 @@ class Pool(Space):
         """The pool with more rows, which errors call by their labels.
 
         Raises:
-            SpaceError: If a row is there already, or words are added to a column of numbers.
+            SpaceError: If a row is there already.
         """
         if not rows:
             return self
         made, named = Pool.__new__(Pool), dict(self.parameters)
         labels = [*(f"{i} of the pool" for i in range(len(self.rows))), *labels]
         made._fill(self.names, [*self.rows, *rows], {name: named[name] for name in self.given}, self.texts, labels)
-        for name, parameter in made.parameters:
-            if isinstance(parameter, Choice) and not isinstance(named[name], Choice):
-                wrong = [row[self.names.index(name)] for row in rows]
-                raise SpaceError(f"{name}: is a column of numbers, and so must be what is added, got {wrong}")
         return made
 
     def rows_of(self, frame: pd.DataFrame) -> list[Row]:
@@ -151,12 +147,7 @@ class Pool(Space):
         rows = plain_rows(frame[self.names])
         check_cells(self.names, rows, list(frame.index))
         self._check_kinds(rows, list(frame.index))
-        every = [*self.rows, *rows]
-        labels = [*(f"{i} of the pool" for i in range(len(self.rows))), *frame.index]
-        made = Pool.__new__(Pool)
-        named = dict(self.parameters)
-        made._fill(self.names, every, {name: named[name] for name in self.given}, self.texts, labels)
-        return list(made.rows[len(self.rows) :])
+        return list(self._with(rows, list(frame.index)).rows[len(self.rows) :])
 
     def _check_kinds(self, rows: Sequence[Row], labels: Sequence[Any]) -> None:
         for label, row in zip(labels, rows, strict=True):
