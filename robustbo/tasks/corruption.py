@@ -12,6 +12,7 @@ import numpy as np
 from robustbo import seeds
 from robustbo.tasks.failing import Failure
 from robustbo.tasks.problem import Problem
+from robustbo.tasks.repeats import Repeats
 from robustbo.validation import one_of
 
 
@@ -102,13 +103,14 @@ class Own:
         return (self.problem.fail(self.kind, x, generator), True) if is_corrupted else (value, False)
 
 
-FAILURE = "failure"
+FAILURE, REPEATS = "failure", "repeats"
 CORRUPTIONS: dict[str, Any] = {
     "constant": Constant,
     "uniform": Uniform,
     "random-point": RandomPoint,
     "persistent": Persistent,
     FAILURE: Failure,
+    REPEATS: Repeats,
 }
 
 
@@ -117,9 +119,10 @@ def build(kind: str, problem: Problem, **options: Any) -> Corruption:
 
     Args:
         kind: "constant" (value), "uniform" (low, high), "random-point", "persistent" (value, place), "failure" (region,
-            and the region's options), or the name of one of the problem's own failures.
+            and the region's options), "repeats" (of a problem that has some; wrong ones are mix-ups), or the name of
+            one of the problem's own failures.
         problem: Whose values are corrupted.
-        options: ``probability`` (0 unless said of a "failure"), and what the kind takes.
+        options: ``probability`` (0 unless said of a "failure" and of "repeats"), and what the kind takes.
 
     Raises:
         ValueError: If there is no such kind, an option is unknown, the probability is not in [0, 1], or a failure of
@@ -132,7 +135,7 @@ def build(kind: str, problem: Problem, **options: Any) -> Corruption:
     """
     one_of("kind", kind, sorted([*CORRUPTIONS, *problem.failures]))
     inside = options.pop("region", None) if kind == FAILURE else None
-    probability = options.get("probability", 0.0 if kind == FAILURE else None)
+    probability = options.get("probability", 0.0 if kind in (FAILURE, REPEATS) else None)
     if isinstance(probability, bool) or not isinstance(probability, int | float) or not 0 <= probability <= 1:
         raise ValueError(f"probability must lie in [0, 1], got {probability!r}")
     if wrong := [key for key, value in options.items() if not isinstance(value, int | float)]:
@@ -148,7 +151,7 @@ def build(kind: str, problem: Problem, **options: Any) -> Corruption:
     if kind == FAILURE:
         return Failure.of(problem, region_name=inside, **options)
     names = [field.name for field in fields(CORRUPTIONS[kind])]
-    known = [name for name in names if name != "problem"]
+    known = [name for name in names if name not in ("problem", *(("root", "asked") if kind == REPEATS else ()))]
     if unknown := [key for key in options if key not in known]:
         raise ValueError(f"{kind} has the options {known}, got {unknown[0]!r}")
     return CORRUPTIONS[kind](**{"problem": problem} if "problem" in names else {}, **options)

@@ -6,7 +6,7 @@ one of keyword options.
 
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from typing import Any, Literal
@@ -42,6 +42,7 @@ class Problem:
         reference: Where it comes from.
         failures: What can go wrong with it in its own ways, by name: corruptions of that ``kind``.
         regions: Where its trials fail, by name: a "failure" of that ``region``.
+        repeats: The values that were really measured at a point, at least one, where there are any: "repeats".
     """
 
     name: str
@@ -56,6 +57,7 @@ class Problem:
     reference: str = ""
     failures: Mapping[str, Failure] = field(default_factory=dict)
     regions: Mapping[str, Callable[[Mapping[str, Any]], bool]] = field(default_factory=dict)
+    repeats: Callable[[Mapping[str, Any]], Sequence[float]] | None = None
 
     @property
     def best(self) -> tuple[str, float] | None:
@@ -69,10 +71,10 @@ class Problem:
         """In a line: space, direction, best value and where, cost, how it fails, and reference."""
         named = dict(self.space.parameters)
         ranges = _few([f"{name} {_range(parameter)}" for name, parameter in named.items()])
-        parts = [f"{len(named)} inputs ({ranges}), {self.direction}"]
+        parts = [f"{len(named)} inputs ({ranges}), {self.direction}", *_limits(self.space)]
         if self.best is not None:
             at = self.optimizer if self.optimum is not None else self.best_seen_at
-            point = "" if at is None else f" at {_few([f'{at[name]:.4g}' for name in named])}"
+            point = "" if at is None else f" at {_few([_short(at[name]) for name in named if name in at])}"
             parts.append(f"{self.best[0]} {self.best[1]:.6g}{point}")
         if self.cost_s is not None:
             parts.append(f"about {self.cost_s:.2g} s")
@@ -165,6 +167,17 @@ def _options(made: "Problem | Callable[..., Problem]") -> list[str]:
 
 def _few(entries: list[str]) -> str:
     return ", ".join(entries if len(entries) <= FEW else [*entries[: FEW - 1], "...", entries[-1]])
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, int | float) else str(value)
+
+
+def _limits(space: Space) -> list[str]:
+    """What restricts a space's points."""
+    listed = [f"{space.size} listed points"] if space.is_pool else []
+    kept = [f"{len(space.texts)} constraint{'s' * (len(space.texts) > 1)}"] if space.constraints else []
+    return [*listed, *kept, *(["conditional"] if space.is_conditional else [])]
 
 
 def _range(parameter: Parameter) -> str:

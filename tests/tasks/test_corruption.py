@@ -17,7 +17,7 @@ def run(corruption, num, value=CLEAN, seed=0):
 
 
 def test_every_kind_is_tested():
-    assert sorted(CORRUPTIONS) == ["constant", "failure", "persistent", "random-point", "uniform"]
+    assert sorted(CORRUPTIONS) == ["constant", "failure", "persistent", "random-point", "repeats", "uniform"]
 
 
 @every_kind

@@ -1,6 +1,12 @@
 """A cell whose trials Ax proposes: its default strategy, or ours inside it. Imported only where such a cell is run.
 
 A recommendation is asked for after the last trial alone, since Ax cross-validates for it.
+
+Of a restricted space (see `robustbo.replay.cells.given`) Ax has linear inequalities as its own parameter constraints.
+The others are metrics with outcome constraints. A suggestion beyond one costs no trial: it is completed with the
+metrics of the constraints and without a value, so that Ax's models of the constraints learn of it, and Ax is asked
+again, up to `TRIES` times. Parameters that exist only under conditions always exist for Ax, which is told nothing of
+where they do not. Numbers in a pool are ordered choices.
 """
 
 from typing import Any
@@ -8,20 +14,24 @@ from typing import Any
 from ax.adapter.registry import MBM_X_trans, Y_trans
 from ax.adapter.transforms.add_execution_viability import EXECUTION_VIABLE_METRIC_NAME, AddExecutionViability
 from ax.core.metric import Metric
+from ax.core.parameter_constraint import ParameterConstraint
 
 from robustbo import seeds
 from robustbo.ax import best, client_for, complete, generation_strategy, outliers
 from robustbo.replay.cells import peer
 from robustbo.replay.cells.cell import Progress
+from robustbo.replay.cells.given import Given, Linear, Params, is_restricted
 from robustbo.replay.cells.optimization import FAILED, OptimizationCell
 from robustbo.replay.cells.peer import Proposal
+from robustbo.searchspace.space import Space
 
 METRIC = "value"
+TRIES = 5  # suggestions for a trial, of a second each and more
 
 
 def run(cell: OptimizationCell, progress: Progress) -> None:
     """Run a cell from its first trial to its last."""
-    peer.run(cell, progress, Ax)
+    peer.run(cell, progress, Restricted if is_restricted(cell.settings.space) else Ax)
 
 
 class Ax:
@@ -70,6 +80,86 @@ class Ax:
             return []
         report = outliers(self._client)
         return sorted(int(index) for index in report["trial_index"][report["flagged"]])
+
+
+class Restricted:
+    """The same where not every row of values is a point, with Ax's own strategy."""
+
+    def __init__(self, cell: OptimizationCell) -> None:
+        problem, seed = cell.spec.load_problem(), cell.root % 2**31
+        self._cell, self._given = cell, Given(problem.space)
+        self._outcomes = [f"constraint_{i}" for i, each in enumerate(self._given.linear) if each is None]
+        self._numbers: dict[int, int] = {}  # of our trials, by Ax's index
+        self._excess: dict[int, dict[str, float]] = {}
+        self._told: dict[int, float] = {}  # values by our number of the trial
+        always = {name: dict(p.to_dict(), when=None) for name, p in self._given.parameters.items()}
+        self._client = client_for(Space.from_dict(always), problem.direction, METRIC, seed=seed)
+        linear = [ParameterConstraint(inequality=_text(each)) for each in self._given.linear if each is not None]
+        self._client._experiment.search_space.add_parameter_constraints(linear)
+        self._client.configure_optimization(
+            objective=METRIC if problem.direction == "maximize" else f"-{METRIC}",
+            outcome_constraints=[f"{name} <= 0" for name in self._outcomes] or None,
+        )
+        self._client.configure_generation_strategy(
+            initialization_budget=cell.spec.num_initial, initialization_random_seed=seed
+        )
+
+    def ask(self, number: int) -> Proposal:
+        """The first suggestion that keeps the constraints; one of the initial points, or one drawn."""
+        if number < self._cell.spec.num_initial:
+            return self._attached(self._given.first(self._cell.root, number), number, "sobol")
+        for _ in range(TRIES):
+            try:
+                ((index, params),) = self._client.get_next_trials(max_trials=1).items()
+            except Exception:  # as above
+                break
+            point, excess = self._given.suggested(params)
+            self._excess[index] = self._metrics(excess)
+            if point is not None:
+                self._numbers[index] = number
+                return Proposal(index, point, "ax")
+            self._client.attach_data(index, self._excess[index])
+            self._client._experiment.trials[index].mark_completed()
+        return self._attached(self._given.drawn(self._cell.root, number), number, "random")
+
+    def _attached(self, point: Params, number: int, origin: str) -> Proposal:
+        own = self._given.own(point, is_whole=True)
+        index = self._client.attach_trial(own)
+        self._numbers[index], self._excess[index] = number, self._metrics(self._given.suggested(own).excess)
+        return Proposal(index, point, origin)
+
+    def _metrics(self, excess: list[float]) -> dict[str, float]:
+        named = {f"constraint_{i}": value for i, value in enumerate(excess)}
+        return {name: named[name] for name in self._outcomes}
+
+    def tell(self, handle: int, value: float) -> None:
+        """Complete a trial."""
+        self._told[self._numbers[handle]] = value
+        complete(self._client, handle, {METRIC: value} | self._excess[handle])
+
+    def fail(self, handle: int) -> None:
+        """Mark a trial as failed."""
+        self._client.mark_trial_failed(handle, failed_reason=FAILED)
+
+    def recommended(self, is_last: bool) -> int | None:
+        """The trial that Ax recommends; that of the best value where it cannot tell."""
+        if not is_last:
+            return None
+        sign = -1 if self._cell.settings.direction == "maximize" else 1
+        best = min(self._told, key=lambda number: sign * self._told[number], default=None)
+        try:
+            return self._numbers.get(self._client.get_best_parameterization()[2], best)
+        except Exception:  # as above
+            return best
+
+    def flagged(self) -> list[int]:
+        """Ax calls no value wrong."""
+        return []
+
+
+def _text(linear: Linear) -> str:
+    coefficients, constant = linear
+    return f"{' + '.join(f'{a!r} * {name}' for name, a in coefficients.items())} <= {-constant!r}"
 
 
 def client_of(cell: OptimizationCell) -> Any:

@@ -153,7 +153,8 @@ def run(cell: OptimizationCell, progress: Progress) -> None:
     for number in range(len(entries), cell.spec.trials):
         trial = opt.history[number] if number < len(opt.history) else opt.ask()
         clean.append(problem(trial.params))
-        value, is_corrupted = cell.spec.measure(corruption, trial.params, clean[-1], root=cell.root, number=number)
+        where = {"root": cell.root, "number": number, "asked": asked_before(opt.history, number)}
+        value, is_corrupted = cell.spec.measure(corruption, trial.params, clean[-1], **where)
         if trial.state == "pending":
             told = told_value(cell, clean[-1], value)
             if told is None:
@@ -166,6 +167,11 @@ def run(cell: OptimizationCell, progress: Progress) -> None:
         truth.append(truth_of(number, clean[-1], value, is_corrupted, made))
         progress(number + 1, None if made is None else clean[made])
     truth.append(flagged_of(cell, flags(cell, opt.history, opt.fits)))
+
+
+def asked_before(history: History, number: int) -> int:
+    """How many trials before one have the same point."""
+    return sum(trial.point == history[number].point for trial in history.trials[:number])
 
 
 def truth_of(

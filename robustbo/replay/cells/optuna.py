@@ -1,5 +1,14 @@
-"""A cell whose trials Optuna proposes. Imported only where such a cell is run."""
+"""A cell whose trials Optuna proposes. Imported only where such a cell is run.
 
+Of a restricted space (see `robustbo.replay.cells.given`) its samplers are told how far each trial was beyond each
+constraint, by ``constraints_func``. A suggestion beyond one costs no trial: it is completed with the median of the
+values told so far, which speaks neither for it nor against it (an infeasible trial must have some value), and the
+sampler is asked again, up to `TRIES` times. Parameters that exist only under conditions are suggested there alone
+(define by run); of these GPSampler models only what all trials have, and draws the others, as it comes. Numbers in a
+pool are whole numbers to Optuna, their ranks.
+"""
+
+from statistics import median
 from typing import Any
 
 import optuna
@@ -9,14 +18,18 @@ from optuna.trial import TrialState
 
 from robustbo.replay.cells import peer
 from robustbo.replay.cells.cell import Progress
+from robustbo.replay.cells.given import Given, Params, Suggested, is_restricted
 from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.cells.peer import Proposal
 from robustbo.searchspace.parameters import Choice, Int, Ordinal, Parameter
 
+TRIES = 50  # suggestions for a trial
+EXCESS = "excess"  # how far a trial is beyond each constraint
+
 
 def run(cell: OptimizationCell, progress: Progress) -> None:
     """Run a cell from its first trial to its last."""
-    peer.run(cell, progress, Optuna)
+    peer.run(cell, progress, Restricted if is_restricted(cell.settings.space) else Optuna)
 
 
 class Optuna:
@@ -51,12 +64,86 @@ class Optuna:
         return []
 
 
-def sampler(cell: OptimizationCell) -> BaseSampler:
+class Restricted:
+    """The same where not every row of values is a point."""
+
+    def __init__(self, cell: OptimizationCell) -> None:
+        problem = cell.spec.load_problem()
+        self._cell, self._given = cell, Given(problem.space)
+        rules = {"constraints_func": lambda trial: trial.user_attrs[EXCESS]} if self._given.linear else {}
+        self._study = optuna.create_study(sampler=sampler(cell, **rules), direction=problem.direction)
+        self._told: dict[int, float] = {}  # values by our number of the trial
+        self._numbers: dict[int, int] = {}  # that number by Optuna's
+
+    def ask(self, number: int) -> Proposal:
+        """The first suggestion that keeps the constraints; one of the initial points, or one drawn."""
+        if number < self._cell.spec.num_initial:
+            return self._attached(self._given.first(self._cell.root, number), number, "sobol")
+        for _ in range(TRIES):
+            trial, (point, _) = self._suggest()
+            if point is not None:
+                self._numbers[trial.number] = number
+                return Proposal(trial, point, "optuna")
+            self._study.tell(trial, median(self._told.values()) if self._told else 0.0)
+        return self._attached(self._given.drawn(self._cell.root, number), number, "random")
+
+    def _attached(self, point: Params, number: int, origin: str) -> Proposal:
+        ranks = {name: _rank(self._given.parameters[name], value) for name, value in self._given.own(point).items()}
+        self._study.enqueue_trial(ranks)
+        trial, _ = self._suggest()
+        self._numbers[trial.number] = number
+        return Proposal(trial, point, origin)
+
+    def _suggest(self) -> tuple[Any, Suggested]:
+        trial: Any = self._study.ask()
+        found: dict[str, Any] = {}
+        while True:
+            there = self._given.space.existing(found)
+            new = [name for name in self._given.parameters if name in there and name not in found]
+            if not new:
+                break
+            for name in new:
+                parameter = self._given.parameters[name]
+                value = trial._suggest(name, ranked(parameter))
+                found[name] = parameter.values[value] if isinstance(parameter, Ordinal) else value
+        made = self._given.suggested(found)
+        trial.set_user_attr(EXCESS, made.excess)
+        return trial, made
+
+    def tell(self, handle: Any, value: float) -> None:
+        """Complete a trial."""
+        self._told[self._numbers[handle.number]] = value
+        self._study.tell(handle, value)
+
+    def fail(self, handle: Any) -> None:
+        """Mark a trial as failed."""
+        self._study.tell(handle, state=TrialState.FAIL)
+
+    def recommended(self, is_last: bool) -> int | None:
+        """The trial with the best value told."""
+        sign = -1 if self._cell.settings.direction == "maximize" else 1
+        return min(self._told, key=lambda number: sign * self._told[number], default=None)
+
+    def flagged(self) -> list[int]:
+        """Optuna calls no value wrong."""
+        return []
+
+
+def ranked(parameter: Parameter) -> BaseDistribution:
+    """What Optuna calls a parameter, the ranks of one of listed values in order."""
+    return IntDistribution(0, len(parameter.values) - 1) if isinstance(parameter, Ordinal) else distribution(parameter)
+
+
+def _rank(parameter: Parameter, value: Any) -> Any:
+    return parameter.values.index(value) if isinstance(parameter, Ordinal) else value
+
+
+def sampler(cell: OptimizationCell, **rules: Any) -> BaseSampler:
     """The sampler of a cell's method, which begins with as many random trials as all others."""
     seed, initial = cell.root % 2**31, cell.spec.num_initial
     if cell.how.engine == "optuna-tpe":
-        return TPESampler(seed=seed, n_startup_trials=initial)
-    return GPSampler(seed=seed, n_startup_trials=initial, deterministic_objective=False)
+        return TPESampler(seed=seed, n_startup_trials=initial, **rules)
+    return GPSampler(seed=seed, n_startup_trials=initial, deterministic_objective=False, **rules)
 
 
 def distribution(parameter: Parameter) -> BaseDistribution:

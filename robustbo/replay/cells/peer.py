@@ -60,7 +60,7 @@ def run(cell: OptimizationCell, progress: Progress, begin: Callable[[Optimizatio
     with hushed():
         peer = begin(cell)
         journal = Journal.create(cell.journal, header(cell.settings))
-        truth, cleans = cell.opened(), []
+        truth, cleans, points = cell.opened(), [], []  # type: ignore[var-annotated]
         for number in range(cell.spec.trials):
             started = time.perf_counter()
             handle, params, origin = peer.ask(number)
@@ -68,7 +68,9 @@ def run(cell: OptimizationCell, progress: Progress, begin: Callable[[Optimizatio
             journal.append({"event": "ask", "trial": number, "params": params, "origin": origin, **times})
             clean = problem(params)
             cleans.append(clean)
-            value, is_corrupted = cell.spec.measure(corruption, params, clean, root=cell.root, number=number)
+            where = {"root": cell.root, "number": number, "asked": points.count(params)}
+            points.append(params)
+            value, is_corrupted = cell.spec.measure(corruption, params, clean, **where)
             told = told_value(cell, clean, value)
             if told is None:
                 peer.fail(handle)

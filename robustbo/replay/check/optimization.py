@@ -6,7 +6,14 @@ from typing import Any
 from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
 from robustbo.replay.cells import records
-from robustbo.replay.cells.optimization import OptimizationCell, excludes, flags, recommend, told_value
+from robustbo.replay.cells.optimization import (
+    OptimizationCell,
+    asked_before,
+    excludes,
+    flags,
+    recommend,
+    told_value,
+)
 from robustbo.replay.check.asks import compare
 from robustbo.replay.check.comparison import Comparison
 from robustbo.study.recomputing import decisions
@@ -61,7 +68,8 @@ def _check_trial(
     number = entry["trial"]
     trial = history[number]
     clean, corruption = cell.spec.load_problem()(trial.params), cell.spec.build_corruption()
-    value, is_corrupted = cell.spec.measure(corruption, trial.params, clean, root=cell.root, number=number)
+    where = {"root": cell.root, "number": number, "asked": asked_before(history, number)}
+    value, is_corrupted = cell.spec.measure(corruption, trial.params, clean, **where)
     same(f"trial {number}: clean value", entry["clean"], clean)
     same(f"trial {number}: measured value", entry["value"], value)
     same(f"trial {number}: corrupted", entry["corrupted"], is_corrupted)

@@ -12,6 +12,7 @@ from robustbo.tasks.failing import Failure
 from robustbo.tasks.problem import Problem
 from robustbo.tasks.problem import load as load_problem
 from robustbo.tasks.problem import names as problem_names
+from robustbo.tasks.repeats import Repeats
 from robustbo.trials.settings import default_num_initial
 from robustbo.validation import one_of
 
@@ -122,11 +123,12 @@ class RunSpec(Strict):
         return None if has_region else self.load_problem().best
 
     def measure(
-        self, corruption: Corruption, params: dict[str, Any], clean: float, *, root: int, number: int
+        self, corruption: Corruption, params: dict[str, Any], clean: float, *, root: int, number: int, asked: int = 0
     ) -> tuple[float | None, bool]:
         """The value that a trial measures, and whether it is corrupted: a function of (seed, trial) and the point.
 
-        There is no value where the trial fails.
+        Of "repeats" it is one of how often the point was asked for before, too. There is no value where the
+        trial fails.
 
         Args:
             corruption: This spec's own, built once.
@@ -134,10 +136,13 @@ class RunSpec(Strict):
             clean: Its true value.
             root: The replication's seed.
             number: The trial's.
+            asked: How many trials before it have the same point.
         """
         given = self.corruption
         if given is not None and given.trials is not None and number not in given.trials:
             return clean, False
+        if isinstance(corruption, Repeats):
+            corruption = corruption.at(root, asked)
         value, is_corrupted = corruption.apply(clean, params, seeds.generator(root, number, "corruption"))
         return None if math.isnan(value) else value, is_corrupted
 

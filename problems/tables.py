@@ -1,0 +1,138 @@
+"""Tables of real measurements as problems: a pool of the points measured, each with its own repeats.
+
+The true value of a point is the median of its repeats. What a trial measures is one of them, with the corruption
+"repeats": then nothing that is measured is made up.
+"""
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from problems.datasets import FOLDER
+from robustbo.errors import DataError
+from robustbo.searchspace.pool import Pool
+from robustbo.tasks.problem import Problem
+
+EXAMPLE = Path(__file__).with_name("table.csv")
+BESIDE = Path(__file__).parents[2] / "shared" / "data"  # beside a checkout
+BARREL = "repeats/crossed_barrel.csv"
+BARREL_DIGEST = "2c01f875f3c210e986ca6142bf20f417884c2ad7d6f008c2fc574b44a3d5f606"
+Key = tuple[Any, ...]
+
+
+def table(
+    file: str | None = None,
+    inputs: Sequence[str] | None = None,
+    value: str | None = None,
+    direction: Literal["minimize", "maximize"] = "maximize",
+) -> Problem:
+    """The problem of a CSV file, a row a measurement; rows with the same inputs are repeats of a point.
+
+    Args:
+        file: Its path; a small example unless given.
+        inputs: Its columns that make a point; all others unless given.
+        value: Its column of what was measured; the last unless given.
+        direction: "minimize" or "maximize".
+
+    Raises:
+        DataError: If the file cannot be read, lacks a column, or a value is not a finite number.
+        ValueError: If the direction is neither.
+        SpaceError: If the points make no pool.
+    """
+    if direction not in ("minimize", "maximize"):
+        raise ValueError(f'direction must be "minimize" or "maximize", got {direction!r}')
+    path = EXAMPLE if file is None else Path(file).expanduser()
+    names = None if inputs is None else tuple(inputs)
+    return _problem("table", path, names, value, direction, f"the measurements in {path.name}")
+
+
+def crossed_barrel(data: str | None = None) -> Problem:
+    """Crossed barrels of four sizes, printed and crushed, maximized: toughness in joules; 600 points, 3 barrels each.
+
+    Args:
+        data: Where the file is; in the folder that `ROBUSTBO_DATA` names or in the data beside a checkout unless given.
+
+    Raises:
+        DataError: If it is not there, or not what was published.
+    """
+    path = _found() if data is None else Path(data).expanduser()
+    try:
+        found = hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}); {HAD}") from None
+    if found != BARREL_DIGEST:
+        raise DataError(f"{path}: its content must have the SHA-256 {BARREL_DIGEST}, got {found}; {HAD}")
+    names = ("n", "theta", "r", "t")
+    return _problem("crossed-barrel", path, names, "toughness", "maximize", "Gongora et al. (2020)")
+
+
+HAD = f"put the published table there, or name it by the option data, or its folder's folder by {FOLDER}"
+
+
+def _found() -> Path:
+    folders = [Path(named).expanduser() for named in [os.environ.get(FOLDER)] if named]
+    places = [folder / name for folder in folders for name in (BARREL, Path(BARREL).name)] + [BESIDE / BARREL]
+    for path in places:
+        if path.is_file():
+            return path
+    raise DataError(f"crossed-barrel needs its table, which is none of {', '.join(map(str, places))}; {HAD}")
+
+
+@lru_cache(maxsize=8)
+def _problem(
+    name: str, path: Path, inputs: tuple[str, ...] | None, value: str | None, direction: Any, reference: str
+) -> Problem:
+    points, repeats = _read(path, inputs, value)
+    pool = Pool(points)
+    sign = 1.0 if direction == "maximize" else -1.0
+    rows = [tuple(pool.point(i).values()) for i in range(pool.size)]
+    by_row: dict[Key, tuple[float, ...]] = dict(zip(rows, repeats, strict=True))
+    best = max(range(len(rows)), key=lambda i: sign * float(np.median(repeats[i])))
+    return Problem(
+        name=name,
+        space=pool,
+        direction=direction,
+        objective=partial(_middle, by_row),
+        optimum=float(np.median(repeats[best])),
+        optimizer=pool.point(best),
+        cost_s=1e-5,
+        reference=reference,
+        repeats=partial(_own, by_row),
+    )
+
+
+def _read(
+    path: Path, inputs: tuple[str, ...] | None, value: str | None
+) -> tuple[pd.DataFrame, list[tuple[float, ...]]]:
+    """The points of a file, in the order in which they are first measured, and the values of each."""
+    try:
+        frame = pd.read_csv(path)
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: must be a CSV file with a line of names on top, got {error}") from None
+    target = str(frame.columns[-1]) if value is None else value
+    names = [name for name in frame.columns if name != target] if inputs is None else list(inputs)
+    if missing := [name for name in (*names, target) if name not in frame.columns]:
+        raise DataError(f"{path}: must have the column {missing[0]!r}, got {list(frame.columns)}")
+    measured = pd.to_numeric(frame[target], errors="coerce")
+    if not np.isfinite(measured).all():
+        row = int(np.flatnonzero(~np.isfinite(measured))[0])
+        raise DataError(
+            f"{path}: {target} must be a finite number in every row, got {frame[target][row]!r} in row {row}"
+        )
+    groups = measured.groupby([frame[name] for name in names], sort=False, dropna=False)
+    points = frame[names].drop_duplicates(ignore_index=True)
+    return points, [tuple(map(float, group)) for _, group in groups]
+
+
+def _own(by_row: Mapping[Key, tuple[float, ...]], params: Mapping[str, Any]) -> tuple[float, ...]:
+    return by_row[tuple(params.values())]
+
+
+def _middle(by_row: Mapping[Key, tuple[float, ...]], params: Mapping[str, Any]) -> float:
+    return float(np.median(_own(by_row, params)))

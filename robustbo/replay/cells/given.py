@@ -1,0 +1,134 @@
+"""A restricted space as another library is given it, so that it can do its best.
+
+A component that follows from the others by an equation is left out, and calculated; its bounds become constraints. A
+column of a pool becomes a parameter of its values in order; the pool of a full grid is then the whole space. What a
+library suggests beyond the constraints costs it no trial: it is told how far it was beyond each, and asked again, so
+many times as its own module says; then a point that keeps them is drawn. It begins with the same points as our own
+methods, which keep the constraints.
+"""
+
+import math
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from robustbo import seeds
+from robustbo.errors import SpaceError
+from robustbo.searchspace.constraints.constraint import Constraint
+from robustbo.searchspace.parameters import Choice, Float, Ordinal, Parameter, Value
+from robustbo.searchspace.pool import Pool
+from robustbo.searchspace.region.dependent import nearest_value
+from robustbo.searchspace.region.region import region_of
+from robustbo.searchspace.region.sampling import sobol_points
+from robustbo.searchspace.space import ABSENT, Space
+
+Params = dict[str, Value]
+Linear = tuple[dict[str, float], float]  # coefficients by name and a constant, whose sum is at most 0
+
+
+class Suggested(NamedTuple):
+    """A suggestion as a point of the space, None where it is none, and how far it is beyond each constraint."""
+
+    point: Params | None
+    excess: list[float]
+
+
+class Given:
+    """What of a space another library is to search.
+
+    Attributes:
+        parameters: By name, those that follow from others left out.
+    """
+
+    def __init__(self, space: Space) -> None:
+        self.space, self._region = space, region_of(space)
+        self._dependents = self._region.dependents
+        left_out = {dependent.name for dependent in self._dependents}
+        named = [(name, p) for name, p in space.parameters if name not in left_out]
+        if isinstance(space, Pool):
+            columns = dict(zip(space.names, zip(*space.rows, strict=True), strict=True))
+            named = [(name, _column(p, columns[name])) for name, p in named]
+        self.parameters: dict[str, Parameter] = dict(named)
+        counts = [p.count or 0 for p in self.parameters.values()]
+        self._is_full = not space.is_pool or math.prod(counts) == space.size  # whether every row of values is listed
+        self.inequalities: list[Constraint] = [each for each in space.constraints if not each.is_equality]
+
+    @cached_property
+    def linear(self) -> list[Linear | None]:
+        """The constraints, in the order of `suggested`, as linear ones of `parameters`; None for another."""
+        found: list[Linear | None] = []
+        for name, constant, coefficients in self._dependents:
+            low, high = dict(self.space.parameters)[name].interval or (0.0, 0.0)
+            found.append(({other: -a for other, a in coefficients.items()}, low - constant))
+            found.append((dict(coefficients), constant - high))
+        found += [self._linear(each) for each in self.inequalities]
+        return [*found, *([] if self._is_full else [None])]
+
+    def _linear(self, constraint: Constraint) -> Linear | None:
+        form, from_others = constraint.excess.linear, {d.name: d for d in self._dependents}
+        if form is None:
+            return None
+        total, constant = dict.fromkeys(self.parameters, 0.0), form.constant
+        for name, a in form.coefficients:
+            _, shift, parts = from_others.get(name, (name, 0.0, {name: 1.0}))
+            constant += a * shift
+            for other, times in parts.items():
+                total[other] += a * times
+        return {name: a for name, a in total.items() if a}, constant
+
+    def suggested(self, params: Mapping[str, Any]) -> Suggested:
+        """What a library suggests, completed; values of parameters that do not exist there are left away."""
+        full: dict[str, Any] = dict(params)
+        excess = []
+        named = dict(self.space.parameters)
+        for name, constant, coefficients in self._dependents:
+            x = constant + sum(times * float(full[other]) for other, times in coefficients.items())
+            low, high = named[name].interval or (x, x)
+            excess += [low - x, x - high]
+            full[name] = value if (value := nearest_value(named[name], x)) is not None else x
+        there = self.space.existing(full)
+        full = {name: full[name] for name in self.space.names if name in there}
+        excess += [float(each.excess_at(full)) if set(each.names) <= set(full) else -1.0 for each in self.inequalities]
+        if not self._is_full:
+            excess.append(-1.0 if self._is_row(full) else 1.0)
+        return Suggested(self._checked(full), excess)
+
+    def _is_row(self, full: Params) -> bool:
+        try:
+            return bool(self.space.validate(full))
+        except SpaceError:
+            return False
+
+    def _checked(self, full: Params) -> Params | None:
+        try:
+            point = self.space.validate(full)
+        except SpaceError:
+            return None
+        return None if self.space.broken(point) else point
+
+    def first(self, seed: int, number: int) -> Params:
+        """Point of that number of those that our own methods begin with."""
+        return sobol_points(self._region, seeds.derive(seed, 0, "sobol"), number, 1)[0]
+
+    def drawn(self, root: int, number: int) -> Params:
+        """A point that keeps all constraints, drawn for a trial."""
+        return sobol_points(self._region, seeds.derive(root, number, "drawn"), 0, 1)[0]
+
+    def own(self, point: Mapping[str, Any], *, is_whole: bool = False) -> Params:
+        """A point without what the library is not given; with something for what does not exist where it is whole."""
+        found = {name: value for name, value in point.items() if name in self.parameters}
+        rest = {name: p.from_unit(ABSENT) for name, p in self.parameters.items() if name not in found}
+        return found | (rest if is_whole else {})
+
+
+def is_restricted(space: Space) -> bool:
+    """Whether not every row of values is a point."""
+    return space.is_pool or not space.is_plain
+
+
+def _column(parameter: Parameter, values: tuple[Value, ...]) -> Parameter:
+    """A pool's column as a parameter of its values: in order where they are numbers."""
+    if isinstance(parameter, Choice):
+        return parameter
+    distinct = sorted({float(value) if isinstance(parameter, Float) else value for value in values})  # type: ignore
+    return Ordinal(*distinct)

@@ -1,0 +1,99 @@
+"""Tables of measurements as problems, and their repeats as what trials measure."""
+
+import numpy as np
+import pytest
+
+from problems.tables import crossed_barrel, table
+from robustbo.errors import DataError
+from robustbo.replay.spec.optimization import RunSpec
+from robustbo.tasks.corruption import build
+from robustbo.tasks.problem import load
+
+
+def test_the_true_value_is_the_median_of_the_repeats():
+    made = table()
+    assert made.space.size == 9
+    assert made({"acid": "HCl", "pH": 2.0}) == 44.9
+    assert made({"acid": "H2SO4", "pH": 2.0}) == pytest.approx(35.8)
+    assert (made.optimum, dict(made.optimizer)) == (60.1, {"acid": "HNO3", "pH": 3.0})
+
+
+def test_columns_and_the_direction_can_be_chosen(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("loss,x,batch\n3,1,a\n1,2,a\n2,2,b\n")
+    made = load("table", file=str(path), inputs=["x"], value="loss", direction="minimize")
+    assert (made.space.names, made.optimum, made.best) == (["x"], 1.5, ("optimum", 1.5))
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("x,y\n1,2\n2,oops\n", {}, r"y must be a finite number in every row, got 'oops' in row 1"),
+        ("x,y\n1,2\n2,3\n", {"value": "z"}, r"must have the column 'z', got \['x', 'y'\]"),
+        ("", {}, "must be a CSV file"),
+    ],
+)
+def test_a_file_that_will_not_do_is_an_error(tmp_path, text, options, message):
+    path = tmp_path / "mine.csv"
+    path.write_text(text)
+    with pytest.raises(DataError, match=message):
+        table(str(path), **options)
+
+
+def test_a_file_that_is_missing_or_another_is_an_error(tmp_path, monkeypatch):
+    with pytest.raises(DataError, match=r"none\.csv: must be a CSV file"):
+        table(str(tmp_path / "none.csv"))
+    with pytest.raises(DataError, match=r"none\.csv: cannot be read .*put the published table there"):
+        crossed_barrel(str(tmp_path / "none.csv"))
+    other = tmp_path / "other.csv"
+    other.write_text("n,toughness\n1,2\n")
+    with pytest.raises(DataError, match="its content must have the SHA-256 2c01f8"):
+        crossed_barrel(str(other))
+    monkeypatch.setattr("problems.tables.BESIDE", tmp_path)
+    monkeypatch.setenv("ROBUSTBO_DATA", str(tmp_path))
+    with pytest.raises(DataError, match="crossed-barrel needs its table, which is none of"):
+        crossed_barrel()
+
+
+def test_every_repeat_is_measured_before_one_is_again():
+    made = table()
+    params = {"acid": "HCl", "pH": 2.0}
+    spec = RunSpec.model_validate(
+        {"problem": "table", "corruption": {"kind": "repeats"}, "methods": ["standard"], "trials": 5, "replications": 1}
+    )
+    corruption = spec.build_corruption()
+
+    def measured(root, number, asked):
+        return spec.measure(corruption, params, made(params), root=root, number=number, asked=asked)
+
+    first = [measured(0, 10 + asked, asked) for asked in range(4)]
+    assert sorted(value for value, _ in first[:3]) == [12.3, 44.9, 46.0]
+    assert first[3] == first[0]
+    assert not any(is_corrupted for _, is_corrupted in first)
+    assert measured(0, 7, 0) == first[0]  # whenever it is asked for
+    assert len({measured(root, 0, 0)[0] for root in range(20)}) == 3
+
+
+def test_a_mix_up_is_a_value_of_another_point():
+    made = table()
+    corruption = build("repeats", made, probability=1.0)
+    params = {"acid": "HCl", "pH": 1.0}
+    drawn = [corruption.apply(0.0, params, np.random.default_rng(seed)) for seed in range(60)]
+    assert all(is_corrupted for _, is_corrupted in drawn)
+    every = {value for i in range(9) for value in made.repeats(made.space.point(i))}
+    assert {value for value, _ in drawn} <= every
+    assert len({value for value, _ in drawn}) > 5
+
+
+def test_a_problem_without_repeats_has_none_to_draw():
+    with pytest.raises(ValueError, match="repeats needs a problem with repeats, such as a table; branin has none"):
+        build("repeats", load("branin"))
+    with pytest.raises(ValueError, match=r"repeats has the options \['probability'\], got 'asked'"):
+        build("repeats", table(), asked=3)
+
+
+def test_the_barrels_are_600_points_of_three(real_data):
+    made = crossed_barrel()
+    assert made.space.size == 600
+    assert all(len(made.repeats(made.space.point(i))) == 3 for i in range(600))
+    assert made(made.optimizer) == made.optimum == pytest.approx(50.29, abs=0.01)
