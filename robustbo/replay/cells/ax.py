@@ -118,6 +118,9 @@ class Restricted:
             if point is not None:
                 self._numbers[index] = number
                 return Proposal(index, point, "ax")
+            if not self._outcomes:
+                self._client.mark_trial_abandoned(index)
+                continue
             self._client.attach_data(index, self._excess[index])
             self._client._experiment.trials[index].mark_completed()
         return self._attached(self._given.drawn(self._cell.root, number), number, "random")

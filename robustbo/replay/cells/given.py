@@ -26,6 +26,10 @@ Params = dict[str, Value]
 Linear = tuple[dict[str, float], float]  # coefficients by name and a constant, whose sum is at most 0
 
 
+SLIP = 1e-5  # beyond a linear constraint
+BACK = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)  # shares of the way to the middle
+
+
 class Suggested(NamedTuple):
     """A suggestion as a point of the space, None where it is none, and how far it is beyond each constraint."""
 
@@ -51,7 +55,13 @@ class Given:
         self.parameters: dict[str, Parameter] = dict(named)
         counts = [p.count or 0 for p in self.parameters.values()]
         self._is_full = not space.is_pool or math.prod(counts) == space.size  # whether every row of values is listed
-        self.inequalities: list[Constraint] = [each for each in space.constraints if not each.is_equality]
+        self.inequalities = [each for each in space.constraints if not (each.is_equality or self._always_holds(each))]
+
+    def _always_holds(self, constraint: Constraint) -> bool:
+        """Whether the bounds of the parameters say so, so that a library need not learn it."""
+        named = dict(self.space.parameters)
+        intervals = {name: interval for name in constraint.names if (interval := named[name].interval) is not None}
+        return constraint.excess.bounds(intervals)[1] <= 0
 
     @cached_property
     def linear(self) -> list[Linear | None]:
@@ -77,7 +87,26 @@ class Given:
         return {name: a for name, a in total.items() if a}, constant
 
     def suggested(self, params: Mapping[str, Any]) -> Suggested:
-        """What a library suggests, completed; values of parameters that do not exist there are left away."""
+        """What a library suggests, completed; values of parameters that do not exist there are left away.
+
+        One that is beyond linear constraints alone, and by no more than a solver's rounding, is drawn back.
+        """
+        made = self._completed(params)
+        slips = [0 < beyond <= SLIP and form is not None for beyond, form in zip(made.excess, self.linear, strict=True)]
+        is_slip = all(slip or beyond <= 0 for slip, beyond in zip(slips, made.excess, strict=True))
+        for share in BACK if made.point is None and is_slip else ():
+            drawn = {name: _between(self.parameters[name], params[name], self._middle[name], share) for name in params}
+            if (back := self._completed(drawn)).point is not None:
+                return back
+        return made
+
+    @cached_property
+    def _middle(self) -> dict[str, Any]:
+        """Of some points, whose numbers keep all linear constraints; values of other kinds are of one of them."""
+        points = [self.own(point, is_whole=True) for point in sobol_points(self._region, 0, 0, 64)]
+        return {name: _mean(p, [point[name] for point in points]) for name, p in self.parameters.items()}
+
+    def _completed(self, params: Mapping[str, Any]) -> Suggested:
         full: dict[str, Any] = dict(params)
         excess = []
         named = dict(self.space.parameters)
@@ -132,3 +161,15 @@ def _column(parameter: Parameter, values: tuple[Value, ...]) -> Parameter:
         return parameter
     distinct = sorted({float(value) if isinstance(parameter, Float) else value for value in values})  # type: ignore
     return Ordinal(*distinct)
+
+
+def _is_real(parameter: Parameter) -> bool:
+    return isinstance(parameter, Float) and parameter.count is None
+
+
+def _mean(parameter: Parameter, values: list[Any]) -> Any:
+    return sum(values) / len(values) if _is_real(parameter) else values[0]
+
+
+def _between(parameter: Parameter, value: Any, middle: Any, share: float) -> Any:
+    return value + share * (middle - value) if _is_real(parameter) else value
