@@ -3,7 +3,7 @@
 A checksum is no signature: whoever changes a line can compute it. So each line is checked when it is read.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
@@ -117,16 +117,6 @@ def check(event: Event, space: Space) -> None:
         raise ValueError(f"params must be a point as this program writes it, got {params}")
     if event["event"] == "ask" and not event.get("fixed", {}).items() <= event["params"].items():
         raise ValueError(f"fixed: the point must have these values, got {event['fixed']} and {params}")
-    if event["event"] == "extend":
-        _check_rows(event["rows"], space)
-
-
-def _check_rows(rows: Sequence[Sequence[Any]], space: Space) -> None:
-    if not space.is_pool:
-        raise ValueError("rows: they are added to a pool alone, and the space is none")
-    for row in rows:
-        if len(row) != len(space) or None in row:
-            raise ValueError(f"rows: each must have a value for each of {space.names}, got {row}")
 
 
 def check_header(header: Mapping[str, Any]) -> None:
