@@ -71,8 +71,8 @@ WITHIN = {
         "extent": {"settings", "history"},
         "schema": {"storage"},
         "trust": {"settings"},
-        "codec": {"storage", "history", "schema", "settings", "trust"},
-        "store": {"storage", "history", "schema", "settings", "trust", "codec"},
+        "codec": {"storage", "history", "extent", "schema", "settings", "trust"},
+        "store": {"storage", "history", "extent", "schema", "settings", "trust", "codec"},
         "repair": {"storage", "trial", "events", "history", "schema", "codec"},
     },
     "loop": {

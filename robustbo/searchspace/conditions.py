@@ -57,6 +57,15 @@ def existing(parameters: Named, found: Conditions, values: Mapping[str, Any]) ->
     return names
 
 
+def absent(found: Conditions, known: Mapping[str, Any]) -> set[str]:
+    """The names of the parameters that cannot exist where some have known values."""
+    names = set[str]()
+    for name, needed in found.items():
+        if any(other in names or (other in known and key(known[other]) not in keys) for other, keys in needed.items()):
+            names.add(name)
+    return names
+
+
 def in_words(parameter: Parameter) -> str:
     """When a parameter exists."""
     return " and ".join(

@@ -126,7 +126,7 @@ def test_rows_that_are_added_widen_what_was_not_said():
         (FRAME.iloc[[2]], "rows 2 of the pool and B1 are both"),
         (FRAME.drop(columns="n"), r"rows must be a data frame with the columns \['acid', 'pH', 'n', 'dry'\], got"),
         (FRAME.assign(pH=[np.nan, 1, 1, 1]), "pH: .* missing in row A1"),
-        (FRAME.assign(n=["four"] * 4), "n: is a column of numbers, and so must be what is added, got .*'four'"),
+        (FRAME.assign(n=["four"] * 4), "n: must be a number, as .* is, got 'four'"),
         (FRAME.assign(pH=[20.0, 2.0, 3.0, -1.0]).iloc[[0, 0]], "rows A1 and A1 are both"),
         ([1], "rows must be a data frame with the columns .*, got <class 'list'>|rows must be a data frame"),
     ],

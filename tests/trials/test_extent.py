@@ -137,7 +137,6 @@ def test_anything_else_is_refused(event, match):
 
 FORGED = {
     "rows of another length": lambda s, e: e.append(EXTEND | {"rows": [[0.5]]}),
-    "a row that is there": lambda s, e: e.append(EXTEND | {"rows": [[0.1, "a"]]}),
     "a cell that is missing": lambda s, e: e.append(EXTEND | {"rows": [[0.5, None]]}),
     "rows for a space that is no pool": lambda s, e: (s.pop("pool"), e.append(EXTEND)),
     "a pool that is no pool": lambda s, e: s.update(pool=3),

@@ -11,12 +11,12 @@ from torch import Tensor
 
 from robustbo.errors import SpaceError
 from robustbo.searchspace.columns import cell, is_continuous, middle, numbers, presence, values
+from robustbo.searchspace.conditions import absent
 from robustbo.searchspace.constraints.constraint import Constraint
 from robustbo.searchspace.constraints.equations import Dependent, solved
 from robustbo.searchspace.constraints.system import check_together
 from robustbo.searchspace.listing import key_of
 from robustbo.searchspace.parameters import Value
-from robustbo.searchspace.parameters.listed import key
 from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.region.dependent import ROUNDING, coordinates, nearest_value
 from robustbo.searchspace.space import ABSENT, Space
@@ -56,17 +56,12 @@ class Region:
     @cached_property
     def free(self) -> list[int]:
         """The columns of the parameters that can be chosen."""
-        bound = {*dict(self.fixed), *(dependent.name for dependent in self.dependents), *self._absent}
+        bound = {
+            *dict(self.fixed),
+            *(dependent.name for dependent in self.dependents),
+            *absent(self.space.conditions, dict(self.fixed)),
+        }
         return [i for i, (name, p) in enumerate(self.space.parameters) if name not in bound and p.count != 1]
-
-    @cached_property
-    def _absent(self) -> set[str]:
-        """The parameters that do not exist with what is fixed."""
-        known, found = dict(self.fixed), set[str]()
-        for name, needed in self.space.conditions.items():
-            if any(o in found or (o in known and key(known[o]) not in keys) for o, keys in needed.items()):
-                found.add(name)
-        return found
 
     @cached_property
     def continuous(self) -> list[int]:
