@@ -56,11 +56,8 @@ class Region:
     @cached_property
     def free(self) -> list[int]:
         """The columns of the parameters that can be chosen."""
-        bound = {
-            *dict(self.fixed),
-            *(dependent.name for dependent in self.dependents),
-            *absent(self.space.conditions, dict(self.fixed)),
-        }
+        bound = {*dict(self.fixed), *(dependent.name for dependent in self.dependents)}
+        bound |= absent(self.space.conditions, dict(self.fixed))
         return [i for i, (name, p) in enumerate(self.space.parameters) if name not in bound and p.count != 1]
 
     @cached_property
@@ -94,13 +91,12 @@ class Region:
         """``n x m`` numbers that are at least 0 where completed rows keep inequalities and bounds."""
         found = [U[..., self._columns[d.name]] for d in self.dependents]
         found = [*found, *(1 - u for u in found)]
-        if self.space.constraints:
-            given, there = values(self.space, U, self._constrained), presence(self.space, U)
-            for each, scale in zip(self._inequalities, self._scales, strict=True):
-                excess = each.excess(given) / scale
-                for name in set(each.names) & set(there):
-                    excess = torch.where(there[name], excess, -torch.ones_like(excess))
-                found.append(-excess)
+        given, there = values(self.space, U, self._constrained), presence(self.space, U)
+        for each, scale in zip(self._inequalities, self._scales, strict=True):
+            excess = each.excess(given) / scale
+            for name in set(each.names) & set(there):
+                excess = torch.where(there[name], excess, -torch.ones_like(excess))
+            found.append(-excess)
         return torch.stack(found, -1).nan_to_num(-1.0) if found else U.new_zeros(*U.shape[:-1], 0)
 
     @cached_property
@@ -204,7 +200,7 @@ class Region:
         if isinstance(self.space, Pool):
             return torch.from_numpy(self.space.unit)[self._chosen]
         rows = [self.space.to_unit(point) for point in self.listed or ()]
-        return torch.tensor(rows, dtype=torch.float64).reshape(len(rows), len(self.space))
+        return torch.tensor(rows, dtype=torch.float64).reshape(-1, len(self.space))
 
     @cached_property
     def _chosen(self) -> list[int]:
@@ -216,8 +212,7 @@ class Region:
             chosen = [i for i in chosen if keeps[i]]
         if self.fixed:
             columns = [(self._columns[name], value) for name, value in self.fixed]
-            rows = self.space.rows
-            chosen = [i for i in chosen if all(rows[i][column] == value for column, value in columns)]
+            chosen = [i for i in chosen if all(self.space.rows[i][column] == value for column, value in columns)]
         return chosen
 
     @cached_property
