@@ -42,7 +42,7 @@ def lines(found: dict[str, Any]) -> list[str]:
         more = f" and {len(numbers) - SHOWN} more" if len(numbers) > SHOWN else ""
         who, verb = ("trials", "break") if len(numbers) > 1 else ("trial", "breaks")
         texts = list(dict.fromkeys(text for each in breaking for text in each["constraints"]))
-        what = " or ".join(map(repr, texts))
+        what = (" or " if len(numbers) > 1 else " and ").join(map(repr, texts))
         said.append(f"{who} {', '.join(numbers[:SHOWN])}{more} {verb} {what}: kept, since measured, but never the best")
     return said
 

@@ -203,3 +203,11 @@ def test_a_frame_has_nan_where_a_number_does_not_exist():
     again = rb.Optimizer(space, seed=0, surrogate="standard")
     again.tell_frame(frame, ignore_extra=True)
     assert [t.params for t in again.history] == [t.params for t in opt.history]
+
+
+@pytest.mark.parametrize(
+    ("trials", "said"), [([3], "trial 3 breaks 'a' and 'b': "), ([3, 5], "trials 3, 5 break 'a' or 'b': ")]
+)
+def test_one_trial_breaks_all_that_is_named_and_each_of_several_some(trials, said):
+    (line,) = chosen.lines({"breaking": [{"trial": number, "constraints": ["a", "b"]} for number in trials]})
+    assert line.startswith(said)
