@@ -113,6 +113,8 @@ def test_a_space_of_single_values_alone_is_refused():
         (lambda: rb.Float(0, 1, step=1e-20), r"at least 2\*\*-45 of the range"),
         (lambda: rb.Float(1, 16, log=True, step=1), "so not on a log scale, .* list an Ordinal"),
         (lambda: rb.Int(0, 10, step=3), "high must be a whole number of steps .* take high=9 or 12"),
+        (lambda: rb.Float(0, 1, step=2), r"take high=2\.0$"),
+        (lambda: rb.Int(0, 10, step=20), "take high=20$"),
         (lambda: rb.Int(0, 10, step=0), "step must be at least 1, got 0"),
         (lambda: rb.Int(0, 10, step=2.5), r"Int\.step: must be a whole number, got 2\.5"),
         (lambda: rb.Ordinal(), "at least one value, got none"),

@@ -47,9 +47,10 @@ class Int(Conditional):
                 raise SpaceError(f"{name}: step must be at least 1, got {step}")
             if (high - low) % step:
                 last = high - (high - low) % step
+                ends = f"{last} or {last + step}" if last > low else f"{last + step}"
                 raise SpaceError(
                     f"{name}: high must be a whole number of steps from low, got low={low}, high={high}, step={step}; "
-                    f"take high={last} or {last + step}"
+                    f"take high={ends}"
                 )
 
     @staticmethod

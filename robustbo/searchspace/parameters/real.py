@@ -58,7 +58,7 @@ class Float(Conditional):
             raise SpaceError(f"{name}: step must be positive, and at least 2**-45 of the range, got step={step!r}")
         count = round((high - low) / step)
         if abs((high - low) / step - count) > NEARLY:
-            ends = f"{self._at(max(count - 1, 0), step)!r}, {self._at(count, step)!r} or {self._at(count + 1, step)!r}"
+            ends = " or ".join(repr(self._at(index, step)) for index in range(max(count - 1, 1), count + 2))
             raise SpaceError(
                 f"{name}: high must be a whole number of steps from low, got low={low!r}, high={high!r}, "
                 f"step={step!r}; take high={ends}"
