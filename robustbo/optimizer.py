@@ -111,7 +111,7 @@ class Optimizer(Recording):
     ) -> None:
         one_of("if_exists", if_exists, ("error", "resume"))
         if not isinstance(space, Space):
-            raise TypeError(f"space must be a robustbo.Space, got {space!r}")
+            raise TypeError(f"space must be a robustbo.Space, or robustbo.Pool(table), got {type(space).__name__}")
         name = name_of(DEFAULT_SURROGATE if surrogate == "auto" else surrogate)
         check_options(name, surrogate_options or {})
         settings = Settings(

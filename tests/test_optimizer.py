@@ -525,7 +525,7 @@ class TestJournal:
             {"surrogate": "relevance-pursuit", "surrogate_options": {"levels": {1}}},
             "must be JSON values",
         ),
-        ({"space": {"x": (0, 1)}}, r"space must be a robustbo.Space"),
+        ({"space": {"x": (0, 1)}}, r"space must be a robustbo\.Space, or robustbo\.Pool\(table\), got dict"),
     ],
 )
 def test_bad_arguments_are_named(options, message):
