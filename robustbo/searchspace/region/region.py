@@ -17,6 +17,7 @@ from robustbo.searchspace.constraints.equations import Dependent, solved
 from robustbo.searchspace.constraints.system import check_together
 from robustbo.searchspace.listing import key_of
 from robustbo.searchspace.parameters import Value
+from robustbo.searchspace.parameters.listed import key
 from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.region.dependent import ROUNDING, coordinates, nearest_value
 from robustbo.searchspace.space import ABSENT, Space
@@ -26,7 +27,7 @@ MOST_LISTED = 20_000  # points that are all looked at
 Fixed = tuple[tuple[str, Value], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Region:
     """The points of a space that keep its constraints and have some values; made by `region_of`.
 
@@ -166,7 +167,7 @@ class Region:
 
     def contains(self, params: Mapping[str, Any]) -> bool:
         """Whether a point of the space is one of it."""
-        fits = all(name in params and params[name] == value for name, value in self.fixed)
+        fits = all(name in params and key(params[name]) == key(value) for name, value in self.fixed)
         return fits and not self.space.broken(params)
 
     @cached_property
@@ -211,8 +212,9 @@ class Region:
             keeps = self.holds(torch.from_numpy(self.space.unit)).tolist()
             chosen = [i for i in chosen if keeps[i]]
         if self.fixed:
-            columns = [(self._columns[name], value) for name, value in self.fixed]
-            chosen = [i for i in chosen if all(self.space.rows[i][column] == value for column, value in columns)]
+            columns = [(self._columns[name], key(value)) for name, value in self.fixed]
+            rows = self.space.rows
+            chosen = [i for i in chosen if all(key(rows[i][column]) == value for column, value in columns)]
         return chosen
 
     @cached_property
@@ -228,13 +230,18 @@ class Region:
         return self.space.point(index) if self.listed is None else self.listed[index]
 
 
-@lru_cache(maxsize=64)
 def region_of(space: Space, fixed: Fixed = ()) -> Region:
     """The region of a space with some values fixed.
 
     Raises:
         SpaceError: If it can be proved to be empty.
     """
+    return _region_of(space, fixed, repr((space.parameters, fixed)))
+
+
+@lru_cache(maxsize=64)
+def _region_of(space: Space, fixed: Fixed, _: str) -> Region:
+    """Likewise; True, 1 and 1.0 are equal to each other, and the text tells them apart."""
     region = Region(space, fixed)
     if region.is_restricted:
         known = {name: (float(value),) * 2 for name, value in fixed if isinstance(value, int | float)}

@@ -3,6 +3,7 @@
 import itertools
 import random
 
+import pandas as pd
 import pytest
 import torch
 
@@ -182,3 +183,19 @@ def test_what_is_free():
     assert len(region.dependents) == 1
     assert {space.names[i] for i in region.free} == {"a", "b", "n"} - {region.dependents[0].name}
     assert all(is_continuous(space.parameters[i][1]) for i in region.continuous)
+
+
+def test_what_is_equal_in_python_is_told_apart():
+    spaces = [rb.Space(x=rb.Float(0, 1), c=rb.Choice(*v), constraints=["x <= 0.7"]) for v in ([True, False], [1, 0])]
+    assert [type(region_of(space).point([0.5, 0.2])["c"]) for space in spaces] == [bool, int]
+    space = rb.Space(x=rb.Float(0, 1), c=rb.Choice(1, True, "a"))
+    for value, other in ((1, True), (True, 1)):
+        region = region_of(space, space.partial({"c": value}))
+        assert region.point([0.5, 0.9])["c"] is value
+        assert region.contains({"x": 0.5, "c": value})
+        assert not region.contains({"x": 0.5, "c": other})
+
+
+def test_the_rows_of_a_pool_that_are_equal_in_python_are_told_apart():
+    pool = rb.Pool(pd.DataFrame({"x": [0.0, 1.0, 2.0], "c": pd.Series([1, True, "a"], dtype=object)}))
+    assert region_of(pool, pool.partial({"c": True})).listed == [{"x": 1.0, "c": True}]
