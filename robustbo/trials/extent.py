@@ -23,6 +23,6 @@ def check_extent(settings: Settings, history: History) -> None:
             space.validate(trial.params)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=4)
 def _extended(pool: Pool, rows: tuple[Row, ...]) -> Pool:
     return pool.extended([row for row in rows if not pool.has(row)])

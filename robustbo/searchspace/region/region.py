@@ -236,10 +236,9 @@ def region_of(space: Space, fixed: Fixed = ()) -> Region:
     Raises:
         SpaceError: If it can be proved to be empty.
     """
-    return _region_of(space, fixed, repr((space.parameters, fixed)))
+    return (_of_a_pool if space.is_pool else _of_a_space)(space, fixed, repr((space.parameters, fixed)))
 
 
-@lru_cache(maxsize=64)
 def _region_of(space: Space, fixed: Fixed, _: str) -> Region:
     """Likewise; True, 1 and 1.0 are equal to each other, and the text tells them apart."""
     region = Region(space, fixed)
@@ -253,3 +252,9 @@ def _region_of(space: Space, fixed: Fixed, _: str) -> Region:
             why += [f"has {dict(fixed)!r}"] if fixed else []
             raise SpaceError(f"no point {' and '.join(why)}: there is none to be asked for")
     return region
+
+
+_of_a_space = lru_cache(maxsize=64)(_region_of)
+_of_a_pool = lru_cache(maxsize=4)(
+    _region_of
+)  # one of 100,000 rows takes some 80 MB, and all are new once rows are added

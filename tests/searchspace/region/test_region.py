@@ -1,7 +1,9 @@
 """What may be asked for: rows and points agree, and brute force finds no other points."""
 
+import gc
 import itertools
 import random
+import weakref
 
 import pandas as pd
 import pytest
@@ -199,3 +201,10 @@ def test_what_is_equal_in_python_is_told_apart():
 def test_the_rows_of_a_pool_that_are_equal_in_python_are_told_apart():
     pool = rb.Pool(pd.DataFrame({"x": [0.0, 1.0, 2.0], "c": pd.Series([1, True, "a"], dtype=object)}))
     assert region_of(pool, pool.partial({"c": True})).listed == [{"x": 1.0, "c": True}]
+
+
+def test_few_regions_of_pools_are_kept():
+    pools = [rb.Pool(pd.DataFrame({"x": [0.0, float(last)]})) for last in range(1, 11)]
+    regions = [weakref.ref(region_of(pool)) for pool in pools]
+    gc.collect()
+    assert sum(region() is not None for region in regions) <= 4
