@@ -172,7 +172,7 @@ class Optimizer(Recording):
 
     def ask_as(self, by: str, n: int | None = None, *, fixed: Mapping[str, Any] | None = None) -> Trial | list[Trial]:
         """`ask` for somebody else, whose name `Trial.asked_by` keeps."""
-        count, known = 1 if n is None else whole("n", n, 1), self.settings.space.partial(fixed or {})
+        count, known = 1 if n is None else whole("n", n, 1), self.settings.space.partial(fixed)
 
         def decided(history: History) -> list[Event]:
             events = given_out(self._store.settings, history, count, by, self.fits, known)

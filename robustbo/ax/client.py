@@ -64,7 +64,7 @@ def best(client: Any, fixed_parameters: Mapping[str, Any] | None = None) -> Best
         raise ValueError("best must not have outcome constraints to meet; ask client.get_best_parameterization()")
     space = space_of(experiment)
     runs = runs_of(experiment, space, metric)
-    fixed = space.partial(fixed_parameters or {})
+    fixed = space.partial(fixed_parameters)
     found = incumbent(_settings(client, space, direction), history_of(runs), _fits(client), fixed)
     run = runs[found.trial.number]
     params = run.params if found.moved is None else dict(found.moved)
@@ -218,7 +218,7 @@ def next_repeat(
     history = history_of(runs)
     if not history.having("told"):
         return None
-    fixed = space.partial(fixed_parameters or {})
+    fixed = space.partial(fixed_parameters)
     repeats = step(settings, history, len(history), _fits(client), fixed).repeats
     return None if repeats is None else dict(runs[repeats].params)
 

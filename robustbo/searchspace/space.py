@@ -161,12 +161,14 @@ class Space:
         """
         return self.validate(params) == params
 
-    def partial(self, params: Mapping[str, Any]) -> tuple[tuple[str, Value], ...]:
-        """Values of some parameters, as plain Python values in the space's order.
+    def partial(self, params: Mapping[str, Any] | None) -> tuple[tuple[str, Value], ...]:
+        """Values of some parameters, as plain Python values in the space's order; none for None.
 
         Raises:
             SpaceError: If one is unknown, breaks a rule, or does not exist with what else is given.
         """
+        if params is None:
+            return ()
         if not isinstance(params, Mapping):
             raise TypeError(f"fixed must be a mapping of parameters to values, got {params!r}")
         named = dict(self.parameters)

@@ -121,7 +121,7 @@ class Study:
             if fixed:
                 raise ValueError("best takes raw or fixed, got both")
             return raw_incumbent(self.settings, self.history)
-        return incumbent(self.settings, self.history, self.fits, self.settings.space.partial(fixed or {}))
+        return incumbent(self.settings, self.history, self.fits, self.settings.space.partial(fixed))
 
     def outliers(self) -> list[Outlier]:
         """Every told value with its evidence, the most suspicious first; see `Outlier.flagged`.

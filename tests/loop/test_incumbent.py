@@ -117,6 +117,8 @@ def test_conditions_decide_what_is_left_of_a_point():
         ({"fixed": {"cold": 0.5}}, SpaceError, "cold: no such parameter"),
         ({"fixed": {"heat": 1.5}}, SpaceError, r"heat: must lie in \[0, 1\], got 1\.5"),
         ({"fixed": [0.5]}, TypeError, "fixed must be a mapping"),
+        ({"fixed": []}, TypeError, "fixed must be a mapping"),
+        ({"fixed": pd.Series({"x": 0.5})}, TypeError, "fixed must be a mapping"),
     ],
 )
 def test_bad_arguments(given, error, match):

@@ -77,6 +77,7 @@ def test_what_is_fixed_is_plain_and_in_order():
     )
     with pytest.raises(TypeError, match="fixed must be a mapping of parameters to values, got 3"):
         DEEP.partial(3)
+    assert DEEP.partial(None) == DEEP.partial({}) == ()
 
 
 @pytest.mark.parametrize(
