@@ -24,7 +24,7 @@ from problems.synthetic import levy
 from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
 from robustbo.report.text import render
-from robustbo.searchspace.region.region import region_of
+from robustbo.searchspace.region.made import region_of
 from robustbo.searchspace.region.sampling import sobol_points
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings

@@ -15,7 +15,8 @@ from robustbo.driving.plan import Callback, Several, checked
 from robustbo.errors import ExhaustedWarning, warn
 from robustbo.loop.distinct import NOTHING_NEW
 from robustbo.loop.incumbent import Incumbent
-from robustbo.searchspace.region.region import Fixed, region_of
+from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.region import Fixed
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import warn_of_broken
 from robustbo.study.beginning import Prior, begun, measured_before, tell_before_all

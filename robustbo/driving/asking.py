@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from robustbo.loop.cache import FitCache
 from robustbo.loop.distinct import is_exhausted
-from robustbo.searchspace.region.region import region_of
+from robustbo.searchspace.region.made import region_of
 from robustbo.study.handing import as_of_now, given_out, line_of
 from robustbo.study.recording import own
 from robustbo.trials import worker

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from robustbo.errors import NumericsWarning, warn
 from robustbo.loop.place import Place
-from robustbo.searchspace.region.region import Fixed, Region, region_of
+from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.region import Fixed, Region
 from robustbo.searchspace.space import Space
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import Diagnosis, History, Trial

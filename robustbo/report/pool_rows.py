@@ -12,7 +12,7 @@ from robustbo.report import svg
 from robustbo.report.chart import Chart, Dots, Line, axis
 from robustbo.report.html import table
 from robustbo.report.palette import COLORS
-from robustbo.searchspace.region.region import region_of
+from robustbo.searchspace.region.made import region_of
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings

@@ -11,7 +11,8 @@ from robustbo.report.chart import GRAY, Axis, Dots, Line, labels
 from robustbo.report.palette import COLORS
 from robustbo.searchspace.conditions import in_words
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
-from robustbo.searchspace.region.region import Region, region_of
+from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.region import Region
 from robustbo.searchspace.space import Space
 
 POINTS = 61  # of a slice

@@ -11,7 +11,8 @@ from typing import Any
 
 from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
-from robustbo.searchspace.region.region import Fixed, region_of
+from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.region import Fixed
 from robustbo.trials import worker
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History, Trial

@@ -7,7 +7,7 @@ from botorch.models import SingleTaskGP
 from robustbo.loop.acquisition import LogNEI, Search, build, maximize
 from robustbo.loop.fit import fit as fit_history
 from robustbo.searchspace.parameters import Choice, Float, Int
-from robustbo.searchspace.region.region import region_of
+from robustbo.searchspace.region.made import region_of
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.baselines.standard import StandardGP
 from robustbo.surrogates.common.contract import fit, quiet

@@ -12,7 +12,7 @@ from problems.conditional import conditional
 from problems.mixture import NAMES, mixture, response
 from problems.speed_reducer import speed_reducer
 from problems.two_circles import two_circles
-from robustbo.searchspace.region.region import region_of
+from robustbo.searchspace.region.made import region_of
 from robustbo.searchspace.region.sampling import sobol_points
 
 PROBLEMS = [two_circles, mixture, speed_reducer, conditional]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import robustbo as rb
 from robustbo.searchspace.encoding import decode, encode, varying
-from robustbo.searchspace.region.region import region_of
+from robustbo.searchspace.region.made import region_of
 from robustbo.searchspace.region.sampling import sobol_points, spread_over
 from robustbo.surrogates.transforms.inputs import one_hot_inputs
 from robustbo.trials.settings import Settings

@@ -3,18 +3,16 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from robustbo.errors import SpaceError
 from robustbo.searchspace.columns import cell, is_continuous, middle, numbers, presence, values
 from robustbo.searchspace.conditions import absent
 from robustbo.searchspace.constraints.constraint import Constraint
 from robustbo.searchspace.constraints.equations import Dependent, solved
-from robustbo.searchspace.constraints.system import check_together
 from robustbo.searchspace.listing import key_of
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.parameters.listed import key
@@ -228,33 +226,3 @@ class Region:
     def at(self, index: int) -> dict[str, Value]:
         """Point number ``index`` of those that can be counted."""
         return self.space.point(index) if self.listed is None else self.listed[index]
-
-
-def region_of(space: Space, fixed: Fixed = ()) -> Region:
-    """The region of a space with some values fixed.
-
-    Raises:
-        SpaceError: If it can be proved to be empty.
-    """
-    return (_of_a_pool if space.is_pool else _of_a_space)(space, fixed, repr((space.parameters, fixed)))
-
-
-def _region_of(space: Space, fixed: Fixed, _: str) -> Region:
-    """Likewise; True, 1 and 1.0 are equal to each other, and the text tells them apart."""
-    region = Region(space, fixed)
-    if region.is_restricted:
-        known = {name: (float(value),) * 2 for name, value in fixed if isinstance(value, int | float)}
-        if fixed and space.constraints:
-            always = {n: p.interval for n, p in space.parameters if p.interval is not None and not p.condition}
-            check_together(space.constraints, {**always, **known}, f" with {dict(fixed)!r}")
-        if region.listed == []:
-            why = [f"keeps {' and '.join(map(repr, space.texts))}"] if space.texts else []
-            why += [f"has {dict(fixed)!r}"] if fixed else []
-            raise SpaceError(f"no point {' and '.join(why)}: there is none to be asked for")
-    return region
-
-
-_of_a_space = lru_cache(maxsize=64)(_region_of)
-_of_a_pool = lru_cache(maxsize=4)(
-    _region_of
-)  # one of 100,000 rows takes some 80 MB, and all are new once rows are added

@@ -12,7 +12,7 @@ import torch
 import robustbo as rb
 from robustbo.errors import SpaceError
 from robustbo.searchspace.columns import is_continuous
-from robustbo.searchspace.region.region import region_of
+from robustbo.searchspace.region.made import region_of
 from robustbo.searchspace.space import ABSENT
 from tests.searchspace.made import KINDS, made
 
