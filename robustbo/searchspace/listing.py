@@ -5,11 +5,12 @@ from typing import Any
 
 import pandas as pd
 
-from robustbo.errors import SpaceError
+from robustbo.errors import SpaceError, SpaceWarning, warn
 from robustbo.searchspace.parameters import Choice, Float, Int, Parameter, Value
 from robustbo.validation import plain_scalar
 
 SHOWN = 5  # rows that an error tells of
+FEW_WORDS = 5  # of a column in which every row has its own: more are names
 MOST_WORDS = 100  # different words in a column: of more a model learns nothing
 
 Row = tuple[Value, ...]
@@ -38,8 +39,8 @@ def check_different(names: Sequence[str], rows: Sequence[Row], labels: Sequence[
         if (j := first.setdefault(key_of(row), i)) != i:
             point = dict(zip(names, row, strict=True))
             raise SpaceError(
-                f"the rows of a pool must differ, rows {labels[j]} and {labels[i]} are both {point}; drop_duplicates "
-                "leaves one of each"
+                f"the rows of a pool must differ, row {labels[j]} and row {labels[i]} are both {point}; leave one out "
+                "(drop_duplicates does, within a frame)"
             )
 
 
@@ -69,6 +70,9 @@ def parameter_of(name: str, column: Sequence[Value]) -> Parameter:
             f"{name}: a column of words has at most {MOST_WORDS} different ones, got {len(different)}: a surrogate "
             "learns nothing from names; leave the column out, or make it the index"
         )
+    if len(different) == len(column) > FEW_WORDS:
+        text = f"{name}: differs in every row of the pool, and the surrogate takes it for a choice"
+        warn(f"{text}; if it is a name, leave the column out or make it the index", SpaceWarning)
     return Choice(*(value for _, value in different))
 
 

@@ -51,7 +51,7 @@ class Pool(Space):
     rows: tuple[Row, ...]
     given: tuple[str, ...]  # the columns whose parameters were given
 
-    def __init__(self, /, frame: pd.DataFrame, **parameters: Parameter | Sequence[str]) -> None:
+    def __init__(self, frame: pd.DataFrame, /, **parameters: Parameter | Sequence[str]) -> None:
         texts: Any = ()
         if not isinstance(parameters.get("constraints", Choice(0)), Parameter):
             texts = parameters.pop("constraints")

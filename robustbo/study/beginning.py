@@ -8,15 +8,17 @@ from typing import Any, TypeAlias
 
 import pandas as pd
 
-from robustbo.errors import JournalError, JournalExists, SpaceError
+from robustbo.errors import JournalError, JournalExists, JournalWarning, SpaceError, warn
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import measurements_of, points_of
 from robustbo.study.handing import ended_rows, told
 from robustbo.study.study import Study
 from robustbo.trials.codec import opened
+from robustbo.trials.extent import space_of
 from robustbo.trials.settings import Settings, differences
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State, Store
+from robustbo.trials.trial import point_of
 
 log = logging.getLogger("robustbo")
 
@@ -47,6 +49,8 @@ def begun(settings: Settings, journal: str | PathLike[str] | None, *, if_exists:
         return store
     store = Store.resume(journal, [settings.surrogate, settings.surrogate_options.get("cluster") or ""])
     given = replace(settings, **{name: getattr(store.settings, name) for name in drawn})
+    if given.space == space_of(store.settings, store.seen.history):  # a pool, to which rows have been added
+        given = replace(given, space=store.settings.space)
     if found := differences(given, store.settings):
         raise JournalError(
             "the settings must be those that the journal was begun with; they differ: " + "; ".join(found)
@@ -55,7 +59,7 @@ def begun(settings: Settings, journal: str | PathLike[str] | None, *, if_exists:
 
 
 def measured_before(space: Space, direction: str, prior: Prior) -> list[Content]:
-    """The measurements in a data frame, in another journal, or in a study.
+    """The measurements in a data frame (whose other columns are passed over), in another journal, or in a study.
 
     Of a journal or a study these are the trials that were told or have failed; what is excluded or pending is not.
 
@@ -64,7 +68,7 @@ def measured_before(space: Space, direction: str, prior: Prior) -> list[Content]
         ValueError: If the other optimization goes the other way.
     """
     if isinstance(prior, pd.DataFrame):
-        rows = measurements_of(space, prior, value="value", sd="sd", ignore_extra=False)
+        rows = measurements_of(space, prior, value="value", sd="sd", ignore_extra=True)
         return [(params, *told(value, sd)) for params, value, sd in rows]
     if not isinstance(prior, Study | str | PathLike):
         raise TypeError(f"prior_data must be a data frame, a study, or a journal's file or address, got {prior!r}")
@@ -88,9 +92,15 @@ def measured_before(space: Space, direction: str, prior: Prior) -> list[Content]
 
 
 def tell_before_all(store: Store, contents: Sequence[Content]) -> None:
-    """Record measurements where nothing is recorded yet: all of them, or none."""
+    """Record measurements where nothing is recorded yet: all of them, or none; say so where others are missing."""
 
     def first(state: State) -> Sequence[Event]:
         return [] if len(state.history) else ended_rows(state.history, contents)
 
-    store.commit(first)
+    if store.commit(first):
+        return
+    known = {(trial.point, trial.value) for trial in store.seen.history}
+    missing = sum((point_of(params), content.get("value")) not in known for params, _, content in contents)
+    if missing:
+        text = f"{missing} of {len(contents)} rows of prior_data are not in the journal, which was begun before"
+        warn(f"{text}; tell them with tell_frame", JournalWarning)

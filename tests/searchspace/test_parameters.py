@@ -148,6 +148,7 @@ def test_true_and_one_are_different_choices():
         (Int, (0.5, 3), r"Int\.low: must be a whole number, got 0\.5"),
         (Int, (0, True), r"Int\.high: must be a finite number, got True"),
         (Int, (0, 2**45 + 1), r"Int: bounds must lie within 2\*\*45 .*high=35184372088833"),
+        (Choice, (["a", "b"],), r"Choice: values are listed one by one, as Choice\(1, 2\), not as"),
         (Choice, (), "Choice: there must be at least one value, got none"),
         (Choice, ("a", "b", "a"), r"Choice: the values must differ, got \['a', 'b', 'a'\]"),
         (Choice, (1, 1.0), r"Choice: the values must differ, got \[1, 1\.0\]"),

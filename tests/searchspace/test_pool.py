@@ -49,7 +49,7 @@ def test_a_column_can_be_said_otherwise():
         (lambda f: f.assign(n=pd.array([1, 2, None, 4], dtype="Int64")), "^n: .* missing in row B1$"),
         (lambda f: f.assign(pH=[1.0, np.inf, 2.0, 3.0]), "pH: .*finite.*inf"),
         (lambda f: f.assign(acid=pd.to_datetime(["2020-01-01"] * 4)), "^acid: cells are numbers, .* in row A1"),
-        (lambda f: pd.concat([f, f.iloc[[1]].rename({"A2": "C7"})]), "rows A2 and C7 are both .*drop_duplicates"),
+        (lambda f: pd.concat([f, f.iloc[[1]].rename({"A2": "C7"})]), "row A2 and row C7 are both .*drop_duplicates"),
         (lambda f: f.iloc[:0], "a pool needs at least one row, got none"),
         (lambda f: f.rename(columns={"n": 3}), r"the columns of a pool must have different names \(str\)"),
         (lambda f: f.set_axis(["a", "a", "n", "d"], axis=1), "the columns of a pool must have different names"),
@@ -123,11 +123,11 @@ def test_rows_that_are_added_widen_what_was_not_said():
 @pytest.mark.parametrize(
     ("more", "match"),
     [
-        (FRAME.iloc[[2]], "rows 2 of the pool and B1 are both"),
+        (FRAME.iloc[[2]], "row 2 of the pool and row B1 are both"),
         (FRAME.drop(columns="n"), r"rows must be a data frame with the columns \['acid', 'pH', 'n', 'dry'\], got"),
         (FRAME.assign(pH=[np.nan, 1, 1, 1]), "pH: .* missing in row A1"),
         (FRAME.assign(n=["four"] * 4), "n: must be a number, as .* is, got 'four'"),
-        (FRAME.assign(pH=[20.0, 2.0, 3.0, -1.0]).iloc[[0, 0]], "rows A1 and A1 are both"),
+        (FRAME.assign(pH=[20.0, 2.0, 3.0, -1.0]).iloc[[0, 0]], "row A1 and row A1 are both"),
         ([1], "rows must be a data frame with the columns .*, got <class 'list'>|rows must be a data frame"),
     ],
 )
@@ -164,3 +164,9 @@ def test_the_fixed_values_of_a_pool_choose_its_rows():
         opt.ask(fixed={"k": "b"})
     with pytest.raises(SpaceError, match=r"no point has {'x': 0\.5}"):
         opt.ask(fixed={"x": 0.5})
+
+
+def test_a_column_of_names_is_told_of():
+    wells = pd.DataFrame({"well": [f"A{i}" for i in range(1, 13)], "dose": range(12)})
+    with pytest.warns(rb.SpaceWarning, match="well: differs in every row of the pool.*make it the index"):
+        rb.Pool(wells)

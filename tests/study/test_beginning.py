@@ -38,6 +38,18 @@ def test_a_script_that_is_run_again_tells_nothing_twice(tmp_path):
     assert len(script().history) == 5
 
 
+def test_rows_that_came_later_are_not_lost_in_silence(tmp_path):
+    rb.Optimizer(SPACE, seed=0, prior_data=frame(), journal=tmp_path / "j.jsonl")
+    more = pd.concat([frame(), pd.DataFrame({"x": [0.77], "kind": ["a"], "value": [3.0]})])
+    with pytest.warns(rb.JournalWarning, match="1 of 5 rows of prior_data are not in the journal.*tell_frame"):
+        rb.Optimizer(SPACE, seed=0, prior_data=more, journal=tmp_path / "j.jsonl", if_exists="resume")
+
+
+def test_other_columns_of_a_spreadsheet_are_passed_over():
+    opt = rb.Optimizer(SPACE, seed=0, prior_data=frame().assign(note="by hand", run=range(4)))
+    assert len(opt.history) == 4
+
+
 def test_an_interrupted_beginning_is_made_good(tmp_path):
     rb.Optimizer(SPACE, seed=0, journal=tmp_path / "j.jsonl")
     again = rb.Optimizer(SPACE, seed=0, prior_data=frame(), journal=tmp_path / "j.jsonl", if_exists="resume")
@@ -74,3 +86,11 @@ def test_a_value_where_a_constraint_is_broken_is_kept_with_a_warning():
     with pytest.warns(rb.SpaceWarning, match=r"breaks 'x \+ y <= 1'; it is kept"):
         opt = rb.Optimizer(space, seed=0, prior_data=pd.DataFrame({"x": [0.9], "y": [0.9], "value": [1.0]}))
     assert len(opt.history) == 1
+
+
+def test_a_pool_that_has_grown_is_resumed(tmp_path):
+    rows = pd.DataFrame({"x": np.linspace(0.0, 1.0, 6)})
+    opt = rb.Optimizer(rb.Pool(rows[:4]), seed=0, journal=tmp_path / "j.jsonl")
+    opt.add_rows(rows[4:])
+    again = rb.Optimizer(rb.Pool(rows), seed=0, journal=tmp_path / "j.jsonl", if_exists="resume")
+    assert again.settings.space.size == 6

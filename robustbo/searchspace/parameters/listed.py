@@ -33,6 +33,8 @@ class Listed(Conditional):
         """Raise a `SpaceError` that begins with a name if the definition breaks a rule; made ones never do."""
         if not self.values:
             raise SpaceError(f"{name}: there must be at least one value, got none")
+        if len(self.values) == 1 and isinstance(self.values[0], list | tuple | set | range):
+            raise SpaceError(f"{name}: values are listed one by one, as {name}(1, 2), not as {self.values[0]!r}")
         for value in self.values:
             if not (value is None or isinstance(value, str | bool | int | float)):
                 raise SpaceError(f"{name}: values are str, int, float, bool or None, got {value!r}")

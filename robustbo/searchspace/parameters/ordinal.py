@@ -36,7 +36,7 @@ class Ordinal(Listed):
             raise SpaceError(f"{name}: an ordinal has at most {MAX_LEVELS} values, got {len(self.values)}")
         if not isinstance(self.log, bool):
             raise SpaceError(f"{name}: log must be True or False, got {self.log!r}")
-        if all(isinstance(value, str) for value in self.values):
+        if all(isinstance(value, str | list | tuple | set | range) for value in self.values):
             if self.log:
                 raise SpaceError(f"{name}: a log scale needs numbers, got {list(self.values)!r}")
             return super().check(name)
