@@ -188,7 +188,7 @@ def test_values_are_read_by_the_kind_of_their_parameter(text, parameter, value):
         ),
         (
             ("create", "k.jsonl", "--pool", "twice.csv"),
-            "twice.csv: the rows of a pool must differ, rows 2 and 4",
+            "twice.csv: the rows of a pool must differ, row 2 and row 4",
         ),
         (
             ("create", "k.jsonl", "--pool", "ragged.csv"),
