@@ -131,8 +131,8 @@ def _settings() -> dict[Any, tuple[Any, ...]]:
     cls: Any
     modules = gpytorch.settings, linear_operator.settings
     for cls in {each for module in modules for each in vars(module).values() if isinstance(each, type)}:
-        if hasattr(cls, "on"):
-            found[cls] = (cls.on(),)
+        if hasattr(cls, "_state"):
+            found[cls] = (cls._state,)  # None where nobody has set it, which is not the same as set to the default
         elif hasattr(cls, "_global_value"):
             found[cls] = (cls.value(),)
         elif hasattr(cls, "value"):
@@ -149,8 +149,18 @@ def _gpytorchs_defaults() -> Iterator[None]:
     with ExitStack() as stack:
         for cls, state in AT_FIRST.items():
             if now[cls] != state:
-                stack.enter_context(cls(*state))
+                stack.enter_context(_flag(cls, *state) if hasattr(cls, "_state") else cls(*state))
         yield
+
+
+@contextmanager
+def _flag(cls: Any, state: bool | None) -> Iterator[None]:
+    """Run the block with a flag as it was at first, set or not."""
+    before, cls._state = cls._state, state
+    try:
+        yield
+    finally:
+        cls._state = before
 
 
 def _is_default() -> bool:
