@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from calibrated import put_in
 
 import robustbo as rb
 from robustbo import seeds
 from robustbo.numerics.baselines.box_plot import whiskers
 from robustbo.replay.spec import reading as specs
 from robustbo.replay.spec.optimization import RunSpec
-from robustbo.report.text import render
 
 
 def design(spec: RunSpec, number: int) -> dict[str, float]:
@@ -61,11 +61,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=None, help="a CSV file")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    table = render([row(path, options.designs) for path in options.runs], "csv")
-    print(table)
-    if options.out is not None:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(table, encoding="utf-8")
+    put_in([row(path, options.designs) for path in options.runs], options.out)
 
 
 if __name__ == "__main__":

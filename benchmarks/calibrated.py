@@ -20,8 +20,14 @@ def log_loss(said: pd.Series, is_so: pd.Series) -> float:
 def put(tables: Mapping[str, Rows | pd.DataFrame], out: Path | None) -> None:
     """Print tables as CSV, and write each into a folder, if one is given."""
     for name, table in tables.items():
-        text = render(records(table) if isinstance(table, pd.DataFrame) else table, "csv")
-        print(text)
-        if out is not None:
-            out.mkdir(parents=True, exist_ok=True)
-            (out / f"{name}.csv").write_text(text, encoding="utf-8")
+        rows = records(table) if isinstance(table, pd.DataFrame) else table
+        put_in(rows, None if out is None else out / f"{name}.csv")
+
+
+def put_in(rows: Rows, file: Path | None) -> None:
+    """Print a table as CSV, and write it into a file, if one is given."""
+    text = render(rows, "csv")
+    print(text)
+    if file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")

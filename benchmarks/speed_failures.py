@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from calibrated import put_in
 
 import robustbo as rb
 from problems.memory import out_of_memory
@@ -21,7 +22,6 @@ from problems.synthetic import levy
 from robustbo import seeds
 from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
-from robustbo.report.text import render
 from robustbo.tasks.corruption import build
 from robustbo.tasks.problem import Problem
 
@@ -68,11 +68,7 @@ def main() -> None:
     torch.set_num_threads(1)
     cases = [(out_of_memory, {"region": "out-of-memory"}), (levy(3), {"region": "slab", **SLAB})]
     rows = [timed(problem, region, n, options.asks) for n in options.sizes for problem, region in cases]
-    table = render(rows, "csv")
-    print(table)
-    if options.out is not None:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(table, encoding="utf-8")
+    put_in(rows, options.out)
 
 
 if __name__ == "__main__":

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
+from calibrated import put_in
 
 import robustbo as rb
 from problems.synthetic import levy
 from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
-from robustbo.report.text import render
 from robustbo.searchspace.region.made import region_of
 from robustbo.searchspace.region.sampling import sobol_points
 from robustbo.trials.history import History
@@ -106,11 +106,7 @@ def main() -> None:
     torch.set_num_threads(1)
     rows = [timed(case, n, options.asks) for n in options.sizes for case in CASES]
     rows += [pool_row(count, n, options.asks) for n in options.sizes for count in options.rows]
-    table = render(rows, "csv")
-    print(table)
-    if options.out is not None:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(table, encoding="utf-8")
+    put_in(rows, options.out)
 
 
 if __name__ == "__main__":

@@ -64,10 +64,9 @@ def numbers(parameter: Parameter, u: Tensor) -> Tensor:
         return _between(u, parameter.low, parameter.high, parameter.log)
     given = u.detach().reshape(-1).tolist()
     exact = [u if math.isnan(u) else float(parameter.from_unit(u) or 0) for u in given]
-    smooth = _between(u, *(parameter.interval or (0.0, 1.0)), False)
-    if isinstance(parameter, Int):
-        smooth = _between(u, *parameter.ends, False)
-        smooth = smooth.exp() if parameter.log else smooth
+    ends = parameter.ends if isinstance(parameter, Int) else parameter.interval or (0.0, 1.0)
+    smooth = _between(u, *ends, False)
+    smooth = smooth.exp() if isinstance(parameter, Int) and parameter.log else smooth
     return smooth + (u.new_tensor(exact).reshape(u.shape) - smooth).detach()
 
 
@@ -75,9 +74,9 @@ def _between(u: Tensor, low: float, high: float, is_log: bool) -> Tensor:
     return low * (u * math.log(high / low)).exp() if is_log else low + u * (high - low)
 
 
-def values(space: Space, U: Tensor, names: set[str]) -> dict[str, Tensor]:
-    """Columns of some parameters' values at ``n x d`` unit-cube rows; NaN where one does not exist."""
-    there = presence(space, U)
+def values(space: Space, U: Tensor, names: set[str], there: dict[str, Tensor] | None = None) -> dict[str, Tensor]:
+    """Columns of some parameters' values at ``n x d`` unit-cube rows; NaN where one does not exist (by `presence`)."""
+    there = presence(space, U) if there is None else there
     found = {}
     for column, (name, parameter) in enumerate(space.parameters):
         if name in names:

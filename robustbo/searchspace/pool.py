@@ -22,7 +22,7 @@ from robustbo.searchspace.listing import (
     plain_rows,
 )
 from robustbo.searchspace.parameters import Choice, Parameter, Value
-from robustbo.searchspace.space import Space
+from robustbo.searchspace.space import Space, taken_out
 from robustbo.validation import plain_scalar
 
 
@@ -52,9 +52,7 @@ class Pool(Space):
     given: tuple[str, ...]  # the columns whose parameters were given
 
     def __init__(self, frame: pd.DataFrame, /, **parameters: Parameter | Sequence[str]) -> None:
-        texts: Any = ()
-        if not isinstance(parameters.get("constraints", Choice(0)), Parameter):
-            texts = parameters.pop("constraints")
+        texts = taken_out(parameters)
         if not isinstance(frame, pd.DataFrame):
             raise TypeError(f"a pool is made from a pandas DataFrame, got {type(frame).__name__}")
         names = list(frame.columns)
@@ -213,8 +211,9 @@ class Pool(Space):
         columns = zip(self.parameters, zip(*self.rows, strict=True), strict=True)
         made = []
         for (_, parameter), column in columns:
-            known = {key: parameter.to_unit(key[1]) for key in dict.fromkeys((isinstance(v, bool), v) for v in column)}
-            made.append([known[isinstance(v, bool), v] for v in column])
+            keys = key_of(column)
+            known = {key: parameter.to_unit(key[1]) for key in dict.fromkeys(keys)}
+            made.append([known[key] for key in keys])
         return np.array(made).T
 
 

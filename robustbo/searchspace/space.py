@@ -55,10 +55,7 @@ class Space:
     constraints: tuple[Constraint, ...]
 
     def __init__(self, /, **parameters: Parameter | Sequence[str]) -> None:
-        texts: Any = ()
-        if not isinstance(parameters.get("constraints", Choice(0)), Parameter):
-            texts = parameters.pop("constraints")
-        self._set(parameters, texts)
+        self._set(parameters, taken_out(parameters))
 
     def _set(self, parameters: Mapping[str, Any], texts: Any) -> None:
         if not parameters:
@@ -140,10 +137,7 @@ class Space:
         if list(params) == names and not self.is_conditional:  # as a journal has it
             return {name: parameter.validate(name, params[name]) for name, parameter in self.parameters}
         if unknown := [name for name in params if name not in names]:
-            hint = nearest(unknown[0], names)
-            raise SpaceError(
-                f"{unknown[0]}: no such parameter, the space has {names}; got {params[unknown[0]]!r}{hint}"
-            )
+            raise self._unknown(unknown[0], params)
         given = {name: parameter.validate(name, params[name]) for name, parameter in self.parameters if name in params}
         there = existing(self.parameters, self.conditions, given)
         if missing := [name for name in names if name in there and name not in params]:
@@ -152,6 +146,10 @@ class Space:
             if name in given and name not in there:
                 raise SpaceError(f"{name}: exists only where {in_words(parameter)}; leave it out of {dict(params)!r}")
         return given
+
+    def _unknown(self, name: str, params: Mapping[str, Any]) -> SpaceError:
+        hint = nearest(name, self.names)
+        return SpaceError(f"{name}: no such parameter, the space has {self.names}; got {params[name]!r}{hint}")
 
     def is_as_written(self, params: Mapping[str, Any]) -> bool:
         """Whether a point is as `validate` gives it.
@@ -174,8 +172,7 @@ class Space:
         named = dict(self.parameters)
         for name in params:
             if name not in named:
-                hint = nearest(name, self.names)
-                raise SpaceError(f"{name}: no such parameter, the space has {self.names}; got {params[name]!r}{hint}")
+                raise self._unknown(name, params)
         found = {name: p.validate(name, params[name]) for name, p in self.parameters if name in params}
         for name in found:
             if name not in self.existing(found):
@@ -242,3 +239,9 @@ class Space:
             index, digit = divmod(index, parameter.count or 1)
             found[name] = parameter.nth(digit)
         return {name: found[name] for name in self.names}
+
+
+def taken_out(parameters: dict[str, Any]) -> Any:
+    """The constraints among keyword arguments, which lose them; a parameter may have that name, and stays."""
+    is_list = not isinstance(parameters.get("constraints", Choice(0)), Parameter)
+    return parameters.pop("constraints") if is_list else ()

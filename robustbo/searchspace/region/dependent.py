@@ -5,16 +5,15 @@ import math
 from torch import Tensor
 
 from robustbo.errors import SpaceError
-from robustbo.searchspace.columns import is_continuous
 from robustbo.searchspace.parameters import DIGITS, Float, Int, Parameter, Value
 
-ROUNDING = 1e-9  # of a range, or of the magnitude of a constraint's terms
+ROUNDING = 1e-9  # of a range
 
 
 def coordinates(parameter: Parameter, x: Tensor) -> Tensor:
     """The unit coordinates of values; outside [0, 1] where they are out of bounds."""
     low, high = parameter.interval or (0.0, 1.0)
-    if is_continuous(parameter) and isinstance(parameter, Float) and parameter.count is None:
+    if isinstance(parameter, Float) and parameter.count is None:
         return (x / low).log() / math.log(high / low) if parameter.log else (x - low) / (high - low)
     exact = [nearest_value(parameter, each) for each in x.detach().reshape(-1).tolist()]
     units = [math.nan if value is None else parameter.to_unit(value) for value in exact]

@@ -33,6 +33,5 @@ def _region_of(space: Space, fixed: Fixed, _: str) -> Region:
 
 
 _of_a_space = lru_cache(maxsize=64)(_region_of)
-_of_a_pool = lru_cache(maxsize=4)(
-    _region_of
-)  # one of 100,000 rows takes some 80 MB, and all are new once rows are added
+# One of 100,000 rows takes some 80 MB, and all are new once rows are added.
+_of_a_pool = lru_cache(maxsize=4)(_region_of)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from robustbo.searchspace.columns import cell, is_continuous, middle, numbers, presence, values
 from robustbo.searchspace.conditions import absent
-from robustbo.searchspace.constraints.constraint import Constraint
+from robustbo.searchspace.constraints.constraint import TOLERANCE, Constraint
 from robustbo.searchspace.constraints.equations import Dependent, solved
 from robustbo.searchspace.listing import key_of
 from robustbo.searchspace.parameters import Value
@@ -90,7 +90,7 @@ class Region:
         """``n x m`` numbers that are at least 0 where completed rows keep inequalities and bounds."""
         found = [U[..., self._columns[d.name]] for d in self.dependents]
         found = [*found, *(1 - u for u in found)]
-        given, there = values(self.space, U, self._constrained), presence(self.space, U)
+        given, there = self._given(U)
         for each, scale in zip(self._inequalities, self._scales, strict=True):
             excess = each.excess(given) / scale
             for name in set(each.names) & set(there):
@@ -117,22 +117,21 @@ class Region:
         for dependent in self.dependents:
             u = U[..., self._columns[dependent.name]]
             is_in &= (u >= -ROUNDING) & (u <= 1 + ROUNDING)
-        for each in self.space.constraints:
-            is_in &= self._keeps(U, each)
+        if self.space.constraints:
+            given, there = self._given(U)
+            for each in self.space.constraints:
+                is_in &= _keeps(each, given, there)
         return is_in
 
     def keeping(self, U: Tensor, text: str) -> Tensor:
         """Which of ``n`` completed rows keep a constraint, to rounding."""
-        found = [self._keeps(U, each) for each in self.space.constraints if each.text == text]
-        return torch.stack(found).all(0)
+        given, there = self._given(U)
+        return torch.stack([_keeps(each, given, there) for each in self.space.constraints if each.text == text]).all(0)
 
-    def _keeps(self, U: Tensor, constraint: Constraint) -> Tensor:
-        given, there = values(self.space, U, {*constraint.names}), presence(self.space, U)
-        excess, allowed = constraint.excess(given), ROUNDING * constraint.excess.magnitude(given)
-        keeps = (excess.abs() if constraint.is_equality else excess) <= allowed
-        for name in set(constraint.names) & set(there):
-            keeps = keeps | ~there[name]
-        return keeps
+    def _given(self, U: Tensor) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        """The columns that constraints are computed from, and where each parameter with a condition exists."""
+        there = presence(self.space, U)
+        return values(self.space, U, self._constrained, there), there
 
     def canonical(self, U: Tensor) -> Tensor:
         """Rows in one form: values in the middle of their cells, and what does not exist at `ABSENT`."""
@@ -226,3 +225,12 @@ class Region:
     def at(self, index: int) -> dict[str, Value]:
         """Point number ``index`` of those that can be counted."""
         return self.space.point(index) if self.listed is None else self.listed[index]
+
+
+def _keeps(constraint: Constraint, given: Mapping[str, Tensor], there: Mapping[str, Tensor]) -> Tensor:
+    """Which rows keep a constraint, to rounding, by their columns and where parameters exist."""
+    excess, allowed = constraint.excess(given), TOLERANCE * constraint.excess.magnitude(given)
+    keeps = (excess.abs() if constraint.is_equality else excess) <= allowed
+    for name in set(constraint.names) & set(there):
+        keeps = keeps | ~there[name]
+    return keeps

@@ -76,11 +76,11 @@ def _sequence(region: Region, seed: int, count: int) -> list[list[float]]:
             break
     rows = torch.cat(found)
     if len(rows) < count:
-        rows = torch.cat([rows, _spread(region, spread_over(region), rows, min(count, SPREAD) - len(rows))])
+        rows = torch.cat([rows, _spread(spread_over(region), rows, min(count, SPREAD) - len(rows))])
     return rows.tolist()
 
 
-def _spread(region: Region, rows: Tensor, before: Tensor, count: int) -> Tensor:
+def _spread(rows: Tensor, before: Tensor, count: int) -> Tensor:
     """Some of these rows, each the farthest from those before it."""
     chosen: list[int] = []
     far = torch.cdist(rows, before).amin(-1) if len(before) else torch.full((len(rows),), torch.inf)
