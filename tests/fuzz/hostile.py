@@ -80,8 +80,8 @@ def floats(draw):
         return rb.Float(low, low * ratio, log=True)
     low, width = draw(st.one_of(tame, wild)), abs(draw(st.one_of(tame, wild)))
     try:
-        return rb.Float(low, low + width)
-    except rb.SpaceError:  # nothing fits in between
+        return rb.Float(low, low + width)  # of one value where nothing fits in between
+    except rb.SpaceError:  # too wide
         return rb.Float(0.0, abs(low) + 1.0)
 
 
@@ -107,7 +107,10 @@ def spaces(draw):
     """A search space of 1 to 12 parameters, of few more often than of many."""
     most = draw(st.sampled_from([1, 1, 2, 2, 3, 5, 12]))
     found = draw(st.lists(names, min_size=1, max_size=most, unique=True))
-    return rb.Space(**{name: draw(parameters) for name in found})
+    made = {name: draw(parameters) for name in found}
+    if all(parameter.count == 1 for parameter in made.values()):  # which is no space
+        made[found[0]] = rb.Float(0.0, 1.0)
+    return rb.Space(**made)
 
 
 settings = st.fixed_dictionaries(
