@@ -26,9 +26,9 @@ LAYERS = (
     ("trials",),
     ("loop",),
     ("report", "study"),
-    ("driving", "ax"),
+    ("driving", "ax", "optuna", "bofire"),
     ("optimizer",),
-    ("replay",),
+    ("replay", "gest", "sklearn"),
     ("cli",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
@@ -225,19 +225,15 @@ def test_problems_are_never_imported():
     assert not breaking(lambda f: any(name.split(".")[0] == "problems" for _, name in imports(f)))
 
 
-def test_only_ax_imports_ax():
-    assert breaking(lambda f: any(name.split(".")[0] == "ax" for _, name in imports(f))) == [
-        "ax/new_client.py",
-        "ax/strategy.py",
-        "ax/viability.py",
-        "replay/cells/ax.py",  # a competitor, imported only where it is run
-    ]
+# Packages of other people, and the only folder that imports each. Competitors are imported where they are run as well.
+FOREIGN = {"ax": "ax", "optuna": "optuna", "gest_api": "gest", "bofire": "bofire", "sklearn": "sklearn"}
+COMPETITORS = {"replay/cells/ax.py", "replay/cells/optuna.py"}
 
 
-def test_only_its_cells_import_optuna():
-    assert breaking(lambda f: any(name.split(".")[0] == "optuna" for _, name in imports(f))) == [
-        "replay/cells/optuna.py"
-    ]
+@pytest.mark.parametrize("foreign", FOREIGN)
+def test_a_foreign_package_is_imported_by_its_folder_alone(foreign):
+    importing = set(breaking(lambda f: any(name.split(".")[0] == foreign for _, name in imports(f))))
+    assert {name for name in importing if not name.startswith(f"{FOREIGN[foreign]}/")} <= COMPETITORS
 
 
 def test_only_the_terminal_prints():

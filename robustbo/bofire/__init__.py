@@ -1,0 +1,1 @@
+"""Relevance pursuit as a surrogate of BoFire's strategies."""

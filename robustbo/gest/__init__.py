@@ -1,0 +1,1 @@
+"""A generator for every loop that speaks gest-api: Xopt, optimas, libEnsemble."""

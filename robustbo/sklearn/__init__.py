@@ -1,0 +1,1 @@
+"""A search for scikit-learn's hyperparameters that believes no single score."""
