@@ -1,1 +1,23 @@
-"""Inside Optuna: a sampler that believes no single value, and its word on what a study has measured."""
+"""Inside Optuna: a sampler that believes no single value, and its word on what a study has measured.
+
+study = optuna.create_study(sampler=RobustSampler(seed=0))
+study.optimize(objective, n_trials=50)
+best(study), outliers(study)
+"""
+
+from robustbo.optuna.notes import SD
+from robustbo.optuna.sampler import RobustSampler
+from robustbo.optuna.study import Best, amend, best, exclude, failures, include, next_repeat, outliers
+
+__all__ = [
+    "SD",
+    "Best",
+    "RobustSampler",
+    "amend",
+    "best",
+    "exclude",
+    "failures",
+    "include",
+    "next_repeat",
+    "outliers",
+]

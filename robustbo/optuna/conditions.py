@@ -1,0 +1,82 @@
+"""Which parameters of a study exist where, found from its trials: Optuna's spaces are defined by running.
+
+A parameter that some trials have and others do not is taken to depend on a parameter of few values, if the values where
+it is there are never those where it is not. That is a guess, which later trials refute or bear out; a wrong one costs
+little, since Optuna asks for a parameter where it needs it, whatever was expected.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
+from optuna.trial import FrozenTrial, TrialState
+
+FEW = 64  # values of a parameter on which others may depend
+
+Distributions = dict[str, BaseDistribution]
+Conditions = dict[str, dict[str, list[Any]]]  # parameter -> the other, and its values where it exists
+
+
+def search_space(trials: Iterable[FrozenTrial]) -> Distributions:
+    """The distributions of the completed trials that all agree on and of which it is known where they exist.
+
+    Those of single values are left out, as are those whose range changes.
+    """
+    completed = _completed(trials)
+    found = _agreed(completed)
+    known = conditions(found, completed)
+    always = {name for name in found if all(name in trial.distributions for trial in completed)}
+    return {name: found[name] for name in sorted(found) if name in always or name in known}
+
+
+def conditions(named: Mapping[str, BaseDistribution], trials: Iterable[FrozenTrial]) -> Conditions:
+    """On what each of these parameters depends that not all completed trials have, where that can be told."""
+    completed = _completed(trials)
+    there = {name: [name in trial.distributions for trial in completed] for name in sorted(named)}
+    settled = [name for name, each in there.items() if all(each)]
+    waiting = [name for name in there if name not in settled]
+    found: Conditions = {}
+    while waiting:
+        explained = {name: condition for name in waiting if (condition := _on(name, settled, named, completed))}
+        if not explained:
+            break
+        found |= explained
+        settled += explained
+        waiting = [name for name in waiting if name not in explained]
+    return found
+
+
+def _completed(trials: Iterable[FrozenTrial]) -> list[FrozenTrial]:
+    return [trial for trial in trials if trial.state == TrialState.COMPLETE]
+
+
+def _agreed(completed: Sequence[FrozenTrial]) -> Distributions:
+    """Those that are the same in all trials that have them, but for single values."""
+    found: Distributions = {}
+    changing = set[str]()
+    for trial in completed:
+        for name, distribution in trial.distributions.items():
+            if found.setdefault(name, distribution) != distribution:
+                changing.add(name)
+    return {name: each for name, each in found.items() if name not in changing and not each.single()}
+
+
+def _on(
+    name: str, settled: Sequence[str], named: Mapping[str, BaseDistribution], completed: Sequence[FrozenTrial]
+) -> dict[str, list[Any]] | None:
+    """The first of the settled parameters that tells where another exists, and its values there."""
+    for other in settled:
+        if not _is_of_few(named[other]):
+            continue
+        with_it = {trial.params.get(other) for trial in completed if name in trial.distributions}
+        without = {trial.params.get(other) for trial in completed if name not in trial.distributions}
+        exists = all(other in trial.distributions for trial in completed if name in trial.distributions)
+        if exists and not with_it & without:
+            return {other: sorted(with_it, key=named[other].to_internal_repr)}
+    return None
+
+
+def _is_of_few(distribution: BaseDistribution) -> bool:
+    if isinstance(distribution, IntDistribution):
+        return (distribution.high - distribution.low) // distribution.step < FEW
+    return isinstance(distribution, CategoricalDistribution) and len(distribution.choices) <= FEW

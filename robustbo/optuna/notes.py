@@ -1,0 +1,68 @@
+"""What is written into a study: into a trial what was decided on it, into the study what the user says of a trial.
+
+A decision is kept in the system attributes of its trial, in pieces, since databases take 2,046 characters of each;
+other processes see from it what is being measured before the objective has asked for it. The user's word is kept in
+the study's user attributes, a key a trial, so that no two people overwrite each other's.
+"""
+
+import json
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from optuna.study import Study
+from optuna.trial import FrozenTrial
+
+from robustbo.loop.decide import Suggestion
+
+MARK = "robustbo:"
+NOTE = f"{MARK}note:"  # of a trial, followed by the number of the piece
+SAID = f"{MARK}trial:"  # of a study, followed by the number of the trial
+SEED = f"{MARK}seed"  # of a study
+SD = f"{MARK}sd"  # of a trial, by the user: the standard deviation of its value's noise
+REPEATS = f"{MARK}repeats"  # of a trial, by `next_repeat`: the trial that it measures again
+LONGEST = 2045  # characters of an attribute
+
+Note = Mapping[str, Any]
+
+
+def write(study: Study, trial: FrozenTrial, made: Suggestion, repeats: int | None) -> None:
+    """Keep a decision, with Optuna's number of the trial that it repeats."""
+    note = {**made.decision, "repeats": repeats}
+    text = json.dumps({key: value for key, value in note.items() if value is not None})
+    for place, start in enumerate([*range(0, len(text), LONGEST), None]):
+        piece = "" if start is None else text[start : start + LONGEST]  # the empty one ends it
+        study._storage.set_trial_system_attr(trial._trial_id, f"{NOTE}{place}", piece)
+
+
+def read(trial: FrozenTrial) -> Note:
+    """The decision on a trial; empty where there is none, or it is not there as a whole yet."""
+    text, place = "", 0
+    while piece := trial.system_attrs.get(f"{NOTE}{place}"):
+        text, place = text + piece, place + 1
+    if piece is None:  # nothing has been written, or somebody is writing
+        return {}
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:  # of two decisions, the second half written
+        return {}
+
+
+def say(study: Study, number: int, **said: Any) -> None:
+    """Keep what the user says of a trial, with what was said before."""
+    study.set_user_attr(f"{SAID}{number}", {**said_of(study).get(number, {}), **said})
+
+
+def said_of(study: Study) -> dict[int, dict[str, Any]]:
+    """What the user has said, by trial."""
+    attrs = study._storage.get_study_user_attrs(study._study_id)
+    return {int(key.removeprefix(SAID)): said for key, said in attrs.items() if key.startswith(SAID)}
+
+
+def seed_of(study: Study) -> int:
+    """The root of a study's randomness where the sampler was given none: drawn once, and kept."""
+    kept = study._storage.get_study_system_attrs(study._study_id).get(SEED)
+    if kept is None:
+        study._storage.set_study_system_attr(study._study_id, SEED, secrets.randbits(31))
+        kept = study._storage.get_study_system_attrs(study._study_id)[SEED]
+    return kept

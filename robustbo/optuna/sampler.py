@@ -1,0 +1,244 @@
+"""A sampler of Optuna's whose decisions are those of `robustbo.Optimizer`."""
+
+import logging
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from optuna.distributions import BaseDistribution
+from optuna.samplers import BaseSampler, RandomSampler
+from optuna.study import Study, StudyDirection
+from optuna.trial import FrozenTrial, TrialState
+
+from robustbo import seeds
+from robustbo.errors import SpaceExhausted
+from robustbo.loop.cache import FitCache
+from robustbo.loop.decide import Suggestion, step
+from robustbo.optuna import notes
+from robustbo.optuna.conditions import search_space
+from robustbo.optuna.distributions import theirs
+from robustbo.optuna.history import Gathered, gathered, space_of
+from robustbo.searchspace.parameters import Float
+from robustbo.searchspace.space import Space
+from robustbo.surrogates.names import SurrogateName
+from robustbo.surrogates.registry import check_options, name_of
+from robustbo.trials.history import History
+from robustbo.trials.settings import (
+    COMMITTEE_FROM,
+    DEFAULT_MAX_REPEATS,
+    DEFAULT_REMEASURE,
+    DEFAULT_SURROGATE,
+    Acquisition,
+    Failures,
+    Remeasure,
+    Settings,
+    default_num_initial,
+    options_text,
+)
+from robustbo.validation import flag, whole
+
+log = logging.getLogger("robustbo")
+
+TRIES = 3  # of a decision beside which other processes decide
+
+
+class RobustSampler(BaseSampler):
+    """Bayesian optimization that keeps working when some values are wrong, inside ``study.optimize``.
+
+    It decides as `robustbo.Optimizer` does, from what the study's storage has: several threads and processes may work
+    on one study, and one that is loaded again goes on with the points that it would have had. A trial may measure an
+    earlier one's point again, where its value is in doubt. It asks for parameters that all completed trials have,
+    and for those of which it is plain where they exist; others are drawn at random, as are those of the first trial.
+
+    Args:
+        surrogate: As for `robustbo.Optimizer`, with all that follows.
+        surrogate_options: Keyword options of the surrogate; JSON values.
+        acquisition: Its name.
+        num_initial: How many space-filling trials come first; 2 (d + 1), at least 5, unless said.
+        remeasure: Which values may be re-evaluated. "never" suits an objective that always gives the same value.
+        max_repeats: How many measurements more one point may get.
+        set_aside: Whether a value that disappoints beyond belief is left out for now.
+        failures: "learn" where trials fail (state FAIL, pruned without a report, or beyond a constraint of the study),
+            and keep away from there; or "ignore" that they do.
+        seed: Root of all randomness; drawn, and kept in the study, unless said.
+        consider_pruned_trials: Whether what a pruned trial reported last counts as its value.
+        independent_sampler: Of the parameters that it does not ask for; at random unless given.
+        warn_independent_sampling: Whether to log where it is asked for one of these, once a parameter.
+
+    Raises:
+        ValueError, TypeError: If an argument breaks its rule; the message says which.
+
+    Example:
+        >>> import optuna
+        >>> optuna.logging.set_verbosity(optuna.logging.ERROR)
+        >>> study = optuna.create_study(sampler=RobustSampler(seed=0))
+        >>> study.optimize(lambda trial: trial.suggest_float("x", -1, 1) ** 2, n_trials=8)
+        >>> study.best_value < 0.01
+        True
+    """
+
+    def __init__(
+        self,
+        *,
+        surrogate: SurrogateName = "auto",
+        surrogate_options: Mapping[str, Any] | None = None,
+        acquisition: Acquisition = "auto",
+        num_initial: int | None = None,
+        remeasure: Remeasure = DEFAULT_REMEASURE,
+        max_repeats: int = DEFAULT_MAX_REPEATS,
+        set_aside: bool = True,
+        failures: Failures = "learn",
+        seed: int | None = None,
+        consider_pruned_trials: bool = False,
+        independent_sampler: BaseSampler | None = None,
+        warn_independent_sampling: bool = True,
+    ) -> None:
+        name = name_of(DEFAULT_SURROGATE if surrogate == "auto" else surrogate)
+        check_options(name, surrogate_options or {})
+        self._options: dict[str, Any] = {
+            "surrogate": name,
+            "options": options_text(surrogate_options),
+            "acquisition": acquisition,
+            "remeasure": remeasure,
+            "max_repeats": max_repeats,
+            "set_aside": set_aside,
+            "failures": failures,
+            "committee_from": COMMITTEE_FROM if surrogate == "auto" else None,
+        }
+        Settings(Space(x=Float(0, 1)), **self._options)  # raises where an argument breaks its rule
+        self._num_initial = None if num_initial is None else whole("num_initial", num_initial, 1)
+        self._seed = None if seed is None else whole("seed", seed, 0)
+        self.consider_pruned_trials = flag("consider_pruned_trials", consider_pruned_trials)
+        self._independent = independent_sampler
+        self._warns = flag("warn_independent_sampling", warn_independent_sampling)
+        self._warned = set[str]()
+        self.fits = FitCache()
+        self._turn = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in vars(self).items() if key != "_turn"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._turn = threading.Lock()
+
+    def settings(self, study: Study, space: Space) -> Settings:
+        """What a decision depends on besides the trials."""
+        return Settings(
+            space,
+            "minimize" if study.direction == StudyDirection.MINIMIZE else "maximize",
+            num_initial=default_num_initial(space) if self._num_initial is None else self._num_initial,
+            seed=self._root(study),
+            **self._options,
+        )
+
+    def _root(self, study: Study) -> int:
+        return notes.seed_of(study) if self._seed is None else self._seed
+
+    def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
+        """The parameters that it asks for."""
+        return search_space(study.get_trials(deepcopy=False))
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """The next point.
+
+        Raises:
+            ValueError: If the study has several objectives.
+        """
+        self._raise_error_if_multi_objective(study)
+        if not search_space:
+            return {}
+        with self._turn:
+            for _ in range(TRIES):
+                trials = study.get_trials(deepcopy=False)
+                if (space := space_of(search_space, trials)) is None:
+                    return {}
+                seen = self.gathered(study, space, search_space, trials, besides=trial.number)
+                made = self._decided(study, trial, seen)
+                notes.write(study, trial, made, None if made.repeats is None else seen.numbers[made.repeats])
+                if not _is_overtaken(study, trial, trials):
+                    break
+        log.info("trial %d: %s", trial.number, made.decision)
+        return {name: theirs(seen.distributions[name], value) for name, value in made.params.items()}
+
+    def gathered(
+        self,
+        study: Study,
+        space: Space,
+        searched: Mapping[str, BaseDistribution],
+        trials: Sequence[FrozenTrial],
+        besides: int | None = None,
+    ) -> Gathered:
+        """Some trials of a study as it sees them; see `robustbo.optuna.history.gathered`."""
+        said, is_considered = notes.said_of(study), self.consider_pruned_trials
+        return gathered(space, searched, trials, said, besides=besides, considers_pruned=is_considered)
+
+    def _decided(self, study: Study, trial: FrozenTrial, seen: Gathered) -> Suggestion:
+        """The decision on a trial, some of whose values somebody may have fixed (`Study.enqueue_trial`)."""
+        settings = self.settings(study, seen.space)
+        try:
+            fixed = seen.space.partial(seen.point(trial.system_attrs.get("fixed_params", {})))
+        except ValueError:  # beyond the range of today
+            fixed = ()
+        try:
+            return step(settings, seen.history, trial.number, self.fits, fixed)
+        except SpaceExhausted:  # all are being measured, and Optuna must have one
+            ended = History(tuple(t for t in seen.history if not t.is_open))
+            return step(settings, ended, trial.number, self.fits, fixed)
+
+    def sample_independent(
+        self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
+    ) -> Any:
+        """A value of a parameter that is not asked for with the others: that of the trial it repeats, or a random one.
+
+        Raises:
+            ValueError: If the study has several objectives.
+        """
+        self._raise_error_if_multi_objective(study)
+        if (first := notes.read(trial).get("repeats")) is not None:
+            again = study.get_trials(deepcopy=False)[first]
+            if again.distributions.get(param_name) == param_distribution:
+                return again.params[param_name]
+        self._warn(study, param_name)
+        sampler = self._independent
+        if sampler is None:
+            sampler = RandomSampler(seeds.derive(self._root(study), trial.number, f"{param_name} of Optuna") % 2**32)
+        return sampler.sample_independent(study, trial, param_name, param_distribution)
+
+    def _warn(self, study: Study, name: str) -> None:
+        if not self._warns or name in self._warned:
+            return
+        trials = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+        if sum(name in trial.distributions for trial in trials) > 1 and name not in search_space(trials):
+            self._warned.add(name)
+            log.warning(
+                "the parameter %r is drawn at random: its range changes, or it is not plain when it exists "
+                "(warn_independent_sampling=False to be silent)",
+                name,
+            )
+
+    def before_trial(self, study: Study, trial: FrozenTrial) -> None:
+        """Hand over to the independent sampler."""
+        if self._independent is not None:
+            self._independent.before_trial(study, trial)
+
+    def after_trial(self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None) -> None:
+        """Hand over to the independent sampler."""
+        if self._independent is not None:
+            self._independent.after_trial(study, trial, state, values)
+
+    def reseed_rng(self) -> None:
+        """Nothing but the independent sampler needs it: what is drawn follows from the seed and the trial's number."""
+        if self._independent is not None:
+            self._independent.reseed_rng()
+
+
+def _is_overtaken(study: Study, trial: FrozenTrial, seen: Sequence[FrozenTrial]) -> bool:
+    """Whether an earlier trial has been decided on since, by another process: it may have the same point."""
+    before = {other.number for other in seen if notes.read(other)}
+    if all(t.state.is_finished() for t in seen if t.number != trial.number):
+        return False
+    now = study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
+    return any(t.number < trial.number and t.number not in before and notes.read(t) for t in now)

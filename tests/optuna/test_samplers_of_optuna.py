@@ -1,0 +1,12 @@
+"""Optuna's own tests of samplers, on ours."""
+
+import pytest
+from optuna.testing.pytest_samplers import BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase
+
+from robustbo.optuna import RobustSampler
+
+
+class TestRobustSampler(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):
+    @pytest.fixture
+    def sampler(self):
+        return lambda: RobustSampler(num_initial=1, seed=0)
