@@ -77,6 +77,7 @@ def gathered(
     *,
     besides: int | None = None,
     considers_pruned: bool = False,
+    is_exact: bool = False,
 ) -> Gathered:
     """The trials of a study that are points of a space.
 
@@ -87,6 +88,7 @@ def gathered(
         said: What the user says of some.
         besides: The number of a trial that is left out, since it is being decided on.
         considers_pruned: Whether what a pruned trial reported last is its value.
+        is_exact: Whether values have no noise, unless the user has said how much a trial's has.
     """
     named = {name: search_space[name] for name in space.names}
     made = Gathered(space, named, History(), ())
@@ -97,6 +99,8 @@ def gathered(
         params = None if content is None else _params(made, trial, note)
         if content is None or params is None:
             continue
+        if is_exact and content.get("value") is not None and content["sd"] is None:
+            content["sd"] = 0.0
         repeats = numbers.get(note.get("repeats", trial.user_attrs.get(notes.REPEATS)))
         if repeats is not None and found[repeats].params == params:
             content["repeats"] = repeats

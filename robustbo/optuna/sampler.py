@@ -61,6 +61,7 @@ class RobustSampler(BaseSampler):
         failures: "learn" where trials fail (state FAIL, pruned without a report, or beyond a constraint of the study),
             and keep away from there; or "ignore" that they do.
         seed: Root of all randomness; drawn, and kept in the study, unless said.
+        deterministic_objective: Whether a value that is right has no noise, so that the same parameters give the same.
         consider_pruned_trials: Whether what a pruned trial reported last counts as its value.
         independent_sampler: Of the parameters that it does not ask for; at random unless given.
         warn_independent_sampling: Whether to log where it is asked for one of these, once a parameter.
@@ -89,6 +90,7 @@ class RobustSampler(BaseSampler):
         set_aside: bool = True,
         failures: Failures = "learn",
         seed: int | None = None,
+        deterministic_objective: bool = False,
         consider_pruned_trials: bool = False,
         independent_sampler: BaseSampler | None = None,
         warn_independent_sampling: bool = True,
@@ -108,6 +110,7 @@ class RobustSampler(BaseSampler):
         Settings(Space(x=Float(0, 1)), **self._options)  # raises where an argument breaks its rule
         self._num_initial = None if num_initial is None else whole("num_initial", num_initial, 1)
         self._seed = None if seed is None else whole("seed", seed, 0)
+        self.deterministic_objective = flag("deterministic_objective", deterministic_objective)
         self.consider_pruned_trials = flag("consider_pruned_trials", consider_pruned_trials)
         self._independent = independent_sampler
         self._warns = flag("warn_independent_sampling", warn_independent_sampling)
@@ -172,8 +175,8 @@ class RobustSampler(BaseSampler):
         besides: int | None = None,
     ) -> Gathered:
         """Some trials of a study as it sees them; see `robustbo.optuna.history.gathered`."""
-        said, is_considered = notes.said_of(study), self.consider_pruned_trials
-        return gathered(space, searched, trials, said, besides=besides, considers_pruned=is_considered)
+        how = {"considers_pruned": self.consider_pruned_trials, "is_exact": self.deterministic_objective}
+        return gathered(space, searched, trials, notes.said_of(study), besides=besides, **how)
 
     def _decided(self, study: Study, trial: FrozenTrial, seen: Gathered) -> Suggestion:
         """The decision on a trial, some of whose values somebody may have fixed (`Study.enqueue_trial`)."""
