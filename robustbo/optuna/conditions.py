@@ -47,7 +47,8 @@ def conditions(named: Mapping[str, BaseDistribution], trials: Iterable[FrozenTri
 
 
 def _completed(trials: Iterable[FrozenTrial]) -> list[FrozenTrial]:
-    return [trial for trial in trials if trial.state == TrialState.COMPLETE]
+    """Those that ran to their end; one that asked for nothing says nothing of the space."""
+    return [trial for trial in trials if trial.state == TrialState.COMPLETE and trial.distributions]
 
 
 def _agreed(completed: Sequence[FrozenTrial]) -> Distributions:

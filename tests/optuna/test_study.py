@@ -1,0 +1,128 @@
+import math
+
+import optuna
+import pytest
+
+from robustbo.optuna import RobustSampler, amend, best, exclude, failures, include, next_repeat, outliers
+from robustbo.optuna.study import seen
+
+X = optuna.distributions.FloatDistribution(-1, 1)
+
+
+@pytest.fixture
+def study():
+    """Twelve trials on a parabola by Optuna's own random sampler; one is wrong, one has failed."""
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+
+    def parabola(trial):
+        x = trial.suggest_float("x", -1, 1)
+        if trial.number == 8:
+            raise RuntimeError
+        return -50.0 if trial.number == 5 else x**2
+
+    study.optimize(parabola, n_trials=12, catch=RuntimeError)
+    return study
+
+
+def test_the_best_is_not_the_wrong_one(study):
+    assert study.best_trial.number == 5
+    found = best(study)
+    right = min((t for t in study.trials if t.value is not None and t.number != 5), key=lambda t: t.value)
+    assert (found.number, found.params, found.value) == (right.number, right.params, right.value)
+    assert abs(found.mean - found.value) < 4 * found.sd < 0.1
+
+
+def test_the_report_of_values(study):
+    report = outliers(study)
+    assert report.index.name == "number"
+    assert report.index[0] == 5
+    assert report.loc[5, "flagged"]
+    assert report.loc[5, "evidence"] > 5
+    assert report["flagged"].sum() == 1
+    assert 8 not in report.index
+    assert len(report) == 11
+
+
+def test_the_report_of_failures(study):
+    assert failures(study)["reason"].to_dict() == {8: "failed"}
+
+
+def test_an_excluded_value_is_the_best_of_nothing_and_comes_back(study):
+    first = best(study).number
+    exclude(study, first)
+    assert best(study).number != first
+    assert first not in outliers(study).index
+    include(study, first)
+    assert best(study).number == first
+
+
+def test_an_amended_value_counts_in_place_of_the_wrong_one(study):
+    amend(study, 5, study.trials[5].params["x"] ** 2)
+    assert not outliers(study).loc[5, "flagged"]
+    assert study.trials[5].value == -50.0  # what Optuna was told stays
+    amend(study, 8, -2.0)  # of a failed one
+    assert failures(study).empty
+    exclude(study, 8)
+    assert {t.state for t in seen(study).gathered.history} == {"told", "excluded"}
+
+
+def test_the_users_word_is_kept_with_the_study(tmp_path):
+    storage = optuna.storages.RDBStorage(f"sqlite:///{tmp_path}/study.db")
+    one = optuna.create_study(storage=storage, study_name="s")
+    one.add_trials(optuna.create_trial(params={"x": x}, distributions={"x": X}, value=x) for x in (0.1, 0.2, 0.3))
+    exclude(one, 0)
+    amend(one, 1, 7.0)
+    amend(one, 1, 8.0, sd=0.5)
+    again = optuna.load_study(storage=f"sqlite:///{tmp_path}/study.db", study_name="s")
+    assert [(t.state, t.value) for t in seen(again).gathered.history] == [
+        ("excluded", 0.1),
+        ("told", 8.0),
+        ("told", 0.3),
+    ]
+
+
+def test_a_doubtful_value_of_another_sampler_is_enqueued_again():
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=3))
+
+    def wave(trial):
+        x, y = (trial.suggest_float(name, -1, 1) for name in "xy")
+        return -2.0 if trial.number == 5 else math.sin(4 * x) * y
+
+    study.optimize(wave, n_trials=10)
+    assert next_repeat(study) == 5
+    assert next_repeat(study) is None  # while that one waits
+    study.optimize(wave, n_trials=1)
+    assert study.trials[-1].params == study.trials[5].params
+    assert outliers(study).loc[5, "remeasured"] == "refuted"
+
+
+def test_the_words_of_the_sampler_are_those_of_the_study(study):
+    study.sampler = RobustSampler(surrogate="standard", seed=0)
+    assert seen(study).settings.surrogate == "standard"
+    assert not outliers(study)["flagged"].any()
+
+
+@pytest.mark.parametrize("word", [best, outliers, failures, next_repeat])
+def test_what_has_nothing_measured_says_so(word):
+    with pytest.raises(ValueError, match="must have a completed trial"):
+        word(optuna.create_study())
+    several = optuna.create_study(directions=["minimize", "maximize"])
+    with pytest.raises(ValueError, match="must have one objective, it has 2"):
+        word(several)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda s: exclude(s, 12), "must be one of the 12 trials"),
+        (lambda s: exclude(s, 8), "trial 8 must have a value, it is FAIL"),
+        (lambda s: include(s, -1), "must be one of the 12 trials"),
+        (lambda s: amend(s, 0, math.nan), "value must be"),
+        (lambda s: amend(s, 0, 1.0, sd=-1), "sd"),
+        (lambda s: amend(s, s.ask().number, 1.0), "trial 12 must have ended to be amended, it is RUNNING"),
+    ],
+)
+def test_what_cannot_be_said_is_refused(study, call, message):
+    with pytest.raises(ValueError, match=message):
+        call(study)
+    assert not study.user_attrs
