@@ -21,7 +21,7 @@ SAID = f"{MARK}trial:"  # of a study, followed by the number of the trial
 SEED = f"{MARK}seed"  # of a study
 SD = f"{MARK}sd"  # of a trial, by the user: the standard deviation of its value's noise
 REPEATS = f"{MARK}repeats"  # of a trial, by `next_repeat`: the trial that it measures again
-LONGEST = 2045  # characters of an attribute
+LONGEST = 2000  # characters of a piece, and a number before the first
 
 Note = Mapping[str, Any]
 
@@ -30,21 +30,18 @@ def write(study: Study, trial: FrozenTrial, made: Suggestion, repeats: int | Non
     """Keep a decision, with Optuna's number of the trial that it repeats."""
     note = {**made.decision, "repeats": repeats}
     text = json.dumps({key: value for key, value in note.items() if value is not None})
-    for place, start in enumerate([*range(0, len(text), LONGEST), None]):
-        piece = "" if start is None else text[start : start + LONGEST]  # the empty one ends it
+    pieces = [text[start : start + LONGEST] for start in range(0, len(text), LONGEST)]
+    for place, piece in enumerate([f"{len(pieces)}:{pieces[0]}", *pieces[1:]]):
         study._storage.set_trial_system_attr(trial._trial_id, f"{NOTE}{place}", piece)
 
 
 def read(trial: FrozenTrial) -> Note:
     """The decision on a trial; empty where there is none, or it is not there as a whole yet."""
-    text, place = "", 0
-    while piece := trial.system_attrs.get(f"{NOTE}{place}"):
-        text, place = text + piece, place + 1
-    if piece is None:  # nothing has been written, or somebody is writing
-        return {}
+    count, _, first = trial.system_attrs.get(f"{NOTE}0", "0:").partition(":")
+    rest = [trial.system_attrs.get(f"{NOTE}{place}", "") for place in range(1, int(count))]
     try:
-        return json.loads(text)
-    except json.JSONDecodeError:  # of two decisions, the second half written
+        return json.loads("".join([first, *rest]))
+    except json.JSONDecodeError:  # somebody is writing
         return {}
 
 

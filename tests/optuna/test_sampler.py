@@ -115,7 +115,7 @@ def test_long_decisions_are_kept_in_pieces(monkeypatch):
     study.optimize(bowl, n_trials=6)
     (last,) = study.trials[-1:]
     assert notes.read(last)["params"] == last.params
-    assert max(len(piece) for key, piece in last.system_attrs.items() if key.startswith(notes.NOTE)) == 7
+    assert {len(piece) for key, piece in last.system_attrs.items() if key.startswith(notes.NOTE)} >= {7}
     del last.system_attrs[f"{notes.NOTE}1"]  # somebody is writing
     assert notes.read(last) == {}
 
