@@ -43,6 +43,7 @@ SAMPLERS: dict[str, Callable[[int], optuna.samplers.BaseSampler]] = {
     "robustbo": lambda seed: RobustSampler(seed=seed),
     "robustbo, deterministic": lambda seed: RobustSampler(seed=seed, deterministic_objective=True),
     "GPSampler": lambda seed: optuna.samplers.GPSampler(seed=seed),
+    "GPSampler, deterministic": lambda seed: optuna.samplers.GPSampler(seed=seed, deterministic_objective=True),
     "TPESampler": lambda seed: optuna.samplers.TPESampler(seed=seed),
 }
 LEAST = 1e-6  # regret that is none

@@ -10,8 +10,6 @@ what the killed left (which a database's heartbeat fails).
 """
 
 import argparse
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -71,7 +69,9 @@ def shared(address: str, trials: int, processes: int, kills: int) -> dict[str, A
     while any(worker.poll() is None for worker in workers):
         time.sleep(POLL_S)
         if marks and len(study.get_trials(deepcopy=False, states=DONE)) >= marks[0]:
-            os.kill(workers.pop().pid, signal.SIGKILL)
+            killed = workers.pop()
+            killed.kill()
+            killed.wait()
             marks.pop(0)
     seconds = time.perf_counter() - started
     assert not marks
