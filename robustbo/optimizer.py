@@ -1,7 +1,6 @@
 """Ask and tell: arguments into events; what is kept of them, and the mathematics, is elsewhere."""
 
 import logging
-import secrets
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from os import PathLike
@@ -19,25 +18,21 @@ from robustbo.searchspace.region.made import region_of
 from robustbo.searchspace.region.region import Fixed
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import warn_of_broken
-from robustbo.study.beginning import Prior, begun, measured_before, tell_before_all
+from robustbo.study.beginning import Prior, begun, measured_before, settings_of, tell_before_all
 from robustbo.study.handing import as_of_now, given_out, line_of
 from robustbo.study.recording import Recording, own
 from robustbo.surrogates.names import SurrogateName
-from robustbo.surrogates.registry import check_options, name_of
 from robustbo.trials import worker
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import (
     COMMITTEE_FROM,
     DEFAULT_MAX_REPEATS,
     DEFAULT_REMEASURE,
-    DEFAULT_SURROGATE,
     Acquisition,
     Direction,
     Failures,
     Remeasure,
     Settings,
-    default_num_initial,
-    options_text,
 )
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import Store
@@ -113,21 +108,19 @@ class Optimizer(Recording):
         one_of("if_exists", if_exists, ("error", "resume"))
         if not isinstance(space, Space):
             raise TypeError(f"space must be a robustbo.Space, or robustbo.Pool(table), got {type(space).__name__}")
-        name = name_of(DEFAULT_SURROGATE if surrogate == "auto" else surrogate)
-        check_options(name, surrogate_options or {})
-        settings = Settings(
-            space=space,
-            direction=direction,
-            surrogate=name,
-            options=options_text(surrogate_options),
+        settings = settings_of(
+            space,
+            direction,
+            surrogate=surrogate,
+            surrogate_options=surrogate_options,
             acquisition=acquisition,
-            num_initial=default_num_initial(space) if num_initial is None else num_initial,
+            num_initial=num_initial,
             remeasure=remeasure,
             max_repeats=max_repeats,
             set_aside=set_aside,
             failures="learn" if failures is None else failures,
-            seed=secrets.randbits(31) if seed is None else seed,
-            committee_from=committee_from if surrogate == "auto" else None,
+            seed=seed,
+            committee_from=committee_from,
         )
         before = [] if prior_data is None else measured_before(space, direction, prior_data)
         given = {"seed": seed, "num_initial": num_initial, "failures": failures}

@@ -20,20 +20,17 @@ from robustbo.optuna.distributions import theirs
 from robustbo.optuna.history import Gathered, gathered, space_of
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
+from robustbo.study.beginning import settings_of
 from robustbo.surrogates.names import SurrogateName
-from robustbo.surrogates.registry import check_options, name_of
 from robustbo.trials.history import History
 from robustbo.trials.settings import (
-    COMMITTEE_FROM,
     DEFAULT_MAX_REPEATS,
     DEFAULT_REMEASURE,
-    DEFAULT_SURROGATE,
     Acquisition,
+    Direction,
     Failures,
     Remeasure,
     Settings,
-    default_num_initial,
-    options_text,
 )
 from robustbo.validation import flag, whole
 
@@ -95,21 +92,18 @@ class RobustSampler(BaseSampler):
         independent_sampler: BaseSampler | None = None,
         warn_independent_sampling: bool = True,
     ) -> None:
-        name = name_of(DEFAULT_SURROGATE if surrogate == "auto" else surrogate)
-        check_options(name, surrogate_options or {})
+        self._seed = None if seed is None else whole("seed", seed, 0)
         self._options: dict[str, Any] = {
-            "surrogate": name,
-            "options": options_text(surrogate_options),
+            "surrogate": surrogate,
+            "surrogate_options": surrogate_options,
             "acquisition": acquisition,
+            "num_initial": num_initial,
             "remeasure": remeasure,
             "max_repeats": max_repeats,
             "set_aside": set_aside,
             "failures": failures,
-            "committee_from": COMMITTEE_FROM if surrogate == "auto" else None,
         }
-        Settings(Space(x=Float(0, 1)), **self._options)  # raises where an argument breaks its rule
-        self._num_initial = None if num_initial is None else whole("num_initial", num_initial, 1)
-        self._seed = None if seed is None else whole("seed", seed, 0)
+        settings_of(Space(x=Float(0, 1)), **self._options)  # raises where an argument breaks its rule
         self.deterministic_objective = flag("deterministic_objective", deterministic_objective)
         self.consider_pruned_trials = flag("consider_pruned_trials", consider_pruned_trials)
         self._independent = independent_sampler
@@ -127,13 +121,8 @@ class RobustSampler(BaseSampler):
 
     def settings(self, study: Study, space: Space) -> Settings:
         """What a decision depends on besides the trials."""
-        return Settings(
-            space,
-            "minimize" if study.direction == StudyDirection.MINIMIZE else "maximize",
-            num_initial=default_num_initial(space) if self._num_initial is None else self._num_initial,
-            seed=self._root(study),
-            **self._options,
-        )
+        direction: Direction = "minimize" if study.direction == StudyDirection.MINIMIZE else "maximize"
+        return settings_of(space, direction, seed=self._root(study), **self._options)
 
     def _root(self, study: Study) -> int:
         return notes.seed_of(study) if self._seed is None else self._seed

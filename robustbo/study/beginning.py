@@ -1,21 +1,33 @@
 """How an optimization begins: with a new journal or an old one, and with what was measured before."""
 
 import logging
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any, TypeAlias
 
 import pandas as pd
+from botorch.models.gpytorch import GPyTorchModel
 
 from robustbo.errors import JournalError, JournalExists, JournalWarning, SpaceError, warn
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import measurements_of, points_of
 from robustbo.study.handing import ended_rows, told
 from robustbo.study.study import Study
+from robustbo.surrogates.names import SurrogateName
+from robustbo.surrogates.registry import check_options, name_of
 from robustbo.trials.codec import opened
 from robustbo.trials.extent import space_of
-from robustbo.trials.settings import Settings, differences
+from robustbo.trials.settings import (
+    COMMITTEE_FROM,
+    DEFAULT_SURROGATE,
+    Direction,
+    Settings,
+    default_num_initial,
+    differences,
+    options_text,
+)
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State, Store
 from robustbo.trials.trial import point_of
@@ -24,6 +36,36 @@ log = logging.getLogger("robustbo")
 
 Prior: TypeAlias = pd.DataFrame | Study | str | PathLike[str]  # a journal by its place
 Content = tuple[Mapping[str, Any], str, Mapping[str, Any]]  # point, kind of event, what else it holds
+
+
+def settings_of(
+    space: Space,
+    direction: Direction = "minimize",
+    *,
+    surrogate: SurrogateName | type[GPyTorchModel] = "auto",
+    surrogate_options: Mapping[str, Any] | None = None,
+    num_initial: int | None = None,
+    committee_from: int = COMMITTEE_FROM,
+    seed: int | None = None,
+    **rest: Any,
+) -> Settings:
+    """Settings as people give them: "auto" and None are what they stand for, and a seed is drawn unless said.
+
+    Raises:
+        ValueError, TypeError: If an argument breaks its rule; the message says which.
+    """
+    name = name_of(DEFAULT_SURROGATE if surrogate == "auto" else surrogate)
+    check_options(name, surrogate_options or {})
+    return Settings(
+        space=space,
+        direction=direction,
+        surrogate=name,
+        options=options_text(surrogate_options),
+        num_initial=default_num_initial(space) if num_initial is None else num_initial,
+        committee_from=committee_from if surrogate == "auto" else None,
+        seed=secrets.randbits(31) if seed is None else seed,
+        **rest,
+    )
 
 
 def begun(settings: Settings, journal: str | PathLike[str] | None, *, if_exists: str, drawn: Iterable[str]) -> Store:
