@@ -19,7 +19,7 @@ Rows that are there already are not computed again.
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +30,20 @@ import torch
 from calibrated import put
 from failures import mean_and_error
 
+from problems.conditional import conditional
 from problems.hartmann6 import hartmann6
 from problems.synthetic import branin
 from robustbo import seeds
 from robustbo.optuna import RobustSampler, best
-from robustbo.searchspace.parameters import Float
+from robustbo.replay.cells.optuna import distribution
+from robustbo.searchspace.space import Space
 from robustbo.tasks.problem import Problem
 
-PROBLEMS: dict[str, tuple[Problem, int]] = {"branin": (branin, 40), "hartmann6": (hartmann6, 80)}  # and trials
+PROBLEMS: dict[str, tuple[Problem, int]] = {  # and trials
+    "branin": (branin, 40),
+    "hartmann6": (hartmann6, 80),
+    "conditional": (conditional, 40),
+}
 SETTINGS = ("clean", "too good", "too bad", "uniform")
 SAMPLERS: dict[str, Callable[[int], optuna.samplers.BaseSampler]] = {
     "robustbo": lambda seed: RobustSampler(seed=seed),
@@ -51,20 +57,28 @@ KEY = ["problem", "setting", "sampler", "replication"]
 REGRETS = ("recommended", "believed", "measured")
 
 
+def suggested(trial: optuna.Trial, space: Space) -> dict[str, Any]:
+    """A point, parameter by parameter: those that depend on others are asked for where they exist."""
+    point: dict[str, Any] = {}
+    for name, parameter in space.parameters:
+        if name in space.existing(point):
+            point[name] = trial._suggest(name, distribution(parameter))
+    return point
+
+
 def run(name: str, setting: str, sampler: str, replication: int) -> dict[str, Any]:
     """A row: one study from its first trial to its last."""
     problem, trials = PROBLEMS[name]
     sign = -1.0 if problem.direction == "maximize" else 1.0
-    assert problem.optimum is not None
-    floor = sign * problem.optimum
+    assert problem.best is not None
+    floor = sign * problem.best[1]
     spread = [sign * problem.objective(point) for point in problem.space.sobol_points(0, 0, 1000)]
     draw = seeds.generator(replication, 0, f"{name} {setting}")
     struck = int(draw.integers(trials // 4, 3 * trials // 4))
     clean: list[float] = []
 
     def objective(trial: optuna.Trial) -> float:
-        point = {n: trial.suggest_float(n, p.low, p.high) for n, p in problem.space.parameters if isinstance(p, Float)}
-        clean.append(sign * problem.objective(point))
+        clean.append(sign * problem.objective(suggested(trial, problem.space)))
         once = {"too good": -1e3, "too bad": 1e5}.get(setting)
         if once is not None:
             return once if trial.number == struck else clean[-1]
@@ -83,12 +97,12 @@ def run(name: str, setting: str, sampler: str, replication: int) -> dict[str, An
     return row | {key: float(f"{value - floor:.6g}") for key, value in found.items()} | {"cpu_s": round(seconds, 2)}
 
 
-def record(file: Path, replications: range) -> None:
+def record(file: Path, replications: range, problems: Sequence[str], settings: Sequence[str]) -> None:
     """Compute the rows that are not there, one after another, each kept at once."""
     done = {tuple(row) for row in pd.read_csv(file)[KEY].to_numpy()} if file.exists() else set()
     file.parent.mkdir(parents=True, exist_ok=True)
     for replication in replications:
-        for case in [(n, s, m, replication) for n in PROBLEMS for s in SETTINGS for m in SAMPLERS]:
+        for case in [(n, s, m, replication) for n in problems for s in settings for m in SAMPLERS]:
             if case not in done:
                 row = pd.DataFrame([run(*case)])
                 row.to_csv(file, mode="a", header=not file.exists(), index=False)
@@ -117,12 +131,14 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replications", type=int, nargs=2, default=(0, 10), help="from, and up to")
+    parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=[*PROBLEMS])
+    parser.add_argument("--settings", nargs="+", choices=SETTINGS, default=[*SETTINGS])
     parser.add_argument("--out", type=Path, help="the file of rows")
     parser.add_argument("--table", type=Path, help="a folder with rows.csv, whose table is made")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     if arguments.out:
-        record(arguments.out, range(*arguments.replications))
+        record(arguments.out, range(*arguments.replications), arguments.problems, arguments.settings)
     if arguments.table:
         put({"table": table(pd.read_csv(arguments.table / "rows.csv"))}, arguments.table)

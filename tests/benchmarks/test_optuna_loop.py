@@ -6,12 +6,10 @@ def test_a_study_with_a_wrong_value_is_scored_by_the_truth(load, tmp_path, monke
     loop = load("optuna_loop")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     monkeypatch.setitem(loop.PROBLEMS, "branin", (loop.PROBLEMS["branin"][0], 12))
-    monkeypatch.delitem(loop.PROBLEMS, "hartmann6")
-    monkeypatch.setattr(loop, "SETTINGS", ("too good",))
     file = tmp_path / "rows.csv"
-    loop.record(file, range(2))
+    loop.record(file, range(2), ["branin"], ["too good"])
     before = file.read_text()
-    loop.record(file, range(2))  # nothing is computed twice
+    loop.record(file, range(2), ["branin"], ["too good"])  # nothing is computed twice
     assert file.read_text() == before
     rows = pd.read_csv(file)
     assert len(rows) == 2 * len(loop.SAMPLERS)
