@@ -30,6 +30,14 @@ def test_the_ask_and_tell_example_runs(tmp_path, monkeypatch):
     assert (tmp_path / "tuning.jsonl").exists()
 
 
+def test_the_example_of_optuna_runs(capsys):
+    (example,) = [block for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL) if "RobustSampler" in block]
+    names = {}
+    exec(example, names)
+    assert names["study"].best_trial.number == 6 != names["best"](names["study"]).number
+    assert "True" in capsys.readouterr().out.splitlines()[-1]
+
+
 def test_the_page_on_failures_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     page = (Path(__file__).parents[1] / "docs" / "howto" / "failures.md").read_text(encoding="utf-8")
