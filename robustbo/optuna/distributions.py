@@ -20,7 +20,7 @@ def parameter(distribution: BaseDistribution, when: When | None = None) -> Param
         >>> parameter(IntDistribution(2, 8, step=2))
         Int(low=2, high=8, log=False, step=2)
         >>> parameter(CategoricalDistribution(["adam", "sgd"]))
-        Choice(values=(0, 1))
+        Choice(0, 1)
     """
     try:
         match distribution:
