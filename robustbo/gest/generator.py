@@ -1,0 +1,183 @@
+"""gest-api's two verbs, suggest and ingest, by an optimizer's ask, tell and fail."""
+
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from typing import Any, Literal
+
+import pandas as pd
+from botorch.models.gpytorch import GPyTorchModel
+from gest_api import Generator
+from gest_api.vocs import VOCS
+
+from robustbo.errors import SpaceExhausted
+from robustbo.gest.frames import failure_frame, outlier_frame
+from robustbo.gest.problem import ID, problem_of
+from robustbo.gest.recording import events_of
+from robustbo.gest.results import results_of, rows_of
+from robustbo.loop.incumbent import Incumbent
+from robustbo.optimizer import Optimizer
+from robustbo.surrogates.names import SurrogateName
+from robustbo.trials.settings import DEFAULT_MAX_REPEATS, DEFAULT_REMEASURE, Acquisition, Failures, Remeasure
+from robustbo.trials.storage.line import Event
+from robustbo.trials.store import State
+from robustbo.validation import whole
+
+
+class RobustGenerator(Generator):
+    """Suggests points of a VOCS, and is not led astray by results that are wrong or missing.
+
+    A point to be measured again is suggested again, with an identifier of its own. It may be asked for more before its
+    points are evaluated, used from any number of threads, and pickled. A copy without a journal goes its own way; with
+    one, all copies share what they are told.
+
+    Args:
+        vocs: Continuous, integer and discrete variables, and one objective to MINIMIZE or MAXIMIZE. It is read once.
+            A result that breaks one of its constraints counts as one without a value.
+        batch_size: How many points are suggested where the loop does not say.
+        log: The names of variables that are searched on a log scale.
+        surrogate: As for `robustbo.Optimizer`, which explains these and what follows.
+        surrogate_options: Keyword options of the surrogate.
+        acquisition: What a new point is chosen by.
+        num_initial: How many space-filling points come first.
+        remeasure: Which values may be measured again.
+        max_repeats: How many measurements more one point may get.
+        set_aside: Whether a value that disappoints beyond belief is left out for now.
+        failures: "learn" where evaluations fail, and keep away from there; or "ignore" it.
+        seed: Root of all randomness; drawn unless given.
+        journal: A file, or the address of a database, that keeps all that is suggested and ingested.
+        if_exists: What to do where there is such a journal: "error"; or "resume" it, where the points that were
+            suggested to a process that is gone are the next to be suggested, under the same identifiers.
+
+    Raises:
+        ValueError, TypeError: If the VOCS asks for what this generator does not have, or an argument breaks its rule.
+        JournalError: If the journal exists and is not to be resumed, or was begun with other settings.
+
+    Attributes:
+        vocs: As given.
+        optimizer: The `robustbo.Optimizer` within, where a trial's number is its point's identifier: to exclude, amend,
+            enqueue, or look at anything.
+
+    Example:
+        >>> from gest_api.vocs import VOCS
+        >>> generator = RobustGenerator(VOCS(variables={"x": [-1, 1]}, objectives={"f": "MINIMIZE"}), seed=0)
+        >>> points = generator.suggest(3)
+        >>> generator.ingest([point | {"f": point["x"] ** 2} for point in points])
+        >>> len(generator.outliers()), generator.best().trial.number == points[0]["_id"]
+        (3, False)
+    """
+
+    returns_id: bool = True
+
+    def __init__(
+        self,
+        vocs: VOCS,
+        *,
+        batch_size: int = 1,
+        log: Iterable[str] = (),
+        surrogate: SurrogateName | type[GPyTorchModel] = "auto",
+        surrogate_options: Mapping[str, Any] | None = None,
+        acquisition: Acquisition = "auto",
+        num_initial: int | None = None,
+        remeasure: Remeasure = DEFAULT_REMEASURE,
+        max_repeats: int = DEFAULT_MAX_REPEATS,
+        set_aside: bool = True,
+        failures: Failures | None = None,
+        seed: int | None = None,
+        journal: str | PathLike[str] | None = None,
+        if_exists: Literal["error", "resume"] = "error",
+    ) -> None:
+        super().__init__(vocs)
+        self.vocs = vocs
+        self._batch_size = whole("batch_size", batch_size, 1)
+        self._problem = problem_of(vocs, log)
+        self.optimizer = Optimizer(
+            self._problem.space,
+            direction=self._problem.direction,
+            surrogate=surrogate,
+            surrogate_options=surrogate_options,
+            acquisition=acquisition,
+            num_initial=num_initial,
+            remeasure=remeasure,
+            max_repeats=max_repeats,
+            set_aside=set_aside,
+            failures=failures,
+            seed=seed,
+            journal=journal,
+            if_exists=if_exists,
+        )
+        if if_exists == "resume":
+            self.optimizer.requeue()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._problem.objective!r}, {self.optimizer!r})"
+
+    def _validate_vocs(self, vocs: VOCS) -> None:
+        """Raise a ValueError if a VOCS asks for what this generator does not have."""
+        problem_of(vocs)
+
+    def suggest(self, num_points: int | None = None) -> list[dict[str, Any]]:
+        """The next points to evaluate: exactly so many, or the batch size.
+
+        Returns:
+            A dict each: the variables, the constants, and ``_id``, a whole number.
+
+        Raises:
+            ValueError: If there are not so many points that nobody evaluates yet.
+        """
+        count = self._batch_size if num_points is None else whole("num_points", num_points, 0)
+        try:
+            trials = self.optimizer.ask(count) if count else []
+        except SpaceExhausted as error:
+            raise ValueError(f"{count} points cannot be suggested: {error}") from error
+        return [{**trial.params, **self._problem.constants, ID: trial.number} for trial in trials]
+
+    def ingest(self, results: Iterable[Mapping[str, Any]]) -> None:
+        """Record results: all of them, or none where one breaks a rule.
+
+        A result with an ``_id`` is that of the suggested point; the first one ends it, and further ones are
+        measurements of their own at that point. Without (missing, None or NaN) it is one of another's point, which must
+        have all variables. Where the objective is missing or not finite, or Xopt's ``xopt_error`` is True, the
+        evaluation has failed. A result that is there already is not recorded again.
+
+        Raises:
+            ValueError: If an ``_id`` was not suggested, or a point is another than the one suggested, or outside the
+                variables' bounds; the message tells of each.
+        """
+        rows, problem = rows_of(results), self._problem
+
+        def decided(state: State) -> list[Event]:
+            return events_of(problem.space, state.history, results_of(problem, state.history, rows))
+
+        self.optimizer._commit(decided)
+
+    def finalize(self) -> None:
+        """Nothing is left to be done: all that was ingested is recorded, and points may be suggested further."""
+
+    def best(self, *, raw: bool = False) -> Incumbent:
+        """The best point measured, by what the surrogate believes; see `robustbo.Optimizer.best`."""
+        return self.optimizer.best(raw=raw)
+
+    def outliers(self) -> pd.DataFrame:
+        """Every value with its evidence, the most suspicious first, by ``_id``.
+
+        Columns: the variables, value, expected (what all others predict for it), sd (of that), evidence (that the value
+        has an error of its own, in nats), flagged (whether it is treated as wrong), remeasured, weight; see
+        `robustbo.Outlier`.
+        """
+        return outlier_frame(self._problem.space.names, self.optimizer.outliers())
+
+    def failures(self) -> pd.DataFrame:
+        """Every failed evaluation, by ``_id``, and whether it looks like its point's doing or like a flake.
+
+        Columns: the variables, reason, looks_like ("region" or "flake"), log_odds (of a flake, in nats), again (what
+        became of other evaluations at the point); see `robustbo.loop.failures.Failure`.
+        """
+        return failure_frame(self._problem.space.names, self.optimizer.failures())
+
+    def add_data(self, new_data: pd.DataFrame) -> None:
+        """`ingest` the rows of a data frame; Xopt calls this with the data that it is begun with."""
+        self.ingest(new_data.to_dict("records"))
+
+    def generate(self, n_candidates: int) -> list[dict[str, Any]]:
+        """`suggest`, as Xopt's asynchronous loop calls it."""
+        return self.suggest(n_candidates)

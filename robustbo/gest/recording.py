@@ -1,0 +1,77 @@
+"""What results mean for the trials, as events.
+
+The first result of a suggested point is its trial's; further ones (an evaluation that gave several values, a late one)
+are trials of their own that repeat it. A result that was given before, as by a loop that starts again with all it has,
+is not recorded again.
+"""
+
+import math
+from collections.abc import Sequence
+
+from robustbo.gest.results import DECIMALS, Result
+from robustbo.searchspace.space import Space
+from robustbo.study.handing import ended
+from robustbo.trials import worker
+from robustbo.trials.history import History, Trial
+from robustbo.trials.storage.line import Event
+
+SAME = 1e-9  # of a value, and of the unit interval in every parameter
+
+
+def events_of(space: Space, history: History, results: Sequence[Result]) -> list[Event]:
+    """The events that record results, without those that history has already.
+
+    Args:
+        space: Whose points the trials are.
+        history: All trials.
+        results: Any number of them.
+    """
+    before, events = _Before(space, history), list[Event]()
+    for result in results:
+        if not before.has(result):
+            event = _event_of(history, result)
+            history = history.extended([event])
+            events.append(event)
+    return events
+
+
+def _event_of(history: History, result: Result) -> Event:
+    if result.number is None:
+        return ended(history, result.kind, result.params, result.content)
+    if history[result.number].is_open:
+        return ended(history, result.kind, result.number, result.content)
+    late = {"params": result.params, "repeats": result.number, "origin": "late"}
+    who = {"by": worker.name(), "at": worker.now()}
+    return {"event": result.kind, "trial": len(history), **result.content, **late, **who}
+
+
+class _Before:
+    """The results that were recorded before; each can be given again once."""
+
+    def __init__(self, space: Space, history: History) -> None:
+        self._space = space
+        self._left = {trial.number: trial for trial in history if not trial.is_open}
+
+    def has(self, result: Result) -> bool:
+        """Whether a result is one of them, which it is no more from then on."""
+        found = next((trial for trial in self._left.values() if self._is(trial, result)), None)
+        if found is not None:
+            del self._left[found.number]
+        return found is not None
+
+    def _is(self, trial: Trial, result: Result) -> bool:
+        if result.number is not None:
+            is_his = trial.number == result.number or (trial.repeats == result.number and trial.origin == "late")
+            return is_his and _gave(trial, result)
+        return _gave(trial, result) and self._is_at(trial, result)
+
+    def _is_at(self, trial: Trial, result: Result) -> bool:
+        here, there = self._space.to_unit(trial.params), self._space.to_unit(result.params)
+        return all(abs(a - b) <= SAME for a, b in zip(here, there, strict=True))
+
+
+def _gave(trial: Trial, result: Result) -> bool:
+    """Whether a trial ended as a result says."""
+    if trial.value is None or result.kind == "fail":
+        return trial.value is None and result.kind == "fail"
+    return math.isclose(trial.value, result.content["value"], rel_tol=SAME, abs_tol=DECIMALS)

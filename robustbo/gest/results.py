@@ -1,0 +1,150 @@
+"""Results as loops give them back: whose they are, and what became of the evaluation."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+
+from robustbo.gest.problem import ID, Problem, in_words
+from robustbo.searchspace.parameters import Value
+from robustbo.trials.history import History, Trial
+from robustbo.validation import plain_scalar, real
+
+REASON = 2000  # characters of an error that are kept: its end, where the exception is
+SHOWN = 20  # results that an error tells of
+NEARLY = 1e-6  # of a variable's range and value: what is left of a point after 32 bits
+DECIMALS = 1e-10  # what pandas leaves of a number in JSON
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one evaluation gave.
+
+    Attributes:
+        number: Of the trial that it is of; None for a point that was not suggested here.
+        params: The point.
+        kind: "tell" where there is a value, "fail" where there is none.
+        content: The value, or the reason.
+    """
+
+    number: int | None
+    params: dict[str, Value]
+    kind: Literal["tell", "fail"]
+    content: dict[str, Any]
+
+
+def rows_of(given: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """What is given as results, as a list.
+
+    Raises:
+        TypeError: If it is no list of dicts.
+    """
+    if isinstance(given, str | Mapping | pd.DataFrame) or not isinstance(given, Iterable):
+        raise TypeError(f"results must be a list of dicts, got {type(given).__name__}")
+    rows = list(given)
+    if wrong := [row for row in rows if not isinstance(row, Mapping)]:
+        raise TypeError(f"results must be a list of dicts, got {wrong[0]!r} in it")
+    return rows
+
+
+def results_of(problem: Problem, history: History, rows: Sequence[Mapping[str, Any]]) -> list[Result]:
+    """The results in a list of dicts.
+
+    Raises:
+        ValueError: If any breaks a rule; the message tells of each.
+    """
+    found, errors = list[Result](), list[str]()
+    for place, row in enumerate(rows):
+        try:
+            found.append(_read(problem, history, row))
+        except (ValueError, TypeError) as error:
+            errors.append(f"result {place}: {error}")
+    if errors:
+        more = [f"... and {len(errors) - SHOWN} more"] if len(errors) > SHOWN else []
+        told = "\n".join([*errors[:SHOWN], *more])
+        raise ValueError(f"{len(errors)} of {len(rows)} results break a rule, and none is recorded:\n{told}")
+    return found
+
+
+def _read(problem: Problem, history: History, row: Mapping[str, Any]) -> Result:
+    names = problem.space.names
+    if (number := _identifier(row.get(ID))) is not None:
+        trial = _suggested(history, number)
+        _check_place(problem, trial, row)
+        return Result(number, trial.params, *_outcome(problem, row))
+    if missing := [name for name in names if name not in row]:
+        raise ValueError(f"a result without {ID} must have every variable, {missing} is missing in {dict(row)}")
+    return Result(None, problem.space.validate({name: row[name] for name in names}), *_outcome(problem, row))
+
+
+def _identifier(given: Any) -> int | None:
+    """A trial's number; a data frame that has some makes numbers with a point of them, and fills up with NaN."""
+    plain = plain_scalar(given)
+    if is_missing(plain):
+        return None
+    if isinstance(plain, bool | str) or not isinstance(plain, int | float) or plain != math.floor(plain):
+        raise ValueError(f"{ID} must be a whole number, or missing, got {given!r}")
+    return int(plain)
+
+
+def _suggested(history: History, number: int) -> Trial:
+    if 0 <= number < len(history) and history[number].handouts:
+        return history[number]
+    raise ValueError(
+        f"{ID} must be one of a point that this generator suggested, got {number}; leave {ID} out of points of others"
+    )
+
+
+def _check_place(problem: Problem, trial: Trial, row: Mapping[str, Any]) -> None:
+    """Raise a ValueError if a result is of another point than was suggested, by more than is lost on the way."""
+    for name, parameter in problem.space.parameters:
+        value = plain_scalar(row.get(name))
+        if is_missing(value):
+            continue
+        asked: Any = trial.params[name]
+        if parameter.interval is None:
+            is_there = value == asked
+        else:
+            low, high = parameter.interval
+            is_there = abs(real(name, value) - asked) <= NEARLY * (high - low + abs(asked)) + DECIMALS
+        if not is_there:
+            raise ValueError(
+                f"{name} must be {asked!r}, as suggested with {ID} {trial.number}, got {value!r}; "
+                f"leave {ID} out if another point was measured"
+            )
+
+
+def _outcome(problem: Problem, row: Mapping[str, Any]) -> tuple[Literal["tell", "fail"], dict[str, Any]]:
+    """The kind and content of the event that an evaluation ends with."""
+    name, error = problem.objective, plain_scalar(row.get("xopt_error"))
+    if not is_missing(error) and error:
+        text = row.get("xopt_error_str")
+        return "fail", {"reason": text.strip()[-REASON:] if isinstance(text, str) and text.strip() else "xopt_error"}
+    value = plain_scalar(row.get(name))
+    if name not in row or value is None or value is pd.NA:
+        return "fail", {"reason": f"no value of {name}"}
+    measured = real(name, value)
+    if not math.isfinite(measured):
+        return "fail", {"reason": f"{name} is {measured}"}
+    for constrained, constraint in problem.constraints.items():
+        if constrained not in row:
+            raise ValueError(f"{constrained}: a result must have the value of every constraint, got {sorted(row)}")
+        bound = plain_scalar(row[constrained])
+        if is_missing(bound):
+            return "fail", {"reason": f"no value of {constrained}; {name} is {measured}"}
+        if not constraint.check(real(constrained, bound)):
+            reason = f"breaks {in_words(constrained, constraint)}: {constrained} is {bound}, {name} is {measured}"
+            return "fail", {"reason": reason, "retry": False}
+    return "tell", {"value": measured, "sd": None}
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a scalar stands for none: None, NaN, or pandas' NA.
+
+    Example:
+        >>> is_missing(float("nan")), is_missing(0), is_missing([])
+        (True, False, False)
+    """
+    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
