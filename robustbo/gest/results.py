@@ -84,7 +84,7 @@ def _identifier(given: Any) -> int | None:
     plain = plain_scalar(given)
     if is_missing(plain):
         return None
-    if isinstance(plain, bool | str) or not isinstance(plain, int | float) or plain != math.floor(plain):
+    if isinstance(plain, bool | str) or not isinstance(plain, int | float) or plain % 1:
         raise ValueError(f"{ID} must be a whole number, or missing, got {given!r}")
     return int(plain)
 

@@ -1,0 +1,179 @@
+"""What gest-api asks of a generator, and what copies and journals change: nothing."""
+
+import copy
+import pickle
+
+import gest_api
+import pytest
+from gest_api.vocs import VOCS
+
+from robustbo.errors import JournalError
+from robustbo.gest import RobustGenerator
+
+X = VOCS(variables={"x": [0, 1]}, objectives={"f": "MINIMIZE"})
+FULL = VOCS(
+    variables={"x": [-1, 1], "n": {1, 2, 3}, "mode": {"a", "b"}},
+    objectives={"f": "MAXIMIZE"},
+    constants={"charge": 0.5, "label": "run 7"},
+    observables=["temperature"],
+)
+
+
+def evaluated(points):
+    return [point | {"f": (point["x"] - 0.3) ** 2} for point in points]
+
+
+def run(generator, steps, n=1):
+    found = []
+    for _ in range(steps):
+        points = generator.suggest(n)
+        generator.ingest(evaluated(points))
+        found += points
+    return found
+
+
+def test_it_is_a_generator_that_gives_identifiers():
+    generator = RobustGenerator(X, seed=0)
+    assert isinstance(generator, gest_api.Generator)
+    assert generator.returns_id is RobustGenerator.returns_id is True
+    assert generator.vocs is X
+    assert repr(generator).startswith("RobustGenerator('f', Optimizer(minimize, relevance-pursuit, seed=0")
+
+
+@pytest.mark.parametrize("n", [0, 1, 4])
+def test_it_suggests_exactly_so_many(n):
+    assert len(RobustGenerator(X, seed=0).suggest(n)) == n
+
+
+def test_it_suggests_a_batch_where_the_loop_does_not_say():
+    assert len(RobustGenerator(X, seed=0).suggest()) == 1
+    assert len(RobustGenerator(X, seed=0, batch_size=3).suggest(None)) == 3
+    with pytest.raises(ValueError, match="batch_size must be a whole number of at least 1"):
+        RobustGenerator(X, batch_size=0)
+
+
+def test_a_point_has_variables_constants_and_an_identifier():
+    points = RobustGenerator(FULL, seed=0).suggest(12)
+    assert all(list(point) == ["x", "n", "mode", "charge", "label", "_id"] for point in points)
+    assert all((point["charge"], point["label"]) == (0.5, "run 7") for point in points)
+    assert [point["_id"] for point in points] == list(range(12))
+    assert {type(point["n"]) for point in points} == {int}
+    assert {point["mode"] for point in points} == {"a", "b"}
+    assert all(-1 <= point["x"] <= 1 for point in points)
+
+
+def test_a_variable_on_a_log_scale():
+    vocs = VOCS(variables={"x": [1e-6, 1]}, objectives={"f": "MINIMIZE"})
+    points = RobustGenerator(vocs, seed=0, log=["x"]).suggest(8)
+    assert sum(point["x"] < 1e-3 for point in points) == 4
+
+
+def test_it_says_so_where_there_are_not_so_many_points():
+    vocs = VOCS(variables={"n": {1, 2, 3}}, objectives={"f": "MINIMIZE"})
+    generator = RobustGenerator(vocs, seed=0)
+    with pytest.raises(ValueError, match="4 points cannot be suggested"):
+        generator.suggest(4)
+    assert sorted(point["n"] for point in generator.suggest(3)) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("n", [-1, 1.5, "two"])
+def test_how_many_must_be_a_whole_number(n):
+    with pytest.raises(ValueError, match="num_points must be a whole number of at least 0"):
+        RobustGenerator(X, seed=0).suggest(n)
+
+
+def test_the_same_seed_suggests_the_same_points():
+    assert run(RobustGenerator(X, seed=3), 8) == run(RobustGenerator(X, seed=3), 8)
+    assert run(RobustGenerator(X, seed=3), 1) != run(RobustGenerator(X, seed=4), 1)
+
+
+def test_options_are_those_of_the_optimizer():
+    generator = RobustGenerator(
+        X,
+        surrogate="standard",
+        num_initial=2,
+        remeasure="never",
+        max_repeats=4,
+        failures="ignore",
+        seed=5,
+        set_aside=False,
+    )
+    found = generator.optimizer.settings
+    assert (found.surrogate, found.num_initial, found.remeasure, found.seed) == ("standard", 2, "never", 5)
+    assert (found.max_repeats, found.failures, found.set_aside) == (4, "ignore", False)
+    with pytest.raises(ValueError, match="surrogate"):
+        RobustGenerator(X, surrogate="nonsense")
+
+
+def test_it_may_be_asked_again_before_results_are_there_and_told_in_any_order():
+    generator = RobustGenerator(X, seed=0, num_initial=3)
+    first = generator.suggest(4)
+    second = generator.suggest(3)
+    points = [*first, *second]
+    assert len({point["x"] for point in points}) == 7
+    generator.ingest(evaluated([second[1], first[2]]))
+    third = generator.suggest(2)
+    assert not {point["x"] for point in third} & {point["x"] for point in points}
+    generator.ingest(evaluated([*third, *first[:2], first[3], second[0], second[2]]))
+    assert generator.optimizer.pending() == []
+    assert len(generator.outliers()) == 9
+
+
+def test_a_doubtful_value_is_measured_again_under_an_identifier_of_its_own():
+    generator = RobustGenerator(X, seed=0)
+    run(generator, 7)
+    (point,) = generator.suggest(1)
+    generator.ingest([point | {"f": -50.0}])
+    (again,) = generator.suggest(1)
+    assert again["x"] == point["x"]
+    assert again["_id"] == point["_id"] + 1
+    generator.ingest(evaluated([again]))
+    report = generator.outliers()
+    assert report.index[report["flagged"]].tolist() == [point["_id"]]
+    assert report.loc[point["_id"], "remeasured"] == "refuted"
+
+
+@pytest.mark.parametrize("clone", [copy.deepcopy, lambda generator: pickle.loads(pickle.dumps(generator))])
+def test_a_copy_goes_on_as_the_original_would(clone):
+    generator = RobustGenerator(FULL, seed=0, log=["n"])
+    run(generator, 9)
+    points = generator.suggest(2)
+    other = clone(generator)
+    for each in (generator, other):
+        each.ingest(evaluated(points))
+    assert run(other, 2) == run(generator, 2)
+
+
+def test_a_resumed_journal_goes_on_as_if_it_had_never_stopped(tmp_path):
+    unbroken = run(RobustGenerator(X, seed=0), 9)
+    first = run(RobustGenerator(X, seed=0, journal=tmp_path / "j.jsonl"), 6)
+    generator = RobustGenerator(X, journal=tmp_path / "j.jsonl", if_exists="resume")
+    assert [*first, *run(generator, 3)] == unbroken
+    with pytest.raises(JournalError, match="exists"):
+        RobustGenerator(X, journal=tmp_path / "j.jsonl")
+
+
+def test_what_a_process_that_is_gone_was_evaluating_is_suggested_again(tmp_path, monkeypatch):
+    before = RobustGenerator(X, seed=0, journal=tmp_path / "j.jsonl")
+    with monkeypatch.context() as patch:
+        patch.setattr("robustbo.trials.worker._token", "gone00")
+        points = before.suggest(2)
+    generator = RobustGenerator(X, journal=tmp_path / "j.jsonl", if_exists="resume")
+    assert generator.suggest(2) == points
+    generator.ingest(evaluated(points))
+    assert generator.suggest(1)[0]["_id"] == 2
+
+
+def test_copies_share_a_journal(tmp_path):
+    generator = RobustGenerator(X, seed=0, journal=tmp_path / "j.jsonl")
+    run(pickle.loads(pickle.dumps(generator)), 5)
+    assert len(generator.outliers()) == 5
+
+
+def test_there_is_nothing_left_to_finalize():
+    generator = RobustGenerator(X, seed=0)
+    run(generator, 3)
+    generator.finalize()
+    assert generator.best().trial.state == "told"
+    assert generator.best(raw=True).mean == min(trial.value for trial in generator.optimizer.history)
+    assert len(generator.suggest(2)) == 2
