@@ -102,6 +102,14 @@ WITHIN = {
             *("replicate", "viability", "away", "retry"),
         },
     },
+    "gest": {
+        "variables": set(),
+        "problem": {"variables"},
+        "results": {"problem"},
+        "recording": {"results"},
+        "frames": {"problem"},
+        "generator": {"problem", "results", "recording", "frames"},
+    },
     "replay": {
         "spec": set(),
         "cells": {"spec"},

@@ -71,3 +71,27 @@ def test_nothing_is_recorded_of_nothing(generator):
     assert len(generator.optimizer.history) == 0
     assert generator.outliers().columns.tolist()[:2] == ["x", "value"]
     assert generator.outliers().index.name == generator.failures().index.name == "_id"
+
+
+def test_a_point_that_was_taken_back_may_still_be_told_and_told_twice(generator):
+    (point,) = generator.suggest(1)
+    generator.optimizer.requeue(generator.optimizer.pending())
+    generator.ingest([point | {"f": 1.0}])
+    assert ended(generator) == [(0, "told", 1.0, None, "sobol")]
+    generator.ingest([point | {"f": 2.0}])
+    assert ended(generator)[1:] == [(1, "told", 2.0, 0, "late")]
+
+
+def test_a_variable_may_have_the_name_of_a_column():
+    generator = RobustGenerator(
+        VOCS(variables={"value": [0, 1], "again": [0, 1]}, objectives={"f": "MINIMIZE"}), seed=0
+    )
+    first, second, third = generator.suggest(3)
+    generator.ingest([first | {"f": 1.0}, second | {"f": 2.0}, third])
+    report = generator.outliers()
+    assert report.loc[first["_id"], ["params.value", "again", "value"]].tolist() == [
+        first["value"],
+        first["again"],
+        1.0,
+    ]
+    assert generator.failures().columns.tolist()[:3] == ["value", "params.again", "reason"]

@@ -76,7 +76,11 @@ def test_an_error_that_ends_xopt_leaves_the_point_open():
     X = Xopt(generator=RobustGenerator(PLANE, seed=1, num_initial=50), evaluator=Evaluator(function=Machine()))
     with pytest.raises(XoptError, match="beam lost"):
         steps(X, 50)
-    assert [t.number for t in X.generator.optimizer.pending()] == [X.n_data]
+    optimizer = X.generator.optimizer
+    (lost,) = optimizer.pending()
+    assert lost.number == X.n_data
+    optimizer.requeue(lost)
+    assert X.generator.suggest(1)[0]["_id"] == lost.number
 
 
 def test_a_batch_for_an_executor():
