@@ -95,16 +95,21 @@ def test_a_batch_for_an_executor():
     assert X.generator.best().params["n"] == 2
 
 
-def test_an_asynchronous_loop():
+def test_an_asynchronous_loop_with_failures():
+    def fragile(point):
+        return value(point) if point["n"] < 5 else 1 / 0
+
     with ThreadPoolExecutor(3) as executor:
         X = AsynchronousXopt(
             generator=RobustGenerator(LINE, seed=1),
-            evaluator=Evaluator(function=value, executor=executor, max_workers=3),
+            evaluator=Evaluator(function=fragile, executor=executor, max_workers=3),
+            strict=False,
         )
         while X.n_data < 12:
             X.step()
-    generator = X.generator
-    assert sorted(X.data["_id"]) == sorted(generator.outliers().index)
+    generator, is_lost = X.generator, X.data["xopt_error"].astype(bool)
+    assert sorted(generator.outliers().index) == sorted(X.data["_id"][~is_lost])
+    assert sorted(generator.failures().index) == sorted(X.data["_id"][is_lost]) != []
     assert len(generator.optimizer.history) == X.n_data + len(generator.optimizer.pending())
 
 
