@@ -110,6 +110,7 @@ WITHIN = {
         "frames": {"problem"},
         "generator": {"problem", "results", "recording", "frames"},
     },
+    "bofire": {"data_model": set(), "surrogate": {"data_model"}, "strategies": {"surrogate"}},
     "replay": {
         "spec": set(),
         "cells": {"spec"},

@@ -1,0 +1,90 @@
+"""What a BoFire user writes down: the data model of our surrogates, which JSON keeps."""
+
+from typing import Any, Literal
+
+from bofire.data_models.features.api import ContinuousOutput
+from bofire.data_models.kernels.api import AnyKernel
+from bofire.data_models.surrogates.api import ScalerEnum, TrainableBotorchSurrogate
+from botorch.models import SingleTaskGP
+from pydantic import Field, field_validator, model_validator
+
+from robustbo.surrogates.registry import SURROGATES, check_options
+from robustbo.validation import one_of
+
+EXACT = tuple(name for name, cls in SURROGATES.items() if issubclass(cls, SingleTaskGP))
+SCALERS = ScalerEnum.STANDARDIZE, ScalerEnum.IDENTITY
+
+
+class RobustSurrogate(TrainableBotorchSurrogate):
+    """A surrogate of one outcome that finds wrong values among the experiments, and predicts without their weight.
+
+    Use it as any BoTorch surrogate of BoFire: in `BotorchSurrogates` of a strategy, one for each output, or alone by
+    `bofire.surrogates.api.map`, which gives it a method ``predict_outliers(experiments)``.
+
+    Attributes:
+        surrogate: Which of our methods, by its name in the registry (`EXACT` has those that BoFire can use).
+        surrogate_options: The method's own options, for relevance pursuit those of
+            `robustbo.surrogates.pursuit.model.RelevancePursuitGP`.
+        kernel: A kernel of BoFire's in place of our Matern-5/2; slower, and predictions are not averaged then.
+        scaler: Of the inputs, as in BoFire.
+        output_scaler: ``STANDARDIZE``, which is robust here (median and quartiles, then what the method does to
+            outcomes); or ``IDENTITY`` for outcomes that are standardized already.
+
+    Raises:
+        ValidationError: A ValueError of pydantic's, if there is more than one output, or one that is not continuous; if
+            there is no such method or option; or if the outcomes are to be scaled in another way.
+
+    Example:
+        >>> from bofire.data_models.domain.api import Inputs, Outputs
+        >>> from bofire.data_models.features.api import ContinuousInput
+        >>> inputs = Inputs(features=[ContinuousInput(key="x", bounds=(0, 1))])
+        >>> outputs = Outputs(features=[ContinuousOutput(key="y")])
+        >>> RobustSurrogate(inputs=inputs, outputs=outputs, surrogate_options={"outlier_rate": 0.05}).surrogate
+        'relevance-pursuit'
+    """
+
+    type: Literal["RobustSurrogate"] = "RobustSurrogate"
+    surrogate: str = "relevance-pursuit"
+    surrogate_options: dict[str, Any] = Field(default_factory=dict)
+    kernel: AnyKernel | None = None
+
+    @classmethod
+    def is_output_implemented(cls, my_type: Any) -> bool:
+        """Whether a type of outputs can be modelled: continuous ones alone."""
+        return issubclass(my_type, ContinuousOutput)
+
+    @field_validator("surrogate")
+    @classmethod
+    def validate_surrogate(cls, name: str) -> str:
+        """It is one of those that are exact models of one outcome."""
+        return one_of("surrogate", name, EXACT)
+
+    @field_validator("output_scaler")
+    @classmethod
+    def validate_output_scaler(cls, scaler: ScalerEnum) -> ScalerEnum:
+        """A logarithm is none of a wrong value below zero."""
+        if scaler not in SCALERS:
+            raise ValueError(
+                f"output_scaler must be one of {[each.value for each in SCALERS]}, got {scaler.value!r}; "
+                "wrong values may have no logarithm, so take it of the measured values yourself, or leave it: "
+                "skewed outcomes are drawn together by an inverse hyperbolic sine"
+            )
+        return scaler
+
+    @model_validator(mode="after")
+    def validate_one_output(self) -> "RobustSurrogate":
+        """There is one output."""
+        if len(self.outputs) != 1:
+            raise ValueError(f"outputs must be one, got {self.outputs.get_keys()}; take a RobustSurrogate for each")
+        return self
+
+    @model_validator(mode="after")
+    def validate_surrogate_options(self) -> "RobustSurrogate":
+        """The method has these options, and can take them."""
+        if self.kernel is not None and "kernel" in self.surrogate_options:
+            raise ValueError("kernel must be given once: as BoFire's kernel, or by its name in surrogate_options")
+        try:
+            check_options(self.surrogate, self.surrogate_options)
+        except TypeError as error:
+            raise ValueError(str(error)) from error  # pydantic makes an error of its own of these alone
+        return self

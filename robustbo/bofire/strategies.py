@@ -1,0 +1,51 @@
+"""Strategies that take our surrogates: what BoFire's own registration leaves out, and what they say of experiments."""
+
+from copy import copy
+from typing import Any
+
+import pandas as pd
+from bofire.data_models.strategies.api import AnyStrategy, BotorchStrategy, Step, StepwiseStrategy
+from bofire.data_models.unions import to_list
+
+from robustbo.bofire.surrogate import RobustSurrogate
+
+COLUMNS = ["output", "labcode", "value", "expected", "sd", "evidence", "flagged"]
+
+
+def outliers(strategy: Any) -> pd.DataFrame:
+    """What each measured value is worth, a row an experiment and output, the most suspicious of each output first.
+
+    The columns are those of `RobustSurrogate.predict_outliers`, and output; the index is that of
+    ``strategy.experiments``.
+
+    Args:
+        strategy: A strategy that has been told experiments, with a `robustbo.bofire.RobustSurrogate` for the outputs
+            that are asked about. It is not changed.
+
+    Raises:
+        ValueError: If it has no such surrogate, or has been told nothing.
+        FitError: If a fit does not succeed.
+    """
+    if strategy.surrogates is None:
+        raise ValueError("strategy must have been told at least two experiments, it has not; tell them first")
+    ours = [each for each in strategy.surrogates.surrogates if isinstance(each, RobustSurrogate)]
+    if not ours:
+        others = sorted({type(each).__name__ for each in strategy.surrogates.surrogates})
+        raise ValueError(f"strategy must have a RobustSurrogate for an output, got {others}")
+    found = pd.concat([_of_one(surrogate, strategy.experiments) for surrogate in ours])
+    return found[[name for name in COLUMNS if name in found]]
+
+
+def _of_one(surrogate: RobustSurrogate, experiments: pd.DataFrame) -> pd.DataFrame:
+    found = copy(surrogate).predict_outliers(experiments)
+    found["output"] = surrogate.outputs.get_keys()[0]
+    return found.sort_values(["flagged", "evidence"], ascending=False, kind="stable")
+
+
+def read_anew() -> None:
+    """Have strategies read our data model from JSON: they have compiled what they read before it was registered."""
+    for strategy in to_list(AnyStrategy):
+        if issubclass(strategy, BotorchStrategy):
+            strategy.model_rebuild(force=True)
+    for outer in (Step, StepwiseStrategy):
+        outer.model_rebuild(force=True)
