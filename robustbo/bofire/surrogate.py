@@ -77,6 +77,10 @@ class RobustSurrogate(TrainableBotorchSurrogate):
             index=rows.index,
         )
 
+    def _predict(self, transformed_X: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+        with contract.quiet():
+            return super()._predict(transformed_X)
+
     def _preprocess_experiments(self, experiments: pd.DataFrame) -> pd.DataFrame:
         """Those with a valid value; one that is not finite counts as missing."""
         (key,) = self.outputs.get_keys()
