@@ -23,14 +23,18 @@ def outliers(strategy: Any) -> pd.DataFrame:
             that are asked about. It is not changed.
 
     Raises:
-        ValueError: If it has no such surrogate, or has been told nothing.
+        ValueError: If it has no such surrogate, or has been told too little to have fitted one.
         FitError: If a fit does not succeed.
     """
-    if strategy.surrogates is None:
-        raise ValueError("strategy must have been told at least two experiments, it has not; tell them first")
-    ours = [each for each in strategy.surrogates.surrogates if isinstance(each, RobustSurrogate)]
+    fitted = getattr(strategy, "surrogates", None)
+    if fitted is None:
+        raise ValueError(
+            "strategy must have surrogates that are fitted, as a SoboStrategy has that was told two experiments, "
+            f"got a {type(strategy).__name__} without; see RobustSurrogate.predict_outliers for experiments alone"
+        )
+    ours = [each for each in fitted.surrogates if isinstance(each, RobustSurrogate)]
     if not ours:
-        others = sorted({type(each).__name__ for each in strategy.surrogates.surrogates})
+        others = sorted({type(each).__name__ for each in fitted.surrogates})
         raise ValueError(f"strategy must have a RobustSurrogate for an output, got {others}")
     found = pd.concat([_of_one(surrogate, strategy.experiments) for surrogate in ours])
     return found[[name for name in COLUMNS if name in found]]
