@@ -25,6 +25,7 @@ from robustbo.surrogates.common.contract import diagnose, fit
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.transforms.inputs import one_hot_inputs
 
+pytestmark = pytest.mark.filterwarnings("ignore:The given NumPy array is not writable")  # as BoFire hands it to torch
 WRONG = [4, 11, 20]
 
 
@@ -74,6 +75,14 @@ def test_the_numbers_are_in_the_users_units(branin):
     assert np.allclose(other["expected"], 1e9 + 1e6 * report["expected"], rtol=1e-6)
     assert np.allclose(other["sd"], 1e6 * report["sd"], rtol=1e-3)
     assert np.allclose(other["evidence"], report["evidence"], rtol=1e-2, atol=1e-2)
+
+
+def test_a_flagged_value_that_is_measured_again_counts_again(branin):
+    domain, experiments = branin
+    again = experiments.loc[[20]].assign(y=experiments.loc[20, "y"] + 0.1)
+    report = surrogate(domain).predict_outliers(pd.concat([experiments, again], ignore_index=True))
+    assert report.loc[[4, 11], "flagged"].all()
+    assert not report.loc[[20, 40], "flagged"].any()
 
 
 def test_rows_are_told_by_index_and_labcode(branin):
