@@ -1,5 +1,6 @@
 """Our surrogates at work in BoFire: fitted to its experiments, and asked which of them are wrong."""
 
+from copy import deepcopy
 from typing import Any
 
 import bofire.kernels.api as kernels
@@ -102,7 +103,8 @@ class RobustSurrogate(TrainableBotorchSurrogate):
     def _new_model(self, tX: Tensor, tY: Tensor, input_transform: InputTransform | None, own: dict[str, Any]) -> Any:
         covariance = {} if self.kernel is None else {"covar_module": self._kernel_of(tX, input_transform)}
         options = {**own, **covariance, **self.surrogate_options}
-        return model_class(self.surrogate)(tX, tY, input_transform=input_transform, **options)
+        own_inputs = deepcopy(input_transform)  # BoFire hands the same to the next fit, which learns in it
+        return model_class(self.surrogate)(tX, tY, input_transform=own_inputs, **options)
 
     def _kernel_of(self, tX: Tensor, input_transform: InputTransform | None) -> Any:
         d = (tX if input_transform is None else input_transform(tX)).shape[-1]

@@ -179,6 +179,17 @@ def test_inputs_are_scaled_as_bofire_has_it(branin, scaler):
     assert torch.allclose(spread, torch.ones(2, dtype=torch.float64)) == (scaler is not None)
 
 
+def test_another_fit_scales_anew_and_leaves_an_earlier_model_as_it_was(branin):
+    domain, experiments = branin
+    model = surrogate(domain, scaler=Standardize())
+    model.fit(experiments)
+    first, X = model.model, torch.tensor([[1.0, 2.0], [-4.0, 9.0]], dtype=torch.float64)
+    before = first.posterior(X).mean
+    model.fit(experiments[experiments["a"] > 0].copy())
+    assert torch.equal(first.posterior(X).mean, before)
+    assert torch.allclose(model.model.train_inputs[0].std(0), torch.ones(2, dtype=torch.float64))
+
+
 def test_outcomes_that_are_standardized_already_stay_as_they_are(branin):
     domain, experiments = branin
     right = experiments["y"].drop(WRONG)
