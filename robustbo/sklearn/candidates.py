@@ -1,0 +1,52 @@
+"""Candidates as scikit-learn has them, and the points of the space that they are."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from robustbo.errors import SpaceError
+from robustbo.searchspace.parameters import Value
+from robustbo.searchspace.space import Space
+from robustbo.sklearn.distributions import values_of
+
+
+class Candidates(NamedTuple):
+    """The points of a search space, whose values may stand for objects.
+
+    Attributes:
+        space: The space.
+        objects: By parameter: the object that each value stands for.
+
+    Example:
+        >>> candidates = Candidates.of({"alpha": [0.1, 1.0, 10.0], "scaler": [None, len]})
+        >>> candidates.space
+        Space(alpha=Ordinal(0.1, 1.0, 10.0, log=True), scaler=Choice(0, 1))
+        >>> candidates.params({"alpha": 1.0, "scaler": 1})
+        {'alpha': 1.0, 'scaler': <built-in function len>}
+    """
+
+    space: Space
+    objects: Mapping[str, Mapping[Any, Any]]
+
+    @classmethod
+    def of(cls, given: Space | Mapping[str, Any]) -> "Candidates":
+        """Those of a space, or of a mapping of names to parameters or what else `values_of` knows.
+
+        Raises:
+            SpaceError, TypeError: If it is neither.
+        """
+        if isinstance(given, Space):
+            return cls(given, {})
+        if not isinstance(given, Mapping):
+            hint = "; say with `when` which parameters exist where" if isinstance(given, list | tuple) else ""
+            raise TypeError(
+                f"space must be a robustbo.Space, or a dict of names to parameters, got {type(given).__name__}{hint}"
+            )
+        if odd := [name for name in given if not isinstance(name, str)]:
+            raise SpaceError(f"parameters must have names, got {odd[0]!r}")
+        found = {name: values_of(name, values) for name, values in given.items()}
+        space = Space.from_dict({name: values.parameter for name, values in found.items()})
+        return cls(space, {name: values.objects for name, values in found.items() if values.objects is not None})
+
+    def params(self, point: Mapping[str, Value]) -> dict[str, Any]:
+        """What the estimator is given at a point of the space."""
+        return {name: self.objects[name][value] if name in self.objects else value for name, value in point.items()}

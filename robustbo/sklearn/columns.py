@@ -1,0 +1,84 @@
+"""What is believed of each candidate, as columns of ``cv_results_``."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.ma import MaskedArray
+
+from robustbo.errors import FitError
+from robustbo.optimizer import Optimizer
+from robustbo.sklearn.evaluation import Evaluated
+
+
+def columns(optimizer: Optimizer, done: Sequence[Evaluated], metric: str | None, num_splits: int) -> dict[str, Any]:
+    """One entry a candidate each.
+
+    Args:
+        optimizer: It has been told of all of them.
+        done: The candidates.
+        metric: The name of the metric that was optimized; None for the only one.
+        num_splits: How many splits there are.
+    """
+    return _fates(optimizer, done, metric, num_splits) | _beliefs(optimizer, done, metric or "score")
+
+
+def _fates(optimizer: Optimizer, done: Sequence[Evaluated], metric: str | None, num_splits: int) -> dict[str, Any]:
+    """Which failed, why, and which repeat others."""
+    place = {one.trial.number: index for index, one in enumerate(done)}
+    failed = np.array([one.num_failed(metric, num_splits) for one in done])
+    looks = {failure.trial.number: failure.looks_like for failure in optimizer.failures()}
+    first = [place.get(-1 if one.trial.repeats is None else one.trial.repeats) for one in done]
+    return {
+        "is_failed": failed > 0,
+        "n_failed_splits": failed,
+        "failure_looks_like": _masked([looks.get(one.trial.number) for one in done], object),
+        "repeats": _masked(first, int),
+    }
+
+
+def _beliefs(optimizer: Optimizer, done: Sequence[Evaluated], name: str) -> dict[str, Any]:
+    """What the model makes of each score: NaN where a candidate failed, or no surrogate can be fitted."""
+    numbers = [one.trial.number for one in done]
+    told = [n for n in numbers if optimizer.history[n].state == "told"]
+    believed: dict[int, tuple[float, float]] = {}
+    judged: dict[int, tuple[float, float, float]] = {}
+    flagged: set[int] = set()
+    try:
+        outliers = optimizer.outliers()
+        believed = {n: optimizer.predict(optimizer.history[n].params)[:2] for n in told}
+        judged = {o.trial.number: (o.expected, o.sd, o.evidence) for o in outliers}
+        flagged = {o.trial.number for o in outliers if o.flagged}
+    except FitError:
+        believed = {n: (optimizer.history[n].measured, math.nan) for n in told}
+    expected, expected_sd, evidence = np.array([judged.get(n, (math.nan,) * 3) for n in numbers]).T
+    mean, sd = np.array([believed.get(n, (math.nan,) * 2) for n in numbers]).T
+    is_outlier = np.array([n in flagged for n in numbers])
+    best = optimizer.best().trial.point  # of which another measurement than the first may be the one that is believed
+    at_best = [n for n in told if optimizer.history[n].point == best]
+    return {
+        "is_outlier": is_outlier,
+        f"expected_test_{name}": expected,
+        f"std_expected_test_{name}": expected_sd,
+        f"evidence_test_{name}": evidence,
+        f"believed_test_{name}": mean,
+        f"std_believed_test_{name}": sd,
+        f"rank_believed_test_{name}": _ranks(mean, is_outlier, numbers.index(min(at_best, key=lambda n: n in flagged))),
+    }
+
+
+def _ranks(mean: Any, is_outlier: Any, best: int) -> Any:
+    """From 1 on: the best, then the others by what is believed of them, then outliers, then those that failed."""
+    is_other = np.arange(len(mean)) != best
+    order = np.lexsort((np.arange(len(mean)), -mean, is_outlier, np.isnan(mean), is_other))
+    ranks = np.empty(len(mean), dtype=np.int32)
+    ranks[order] = np.arange(1, len(mean) + 1)
+    return ranks
+
+
+def _masked(values: Sequence[Any], dtype: Any) -> Any:
+    """An array that is masked where there is no value, as scikit-learn's columns of parameters are."""
+    is_missing = [value is None for value in values]
+    filled = [(None if dtype is object else -1) if value is None else value for value in values]
+    return MaskedArray(np.array(filled, dtype=dtype), mask=is_missing)

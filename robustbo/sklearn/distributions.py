@@ -1,0 +1,95 @@
+"""What people write for a hyperparameter, as a parameter of ours: lists, named objects, distributions of SciPy."""
+
+import math
+import numbers
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robustbo.errors import SpaceError
+from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal, Parameter
+from robustbo.searchspace.parameters.listed import key
+from robustbo.validation import plain_scalar
+
+KNOWN = ("uniform", "loguniform", "reciprocal", "randint")  # the third is what SciPy calls the second as well
+
+
+class Values(NamedTuple):
+    """A parameter, and what its values stand for.
+
+    Attributes:
+        parameter: The parameter.
+        objects: By a value of the parameter: the object that the estimator is given; None where it is the value.
+    """
+
+    parameter: Parameter
+    objects: Mapping[Any, Any] | None = None
+
+
+def values_of(name: str, given: Any) -> Values:
+    """The parameter that is meant.
+
+    Args:
+        name: Its name, for messages.
+        given: A parameter; a list (of numbers: in order, on the scale on which they lie more evenly; of anything else:
+            without an order); a range; a mapping of names to objects; a frozen distribution of SciPy's: uniform,
+            loguniform or randint.
+
+    Raises:
+        SpaceError: If it is none of these.
+    """
+    if isinstance(given, Parameter):
+        return Values(given)
+    if isinstance(given, Mapping) and given and all(isinstance(word, str) for word in given):
+        return Values(Choice(*given), dict(given))
+    if isinstance(given, range) and given.step > 0 and given:
+        return Values(Int(given[0], given[-1], step=given.step))
+    if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes) and len(given):
+        return _listed(name, [plain_scalar(value) for value in given])
+    if hasattr(given, "dist") and hasattr(given, "support"):
+        return Values(_drawn(name, given))
+    raise SpaceError(
+        f"{name}: must be a robustbo Float, Int, Ordinal or Choice, a list of values, a mapping of names to objects, "
+        f"or scipy.stats' uniform, loguniform or randint, got {given!r}"
+    )
+
+
+def _listed(name: str, values: list[Any]) -> Values:
+    if all(_is_number(value) for value in values):
+        rising = sorted({float(value): value for value in reversed(values)}.values())
+        return Values(Ordinal(*rising, log=_is_even_in_logs(rising)))
+    if all(_is_number(value) or value is None or isinstance(value, str | bool) for value in values):
+        return Values(Choice(*{key(value): value for value in values}.values()))
+    return Values(Choice(*range(len(values))), dict(enumerate(values)))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_even_in_logs(rising: Sequence[float]) -> bool:
+    """Whether the logarithms of numbers lie more evenly than they do themselves."""
+    if rising[0] <= 0 or len(rising) < 3:
+        return False
+    return _unevenness(map(math.log, rising)) < _unevenness(rising)
+
+
+def _unevenness(rising: Iterable[float]) -> float:
+    """The largest gap, in smallest ones."""
+    gaps = [after - before for before, after in pairwise(rising)]
+    return max(gaps) / min(gaps) if min(gaps) > 0 else math.inf
+
+
+def _drawn(name: str, frozen: Any) -> Parameter:
+    """The range of a distribution, whose density is uniform on one scale or the other."""
+    kind, (low, high) = frozen.dist.name, frozen.support()
+    if kind not in KNOWN:
+        raise SpaceError(
+            f"{name}: of scipy.stats' distributions uniform, loguniform and randint have a range to search, got "
+            f"{kind}; give a robustbo Float or Int with its bounds"
+        )
+    if kind == "randint":
+        return Int(int(low), int(high))
+    return Float(float(low), float(high), log=kind != "uniform")

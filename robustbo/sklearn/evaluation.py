@@ -1,0 +1,126 @@
+"""The fits of a search: a few candidates at a time, on the same folds, those that fail too."""
+
+import math
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import FitFailedWarning
+
+from robustbo.trials.history import Trial
+
+Fit = dict[str, Any]  # what scikit-learn keeps of the fit of a candidate on one split
+ALL_FAILED = re.compile(r"All the \d+ fits failed")  # how scikit-learn ends a search of which a whole batch fails
+
+
+class SameFolds:
+    """A splitter that splits once, so that all candidates of a search are compared on the same folds."""
+
+    def __init__(self, splitter: Any) -> None:
+        self._splitter = splitter
+        self._folds: list[Any] | None = None
+
+    def split(self, X: Any, y: Any = None, **params: Any) -> list[Any]:
+        """The splits of the first call."""
+        if self._folds is None:
+            self._folds = list(self._splitter.split(X, y, **params))
+        return self._folds
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """A candidate, and what came of its fits.
+
+    Attributes:
+        trial: What the optimizer asked for.
+        params: What the estimator was given.
+        fits: One a split; None where each of them raised.
+        error: scikit-learn's own words on that.
+    """
+
+    trial: Trial
+    params: dict[str, Any]
+    fits: Sequence[Fit] | None
+    error: str = ""
+
+    def num_failed(self, metric: str | None, num_splits: int) -> int:
+        """How many fits raised, or have no finite score."""
+        if self.fits is None:
+            return num_splits
+        return sum(fit["fit_error"] is not None or not math.isfinite(score_of(fit, metric)) for fit in self.fits)
+
+    def mean(self, metric: str | None) -> float:
+        """The mean score."""
+        return float(np.mean([score_of(fit, metric) for fit in self.fits or ()]))
+
+    def reason(self, metric: str | None) -> str:
+        """Why it failed: the last line of the first error."""
+        errors = [self.error] if self.fits is None else [fit["fit_error"] for fit in self.fits if fit["fit_error"]]
+        if errors:
+            return errors[0].strip().splitlines()[-1]
+        return f"scores that are not finite: {[score_of(fit, metric) for fit in self.fits or ()]}"
+
+
+def score_of(fit: Fit, metric: str | None) -> float:
+    """The test score of a fit, by one of several metrics, or the only one (None)."""
+    scores = fit["test_scores"]
+    return float(scores if metric is None else scores[metric])
+
+
+def evaluated(
+    evaluate: Callable[[list[dict[str, Any]]], Sequence[Fit]], trials: Sequence[Trial], candidates: list[dict[str, Any]]
+) -> list[Evaluated]:
+    """What comes of the fits of some candidates.
+
+    Args:
+        evaluate: Gives the fits of candidates, the splits of the first one first.
+        trials: What the optimizer asked for.
+        candidates: What the estimator is given, for each.
+    """
+    try:
+        fits = evaluate(candidates)
+    except ValueError as error:
+        if not ALL_FAILED.search(str(error)):
+            raise
+        details = str(error).partition("Below are more details about the failures:\n")[2]
+        warnings.warn(
+            f"All fits of {candidates} failed; the search goes on.\n{details}", FitFailedWarning, stacklevel=2
+        )
+        return [Evaluated(t, params, None, str(error)) for t, params in zip(trials, candidates, strict=True)]
+    each = len(fits) // len(trials)
+    made = zip(trials, candidates, range(0, len(fits), each), strict=True)
+    return [Evaluated(trial, params, fits[start : start + each]) for trial, params, start in made]
+
+
+def all_fits(done: Sequence[Evaluated], num_splits: int, error_score: Any) -> list[Fit]:
+    """The fits of all candidates, where those of which scikit-learn kept none have no time and the error's score.
+
+    Raises:
+        ValueError: If it kept none of any.
+    """
+    like = next((one.fits[0] for one in done if one.fits is not None), None)
+    if like is None:
+        raise ValueError(f"All fits of all {len(done)} candidates failed; those of the last:\n{done[-1].error}")
+    lost: Fit = {name: _all_of(like[name], error_score) for name in ("test_scores", "train_scores") if name in like}
+    lost |= {"fit_time": math.nan, "score_time": 0.0}
+    return [fit for one in done for fit in (one.fits or [{**like, **lost}] * num_splits)]
+
+
+def _all_of(scores: Any, value: Any) -> Any:
+    return dict.fromkeys(scores, value) if isinstance(scores, Mapping) else value
+
+
+@contextmanager
+def task(context: Any, owner: Any, name: str, size: int, *, is_sequential: bool = True) -> Iterator[Any]:
+    """A task that scikit-learn's callbacks are told of (from 1.9 on); None where there are none."""
+    if context is None:
+        yield None
+        return
+    inner = context.subcontext(task_name=name, max_subtasks=size, sequential_subtasks=is_sequential)
+    inner.call_on_fit_task_begin(estimator=owner)
+    yield inner
+    inner.call_on_fit_task_end(estimator=owner)

@@ -1,0 +1,202 @@
+"""A search for hyperparameters, in scikit-learn's form, that is not misled by fits that fail or are scored wrongly."""
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from botorch.models.gpytorch import GPyTorchModel
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.utils import check_random_state
+
+from robustbo.optimizer import Optimizer
+from robustbo.searchspace.space import Space
+from robustbo.sklearn.asking import asked
+from robustbo.sklearn.candidates import Candidates
+from robustbo.sklearn.columns import columns
+from robustbo.sklearn.evaluation import Evaluated, Fit, SameFolds, all_fits, evaluated, task
+from robustbo.surrogates.names import SurrogateName
+from robustbo.trials.settings import DEFAULT_MAX_REPEATS, Failures, Remeasure
+from robustbo.validation import whole
+
+FITS = "fits"
+
+
+class RobustSearchCV(BaseSearchCV):
+    """Robust Bayesian optimization of hyperparameters by cross-validation.
+
+    It is used as `sklearn.model_selection.RandomizedSearchCV` is, learns where fits fail, and chooses the candidate
+    whose score is believed to be best: a score that is too good to be true is flagged, and wins nothing. All
+    candidates are scored on the same folds.
+
+    Args:
+        estimator: What is fitted.
+        space: A `robustbo.Space`, or a dict: by name (such as ``svc__C``) a Float, Int, Ordinal or Choice, a list of
+            values or objects, a mapping of names to objects, or SciPy's uniform, loguniform or randint.
+        n_trials: How many candidates there are.
+        batch_size: How many are asked for and fitted at a time; with ``n_jobs`` their fits run in parallel.
+        scoring: As for any search. Of several metrics the one named by ``refit`` is optimized, else the first.
+        n_jobs: How many fits run in parallel.
+        refit: As for any search.
+        cv: As for any search; splits are drawn once.
+        verbose: As for any search.
+        pre_dispatch: As for any search.
+        error_score: What stands in ``cv_results_`` where a fit fails, or "raise". Whatever it is, a candidate of which
+            any fit fails counts as failed.
+        return_train_score: As for any search.
+        random_state: An int, a RandomState or None.
+        surrogate: As for `robustbo.Optimizer`.
+        surrogate_options: As for `robustbo.Optimizer`.
+        num_initial: How many Sobol points come first; 2 (d + 1), at least 5, unless said.
+        remeasure: As for `robustbo.Optimizer`. "never" evaluates no candidate that gave a score again, as is right
+            where the same fit gives the same score; others are for fits that differ each time.
+        max_repeats: As for `robustbo.Optimizer`.
+        failures: "learn" where candidates fail, or "ignore".
+
+    Attributes:
+        cv_results_: As of any search, and what is believed of each candidate; see docs/howto/sklearn.md.
+        best_index_: The candidate that is believed to be best, of those whose score is believed.
+        best_score_: Its mean score as measured.
+        optimizer_: The `robustbo.Optimizer`, for its ``outliers``, ``failures`` and ``predict``.
+
+    Raises:
+        ValueError: If all candidates fail, or an argument breaks its rule.
+
+    Example:
+        >>> import robustbo as rb
+        >>> from robustbo.sklearn import RobustSearchCV
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.svm import SVC
+        >>> X, y = load_iris(return_X_y=True)
+        >>> space = {"C": rb.Float(0.01, 100, log=True), "kernel": ["linear", "rbf"]}
+        >>> search = RobustSearchCV(SVC(), space, n_trials=8, random_state=0).fit(X, y)
+        >>> search.best_params_["kernel"] in ("linear", "rbf"), bool(search.best_score_ > 0.95)
+        (True, True)
+        >>> search.cv_results_["is_failed"].sum(), search.cv_results_["is_outlier"].sum()
+        (np.int64(0), np.int64(0))
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        space: Space | Mapping[str, Any],
+        *,
+        n_trials: int = 30,
+        batch_size: int = 1,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        refit: Any = True,
+        cv: Any = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        error_score: Any = np.nan,
+        return_train_score: bool = False,
+        random_state: Any = None,
+        surrogate: SurrogateName | type[GPyTorchModel] = "auto",
+        surrogate_options: Mapping[str, Any] | None = None,
+        num_initial: int | None = None,
+        remeasure: Remeasure = "never",
+        max_repeats: int = DEFAULT_MAX_REPEATS,
+        failures: Failures = "learn",
+    ) -> None:
+        super().__init__(
+            estimator,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+        self.space = space
+        self.n_trials = n_trials
+        self.batch_size = batch_size
+        self.random_state = random_state
+        self.surrogate = surrogate
+        self.surrogate_options = surrogate_options
+        self.num_initial = num_initial
+        self.remeasure = remeasure
+        self.max_repeats = max_repeats
+        self.failures = failures
+
+    @property
+    def best_mean_(self) -> float:
+        """What is believed of the best candidate: the posterior mean of its score."""
+        if not hasattr(self, "best_index_"):
+            raise AttributeError(
+                f"{type(self).__name__} has no best_mean_ before it is fitted, and chooses a candidate"
+            )
+        (name,) = [name for name in self.cv_results_ if name.startswith("believed_test_")]
+        return float(self.cv_results_[name][self.best_index_])
+
+    def _run_search(self, evaluate_candidates: Any, *, callback_ctx: Any = None) -> None:
+        """Ask, fit and tell; then make of all the fits what scikit-learn knows as ``results``."""
+        n_trials, batch_size = whole("n_trials", self.n_trials, 1), whole("batch_size", self.batch_size, 1)
+        candidates = Candidates.of(self.space)
+        optimizer = self._optimizer(candidates.space)
+        folds, metric, results = SameFolds(self._checked_cv_orig), None, dict[str, Any]()
+        done: list[Evaluated] = []
+
+        def evaluate(params: list[dict[str, Any]]) -> list[Fit]:
+            nonlocal results
+            size = len(params) * self.n_splits_
+            with task(search, self, "batch", size, is_sequential=False) as batch:
+                results = evaluate_candidates(params, cv=folds, **({} if batch is None else {"callback_ctx": batch}))
+            return results[FITS][-size:]
+
+        with task(callback_ctx, self, "search", -(-n_trials // batch_size)) as search:
+            while len(done) < n_trials and (trials := asked(optimizer, min(batch_size, n_trials - len(done)))):
+                for one in evaluated(evaluate, trials, [candidates.params(trial.params) for trial in trials]):
+                    metric = self._metric(one, metric)
+                    self._tell(optimizer, one, metric)
+                    done.append(one)
+        if len(done) < n_trials:
+            text = f"The space has {len(done)} candidates, fewer than n_trials={n_trials}; all of them were evaluated"
+            warnings.warn(text, UserWarning, stacklevel=2)
+        fits = all_fits(done, self.n_splits_, self.error_score)
+        if not optimizer.history.having("told"):
+            raise ValueError(f"A candidate must have a finite score on each split, none of {len(done)} has")
+        formatted = super()._format_results([one.params for one in done], self.n_splits_, fits)
+        results.clear()  # which `fit` holds too
+        results.update(formatted, **columns(optimizer, done, metric, self.n_splits_))
+        self.optimizer_ = optimizer
+
+    def _format_results(self, candidate_params: Any, n_splits: int, out: Any, more_results: Any = None) -> Any:
+        """What `_run_search` is given after each batch: the fits as they are, formatted when all are there."""
+        return {FITS: out}
+
+    def _optimizer(self, space: Space) -> Optimizer:
+        return Optimizer(
+            space,
+            direction="maximize",
+            surrogate=self.surrogate,
+            surrogate_options=self.surrogate_options,
+            num_initial=self.num_initial,
+            remeasure=self.remeasure,
+            max_repeats=self.max_repeats,
+            failures=self.failures,
+            seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
+        )
+
+    def _metric(self, one: Evaluated, known: str | None) -> str | None:
+        """The metric that is optimized: that of ``refit``, else the first; None where there is but one."""
+        scores = None if one.fits is None else one.fits[0]["test_scores"]
+        if not isinstance(scores, Mapping):
+            return known
+        self._check_refit_for_multimetric(scores)
+        return self.refit if isinstance(self.refit, str) else next(iter(scores))
+
+    def _tell(self, optimizer: Optimizer, one: Evaluated, metric: str | None) -> None:
+        if one.num_failed(metric, self.n_splits_):
+            optimizer.fail(one.trial, one.reason(metric))
+        else:
+            optimizer.tell(one.trial, one.mean(metric))
+
+    @staticmethod
+    def _select_best_index(refit: Any, refit_metric: str, results: Any) -> Any:
+        """The candidate that is believed to be best, unless a callable chooses."""
+        if callable(refit):
+            return BaseSearchCV._select_best_index(refit, refit_metric, results)
+        return results[f"rank_believed_test_{refit_metric}"].argmin()
