@@ -126,7 +126,7 @@ WITHIN = {
     },
 }
 # The command line imports late so that --help is instant, the package is lazy, matplotlib, Ax, Dask and SQLAlchemy are
-# optional, and locks are another module on Windows.
+# optional, locks are another module on Windows, and joblib's workers, which import a search to fit, need no torch.
 LATE = {
     "__init__.py",
     "cli/app.py",
@@ -135,6 +135,7 @@ LATE = {
     "cli/terminal.py",
     "report/canvas.py",
     "replay/execute/on_dask.py",
+    "sklearn/search.py",
     "trials/storage/places.py",
     "trials/storage/disk.py",
 }

@@ -1,4 +1,4 @@
-"""The next candidates: none twice where a fit gives the same score again; an end where a finite space is through."""
+"""The next candidates: none twice but for a reason, and an end where a finite space is through."""
 
 import warnings
 
@@ -11,8 +11,8 @@ from robustbo.trials.history import Trial
 def asked(optimizer: Optimizer, count: int) -> list[Trial]:
     """The next trials, at most so many; fewer, or none, once each point of the space has been asked for.
 
-    A trial at a point that has been evaluated already, other than to try again what failed, is left pending where
-    nothing is to be re-evaluated: so it is not asked for again.
+    A score that is in doubt may be measured again, and what failed tried again. Where the model wants another value of
+    a point for its noise alone, the trial is left pending, so that it is not asked for again: the folds are the same.
     """
     found: list[Trial] = []
     while len(found) < count:
@@ -22,6 +22,6 @@ def asked(optimizer: Optimizer, count: int) -> list[Trial]:
                 trial = optimizer.ask()
         except (ExhaustedWarning, SpaceExhausted):
             break
-        if trial.reason != AGAIN or optimizer.settings.remeasure != "never":
+        if trial.reason != AGAIN:
             found.append(trial)
     return found

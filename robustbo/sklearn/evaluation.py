@@ -72,17 +72,17 @@ def score_of(fit: Fit, metric: str | None) -> float:
 
 
 def evaluated(
-    evaluate: Callable[[list[dict[str, Any]]], Sequence[Fit]], trials: Sequence[Trial], candidates: list[dict[str, Any]]
+    evaluate: Callable[[], Sequence[Fit]], trials: Sequence[Trial], candidates: list[dict[str, Any]]
 ) -> list[Evaluated]:
     """What comes of the fits of some candidates.
 
     Args:
-        evaluate: Gives the fits of candidates, the splits of the first one first.
+        evaluate: Gives their fits, those of the first candidate first.
         trials: What the optimizer asked for.
         candidates: What the estimator is given, for each.
     """
     try:
-        fits = evaluate(candidates)
+        fits = evaluate()
     except ValueError as error:
         if not ALL_FAILED.search(str(error)):
             raise

@@ -1,25 +1,18 @@
 """A search for hyperparameters, in scikit-learn's form, that is not misled by fits that fail or are scored wrongly."""
 
-import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from botorch.models.gpytorch import GPyTorchModel
 from sklearn.model_selection._search import BaseSearchCV
-from sklearn.utils import check_random_state
 
-from robustbo.optimizer import Optimizer
 from robustbo.searchspace.space import Space
-from robustbo.sklearn.asking import asked
-from robustbo.sklearn.candidates import Candidates
-from robustbo.sklearn.columns import columns
-from robustbo.sklearn.evaluation import Evaluated, Fit, SameFolds, all_fits, evaluated, task
-from robustbo.surrogates.names import SurrogateName
 from robustbo.trials.settings import DEFAULT_MAX_REPEATS, Failures, Remeasure
-from robustbo.validation import whole
 
-FITS = "fits"
+if TYPE_CHECKING:  # joblib's workers import this module to fit, and need no torch
+    from botorch.models.gpytorch import GPyTorchModel
+
+    from robustbo.surrogates.names import SurrogateName
 
 
 class RobustSearchCV(BaseSearchCV):
@@ -92,7 +85,7 @@ class RobustSearchCV(BaseSearchCV):
         error_score: Any = np.nan,
         return_train_score: bool = False,
         random_state: Any = None,
-        surrogate: SurrogateName | type[GPyTorchModel] = "auto",
+        surrogate: "SurrogateName | type[GPyTorchModel]" = "auto",
         surrogate_options: Mapping[str, Any] | None = None,
         num_initial: int | None = None,
         remeasure: Remeasure = "never",
@@ -132,67 +125,20 @@ class RobustSearchCV(BaseSearchCV):
         return float(self.cv_results_[name][self.best_index_])
 
     def _run_search(self, evaluate_candidates: Any, *, callback_ctx: Any = None) -> None:
-        """Ask, fit and tell; then make of all the fits what scikit-learn knows as ``results``."""
-        n_trials, batch_size = whole("n_trials", self.n_trials, 1), whole("batch_size", self.batch_size, 1)
-        candidates = Candidates.of(self.space)
-        optimizer = self._optimizer(candidates.space)
-        folds, metric, results = SameFolds(self._checked_cv_orig), None, dict[str, Any]()
-        done: list[Evaluated] = []
+        """Run the search; then make of all its fits what scikit-learn knows as ``results``."""
+        from robustbo.sklearn.running import Running
 
-        def evaluate(params: list[dict[str, Any]]) -> list[Fit]:
-            nonlocal results
-            size = len(params) * self.n_splits_
-            with task(search, self, "batch", size, is_sequential=False) as batch:
-                results = evaluate_candidates(params, cv=folds, **({} if batch is None else {"callback_ctx": batch}))
-            return results[FITS][-size:]
-
-        with task(callback_ctx, self, "search", -(-n_trials // batch_size)) as search:
-            while len(done) < n_trials and (trials := asked(optimizer, min(batch_size, n_trials - len(done)))):
-                for one in evaluated(evaluate, trials, [candidates.params(trial.params) for trial in trials]):
-                    metric = self._metric(one, metric)
-                    self._tell(optimizer, one, metric)
-                    done.append(one)
-        if len(done) < n_trials:
-            text = f"The space has {len(done)} candidates, fewer than n_trials={n_trials}; all of them were evaluated"
-            warnings.warn(text, UserWarning, stacklevel=2)
-        fits = all_fits(done, self.n_splits_, self.error_score)
-        if not optimizer.history.having("told"):
-            raise ValueError(f"A candidate must have a finite score on each split, none of {len(done)} has")
-        formatted = super()._format_results([one.params for one in done], self.n_splits_, fits)
-        results.clear()  # which `fit` holds too
-        results.update(formatted, **columns(optimizer, done, metric, self.n_splits_))
-        self.optimizer_ = optimizer
+        self.__dict__.pop("optimizer_", None)  # of an earlier fit: all that is kept here is sent to joblib's workers
+        run = Running(self, evaluate_candidates)
+        run.to_the_end(callback_ctx)
+        formatted = super()._format_results([one.params for one in run.done], self.n_splits_, run.fits())
+        run.results.clear()  # which `fit` holds too
+        run.results.update(formatted, **run.columns())
+        self.optimizer_ = run.optimizer
 
     def _format_results(self, candidate_params: Any, n_splits: int, out: Any, more_results: Any = None) -> Any:
         """What `_run_search` is given after each batch: the fits as they are, formatted when all are there."""
-        return {FITS: out}
-
-    def _optimizer(self, space: Space) -> Optimizer:
-        return Optimizer(
-            space,
-            direction="maximize",
-            surrogate=self.surrogate,
-            surrogate_options=self.surrogate_options,
-            num_initial=self.num_initial,
-            remeasure=self.remeasure,
-            max_repeats=self.max_repeats,
-            failures=self.failures,
-            seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
-        )
-
-    def _metric(self, one: Evaluated, known: str | None) -> str | None:
-        """The metric that is optimized: that of ``refit``, else the first; None where there is but one."""
-        scores = None if one.fits is None else one.fits[0]["test_scores"]
-        if not isinstance(scores, Mapping):
-            return known
-        self._check_refit_for_multimetric(scores)
-        return self.refit if isinstance(self.refit, str) else next(iter(scores))
-
-    def _tell(self, optimizer: Optimizer, one: Evaluated, metric: str | None) -> None:
-        if one.num_failed(metric, self.n_splits_):
-            optimizer.fail(one.trial, one.reason(metric))
-        else:
-            optimizer.tell(one.trial, one.mean(metric))
+        return {"fits": out}
 
     @staticmethod
     def _select_best_index(refit: Any, refit_metric: str, results: Any) -> Any:

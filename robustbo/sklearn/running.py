@@ -1,0 +1,110 @@
+"""The course of a search: ask, fit and tell, until there are enough candidates."""
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from robustbo.optimizer import Optimizer
+from robustbo.sklearn.asking import asked
+from robustbo.sklearn.candidates import Candidates
+from robustbo.sklearn.columns import columns
+from robustbo.sklearn.evaluation import Evaluated, Fit, SameFolds, all_fits, evaluated, task
+from robustbo.validation import whole
+
+
+class Running:
+    """One search.
+
+    Args:
+        search: The `RobustSearchCV`.
+        evaluate: scikit-learn's function that fits and scores candidates.
+
+    Attributes:
+        optimizer: It asks for candidates.
+        done: What came of each.
+        metric: The name of the metric that is optimized, once it is known; None where there is but one.
+        results: What ``evaluate`` gave at last; scikit-learn goes on with this very dict.
+
+    Raises:
+        ValueError, TypeError: If an argument of the search breaks its rule.
+    """
+
+    def __init__(self, search: Any, evaluate: Any) -> None:
+        self._search, self._evaluate = search, evaluate
+        self._n_trials = whole("n_trials", search.n_trials, 1)
+        self._batch_size = whole("batch_size", search.batch_size, 1)
+        self._folds = SameFolds(search._checked_cv_orig)
+        self._candidates = Candidates.of(search.space)
+        self.optimizer = Optimizer(
+            self._candidates.space,
+            direction="maximize",
+            surrogate=search.surrogate,
+            surrogate_options=search.surrogate_options,
+            num_initial=search.num_initial,
+            remeasure=search.remeasure,
+            max_repeats=search.max_repeats,
+            failures=search.failures,
+            seed=int(check_random_state(search.random_state).randint(np.iinfo(np.int32).max)),
+        )
+        self.done: list[Evaluated] = []
+        self.metric: str | None = None
+        self.results: dict[str, Any] = {}
+
+    def to_the_end(self, context: Any) -> None:
+        """Evaluate batches of candidates; a warning where the space has fewer than are wanted."""
+        with task(context, self._search, "search", -(-self._n_trials // self._batch_size)) as inner:
+            while (left := self._n_trials - len(self.done)) and self._batch(min(self._batch_size, left), inner):
+                pass
+        if left:
+            size = len({one.trial.point for one in self.done})
+            text = f"The space has {size} candidates, fewer than n_trials={self._n_trials}"
+            warnings.warn(f"{text}; all of them were evaluated", UserWarning, stacklevel=2)
+
+    def fits(self) -> list[Fit]:
+        """The fits of all candidates, those that failed too.
+
+        Raises:
+            ValueError: If no candidate has a score.
+        """
+        found = all_fits(self.done, self._num_splits, self._search.error_score)
+        if not self.optimizer.history.having("told"):
+            raise ValueError(f"A candidate must have a finite score on each split, none of {len(self.done)} has")
+        return found
+
+    def columns(self) -> dict[str, Any]:
+        """What is believed of each candidate."""
+        return columns(self.optimizer, self.done, self.metric, self._num_splits)
+
+    def _batch(self, size: int, context: Any) -> bool:
+        """Evaluate so many candidates; False where there is none left."""
+        if not (trials := asked(self.optimizer, size)):
+            return False
+        params = [self._candidates.params(trial.params) for trial in trials]
+        with task(context, self._search, "batch", size * self._num_splits, is_sequential=False) as inner:
+            for one in evaluated(lambda: self._fits(params, inner), trials, params):
+                self._tell(one)
+                self.done.append(one)
+        return True
+
+    @property
+    def _num_splits(self) -> int:
+        return self._search.n_splits_
+
+    def _fits(self, params: list[dict[str, Any]], context: Any) -> list[Fit]:
+        told_of = {} if context is None else {"callback_ctx": context}
+        self.results = self._evaluate(params, cv=self._folds, **told_of)
+        return self.results["fits"][-len(params) * self._num_splits :]
+
+    def _tell(self, one: Evaluated) -> None:
+        scores = None if one.fits is None else one.fits[0]["test_scores"]
+        if isinstance(scores, Mapping):
+            self._search._check_refit_for_multimetric(scores)
+            refit = self._search.refit
+            self.metric = refit if isinstance(refit, str) else next(iter(scores))
+        if one.num_failed(self.metric, self._num_splits):
+            self.optimizer.fail(one.trial, one.reason(self.metric))
+        else:
+            self.optimizer.tell(one.trial, one.mean(self.metric))
