@@ -7,6 +7,9 @@ from sklearn.utils.estimator_checks import check_estimator
 import robustbo as rb
 from robustbo.sklearn import RobustSearchCV
 
+# of classes that are infinite, which a check gives to see them refused
+pytestmark = pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
+
 # What scikit-learn declares of GridSearchCV and RandomizedSearchCV (sklearn/utils/_test_common/instance_generator.py)
 DECLARED = {
     "check_supervised_y_2d": "DataConversionWarning not caught",

@@ -8,9 +8,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import GroupKFold, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -252,6 +254,15 @@ def test_data_frames_groups_weights_and_copies():
     with pytest.warns(UserWarning, match="does not support sample_weight"):
         weighed = search_of(n_trials=2, scoring=lambda e, *_: e.x).fit(X, Y, sample_weight=np.ones(12))
     assert weighed.best_estimator_.weight_ == 12
+
+
+def test_metadata_are_routed():
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = make_scorer(accuracy_score).set_score_request(sample_weight=True)
+        model = LogisticRegression().set_fit_request(sample_weight=True)
+        search = search_of(model, {"C": rb.Float(0.1, 10)}, n_trials=2, cv=GroupKFold(3), scoring=scorer)
+        found = search.fit(X, Y, groups=np.arange(12) // 2, sample_weight=np.arange(12.0))
+        assert found.score(X, Y, sample_weight=1.0 * (Y == found.predict(X))) == 1
 
 
 class Recorder:
