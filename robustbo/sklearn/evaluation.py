@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.exceptions import FitFailedWarning
+from sklearn.model_selection import check_cv
 
 from robustbo.trials.history import Trial
 
@@ -18,16 +20,29 @@ ALL_FAILED = re.compile(r"All the \d+ fits failed")  # how scikit-learn ends a s
 
 
 class SameFolds:
-    """A splitter that splits once, so that all candidates of a search are compared on the same folds."""
+    """A splitter that splits once, so that all candidates of a search are compared on the same folds.
 
-    def __init__(self, splitter: Any) -> None:
-        self._splitter = splitter
-        self._folds: list[Any] | None = None
+    Args:
+        search: The search whose splitter it is. From scikit-learn 1.9 on it has it ready; before, ``cv`` says which.
+
+    Attributes:
+        count: How many splits there are; 0 before the first call.
+    """
+
+    def __init__(self, search: Any) -> None:
+        self._search = search
+        self._folds: list[Any] = []
+
+    @property
+    def count(self) -> int:
+        return len(self._folds)
 
     def split(self, X: Any, y: Any = None, **params: Any) -> list[Any]:
         """The splits of the first call."""
-        if self._folds is None:
-            self._folds = list(self._splitter.split(X, y, **params))
+        if not self._folds:
+            given = getattr(self._search, "_checked_cv_orig", self._search.cv)
+            splitter = check_cv(given, y, classifier=is_classifier(self._search.estimator))
+            self._folds = list(splitter.split(X, y, **params))
         return self._folds
 
 

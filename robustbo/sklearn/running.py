@@ -36,7 +36,7 @@ class Running:
         self._search, self._evaluate = search, evaluate
         self._n_trials = whole("n_trials", search.n_trials, 1)
         self._batch_size = whole("batch_size", search.batch_size, 1)
-        self._folds = SameFolds(search._checked_cv_orig)
+        self._folds = SameFolds(search)
         self._candidates = Candidates.of(search.space)
         self.optimizer = Optimizer(
             self._candidates.space,
@@ -63,40 +63,42 @@ class Running:
             text = f"The space has {size} candidates, fewer than n_trials={self._n_trials}"
             warnings.warn(f"{text}; all of them were evaluated", UserWarning, stacklevel=2)
 
+    @property
+    def num_splits(self) -> int:
+        """How many splits there are, once candidates have been evaluated."""
+        return self._folds.count
+
     def fits(self) -> list[Fit]:
         """The fits of all candidates, those that failed too.
 
         Raises:
             ValueError: If no candidate has a score.
         """
-        found = all_fits(self.done, self._num_splits, self._search.error_score)
+        found = all_fits(self.done, self.num_splits, self._search.error_score)
         if not self.optimizer.history.having("told"):
             raise ValueError(f"A candidate must have a finite score on each split, none of {len(self.done)} has")
         return found
 
     def columns(self) -> dict[str, Any]:
         """What is believed of each candidate."""
-        return columns(self.optimizer, self.done, self.metric, self._num_splits)
+        return columns(self.optimizer, self.done, self.metric, self.num_splits)
 
     def _batch(self, size: int, context: Any) -> bool:
         """Evaluate so many candidates; False where there is none left."""
         if not (trials := asked(self.optimizer, size)):
             return False
         params = [self._candidates.params(trial.params) for trial in trials]
-        with task(context, self._search, "batch", size * self._num_splits, is_sequential=False) as inner:
+        num_fits = 0 if context is None else size * self._search.n_splits_
+        with task(context, self._search, "batch", num_fits, is_sequential=False) as inner:
             for one in evaluated(lambda: self._fits(params, inner), trials, params):
                 self._tell(one)
                 self.done.append(one)
         return True
 
-    @property
-    def _num_splits(self) -> int:
-        return self._search.n_splits_
-
     def _fits(self, params: list[dict[str, Any]], context: Any) -> list[Fit]:
         told_of = {} if context is None else {"callback_ctx": context}
         self.results = self._evaluate(params, cv=self._folds, **told_of)
-        return self.results["fits"][-len(params) * self._num_splits :]
+        return self.results["fits"][-len(params) * self.num_splits :]
 
     def _tell(self, one: Evaluated) -> None:
         scores = None if one.fits is None else one.fits[0]["test_scores"]
@@ -104,7 +106,7 @@ class Running:
             self._search._check_refit_for_multimetric(scores)
             refit = self._search.refit
             self.metric = refit if isinstance(refit, str) else next(iter(scores))
-        if one.num_failed(self.metric, self._num_splits):
+        if one.num_failed(self.metric, self.num_splits):
             self.optimizer.fail(one.trial, one.reason(self.metric))
         else:
             self.optimizer.tell(one.trial, one.mean(self.metric))

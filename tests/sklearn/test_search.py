@@ -262,7 +262,7 @@ def test_metadata_are_routed():
         model = LogisticRegression().set_fit_request(sample_weight=True)
         search = search_of(model, {"C": rb.Float(0.1, 10)}, n_trials=2, cv=GroupKFold(3), scoring=scorer)
         found = search.fit(X, Y, groups=np.arange(12) // 2, sample_weight=np.arange(12.0))
-        assert found.score(X, Y, sample_weight=1.0 * (Y == found.predict(X))) == 1
+        assert found.score(X, Y, sample_weight=1.0 * (found.predict(X) == Y)) == 1
 
 
 class Recorder:
