@@ -236,7 +236,14 @@ def test_problems_are_never_imported():
 
 
 # Packages of other people, and the only folder that imports each. Competitors are imported where they are run as well.
-FOREIGN = {"ax": "ax", "optuna": "optuna", "gest_api": "gest", "bofire": "bofire", "sklearn": "sklearn"}
+FOREIGN = {
+    "ax": "ax",
+    "optuna": "optuna",
+    "plotly": "optuna",
+    "gest_api": "gest",
+    "bofire": "bofire",
+    "sklearn": "sklearn",
+}
 COMPETITORS = {"replay/cells/ax.py", "replay/cells/optuna.py"}
 
 

@@ -1,0 +1,115 @@
+"""What is believed today of each value of a study, and how the best of those believed has grown: by one fit."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from optuna.study import Study
+from optuna.trial import FrozenTrial, TrialState
+
+from robustbo.determinism.surroundings import pinned
+from robustbo.errors import FitError
+from robustbo.loop.fit import Fitted
+from robustbo.loop.judge import Outlier, judge
+from robustbo.loop.ladder import climb, finite
+from robustbo.loop.observations import observations
+from robustbo.optuna.study import Seen, seen
+from robustbo.trials.history import Trial
+from robustbo.trials.settings import Settings
+
+Fate = Literal["believed", "wrong", "excluded", "infeasible", "not judged"]
+
+
+@dataclass(frozen=True)
+class Valued:
+    """A trial that has a value, and what is believed of that.
+
+    Attributes:
+        number: Of the trial.
+        value: As it was measured, or amended.
+        fate: "believed"; "wrong" where it looks so; "excluded" by the user; "infeasible" where it breaks a constraint;
+            "not judged" where the trial is no point of the space, or there is none (no parameter that all trials have).
+        word: The surrogate's on it; None where it was not asked.
+    """
+
+    number: int
+    value: float
+    fate: Fate
+    word: Outlier | None = None
+
+
+@dataclass(frozen=True)
+class Believed:
+    """A study's values by number of trial, and the best so far.
+
+    Attributes:
+        values: Of all trials that have one.
+        best: By each of them: the posterior mean at the best point measured until then, as it is believed today; NaN
+            before there is one. It ends at the mean of `robustbo.optuna.best`.
+    """
+
+    values: tuple[Valued, ...]
+    best: tuple[float, ...]
+
+
+def believed(study: Study) -> Believed:
+    """What is believed of a study, by the surrogate of its sampler.
+
+    Raises:
+        ValueError: If it has several objectives.
+        FitError: If no surrogate can be fitted.
+    """
+    try:
+        look = seen(study)
+    except ValueError:  # no parameter that all trials have, and nothing to judge by
+        if len(study.directions) > 1:
+            raise
+        plain = [value for trial in study.get_trials(deepcopy=False) if (value := _plain(trial, None)) is not None]
+        return Believed(tuple(plain), (math.nan,) * len(plain))
+    words, means = _judged(look)
+    numbers = dict(zip(look.gathered.numbers, look.gathered.history, strict=True))
+    values, best = list[Valued](), list[float]()
+    so_far, sign = math.nan, look.settings.sign
+    for trial in study.get_trials(deepcopy=False):
+        ours = numbers.get(trial.number)
+        if ours is not None and ours.number in words:
+            word, mean = words[ours.number], means[ours.number]
+            values.append(Valued(trial.number, word.value, "wrong" if word.flagged else "believed", word))
+            if not word.flagged and not sign * mean <= sign * so_far:
+                so_far = mean
+        elif (plain := _plain(trial, ours)) is not None:
+            values.append(plain)
+        else:
+            continue
+        best.append(so_far)
+    return Believed(tuple(values), tuple(best))
+
+
+def _plain(trial: FrozenTrial, ours: Trial | None) -> Valued | None:
+    """A value that no surrogate was asked about."""
+    if trial.state != TrialState.COMPLETE or not math.isfinite(trial.value):
+        return None
+    if ours is not None and ours.state == "excluded":
+        return Valued(trial.number, ours.measured, "excluded")
+    is_broken = any(not value <= 0 for value in trial.constraints.values())
+    return Valued(trial.number, trial.value, "infeasible" if is_broken else "not judged")
+
+
+@pinned
+def _judged(found: Seen) -> tuple[dict[int, Outlier], dict[int, float]]:
+    """The surrogate's word on each told trial, and the posterior mean at its point."""
+    settings, history = found.settings, found.gathered.history
+    data = observations(settings, history)
+    if not data.told:
+        return {}, {}
+
+    def of_rung(_: Settings, fitted: Fitted) -> tuple[dict[int, Outlier], dict[int, float]]:
+        words = {word.trial.number: word for word in judge(data, fitted, is_weighed=True)}
+        means = fitted.predict(fitted.encoded(data.rows_of(list(words))))[0]
+        finite(*means)
+        return words, dict(zip(words, means, strict=True))
+
+    made, why = climb(settings, data, of_rung, found.fits, is_judging=True)
+    if made is None:
+        raise FitError(f"no surrogate could judge these values {why}")
+    return made
