@@ -64,7 +64,7 @@ def believed(study: Study) -> Believed:
     except ValueError:  # no parameter that all trials have, and nothing to judge by
         if len(study.directions) > 1:
             raise
-        plain = [value for trial in study.get_trials(deepcopy=False) if (value := _plain(trial, None)) is not None]
+        plain = [v for trial in study.get_trials(deepcopy=False) if (v := _plain(trial, None)) is not None]
         return Believed(tuple(plain), (math.nan,) * len(plain))
     words, means = _judged(look)
     numbers = dict(zip(look.gathered.numbers, look.gathered.history, strict=True))
@@ -77,8 +77,8 @@ def believed(study: Study) -> Believed:
             values.append(Valued(trial.number, word.value, "wrong" if word.flagged else "believed", word))
             if not word.flagged and not sign * mean <= sign * so_far:
                 so_far = mean
-        elif (plain := _plain(trial, ours)) is not None:
-            values.append(plain)
+        elif (other := _plain(trial, ours)) is not None:
+            values.append(other)
         else:
             continue
         best.append(so_far)

@@ -1,0 +1,4 @@
+from robustbo.optuna import RobustSampler
+
+
+__all__ = ["RobustSampler"]
