@@ -5,7 +5,6 @@ import re
 import runpy
 from pathlib import Path
 
-import optuna
 import optunahub
 import pytest
 import yaml
@@ -61,14 +60,6 @@ def test_it_loads_as_the_hub_loads_it():
     assert module.RobustSampler is RobustSampler
 
 
-@pytest.fixture
-def _is_quiet():
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    yield
-    optuna.logging.set_verbosity(optuna.logging.INFO)
-
-
-@pytest.mark.usefixtures("_is_quiet")
 def test_the_example_runs(monkeypatch, capsys):
     monkeypatch.chdir(REGISTRY)
     names = runpy.run_path(str(FOLDER / "example.py"))
@@ -78,7 +69,6 @@ def test_the_example_runs(monkeypatch, capsys):
     assert "What looks wrong: [12, 7]" in out or "What looks wrong: [7, 12]" in out
 
 
-@pytest.mark.usefixtures("_is_quiet")
 def test_the_example_of_the_page_runs(page, monkeypatch, capsys):
     def load_module(package):
         return optunahub.load_local_module(package, registry_root=str(REGISTRY / "package"))

@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import optuna
 import pytest
 
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
@@ -14,13 +13,10 @@ PAGE = (DOCS / "howto" / "optuna.md").read_text(encoding="utf-8")
 def test_the_page_runs_and_prints_what_it_says(tmp_path, monkeypatch, capsys):
     (tmp_path / "docs").symlink_to(DOCS)
     monkeypatch.chdir(tmp_path)
-    verbosity, names = optuna.logging.get_verbosity(), {}
-    try:
-        for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
-            exec(block, names)
-            assert capsys.readouterr().out.splitlines() == re.findall(r"^# (.*)$", block, re.MULTILINE)
-    finally:
-        optuna.logging.set_verbosity(verbosity)
+    names = {}
+    for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
+        exec(block, names)
+        assert capsys.readouterr().out.splitlines() == re.findall(r"^# (.*)$", block, re.MULTILINE)
     assert {"history.html", "outliers.html", "study.db"} <= {path.name for path in tmp_path.iterdir()}
 
 
