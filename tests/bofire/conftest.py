@@ -1,7 +1,5 @@
 """Experiments in BoFire's form: Branin with three wrong values, and a mixed space with two."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,12 +12,6 @@ from bofire.data_models.features.api import (
     DiscreteInput,
 )
 from bofire.data_models.objectives.api import MaximizeObjective, MinimizeObjective
-
-with warnings.catch_warnings():  # BoFire names what it does without; it and shap do things in a way of old
-    warnings.filterwarnings("ignore", message=".* not installed", category=ImportWarning)
-    warnings.filterwarnings("ignore", message="Support for class-based `config` is deprecated")
-    warnings.filterwarnings("ignore", message="The set_(bad|over|under) function will be deprecated")
-    import bofire.strategies.api  # noqa: F401
 
 WRONG = {4: 1e5, 11: -1e3, 20: 300.0}  # what is added, by the index of the experiment
 
