@@ -1,8 +1,10 @@
 """Inside Optuna: a sampler that believes no single value, and its word on what a study has measured.
 
-study = optuna.create_study(sampler=RobustSampler(seed=0))
-study.optimize(objective, n_trials=50)
-best(study), outliers(study)
+    study = optuna.create_study(sampler=RobustSampler(seed=0))
+    study.optimize(objective, n_trials=50)
+    best(study), outliers(study)
+
+`best`, `outliers` and the others take a study of any sampler's.
 """
 
 from robustbo.optuna.notes import SD
