@@ -1,7 +1,9 @@
 import optuna
 import pandas as pd
+import pytest
 
 
+@pytest.mark.filterwarnings("ignore:Argument ``deterministic_objective`` is an experimental feature")
 def test_a_study_with_a_wrong_value_is_scored_by_the_truth(load, tmp_path, monkeypatch):
     loop = load("optuna_loop")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
