@@ -45,9 +45,7 @@ DRAWS = (
 
 
 def threads():
-    several = [
-        each for each in threadpool_info() if each.get("threading_layer") != "disabled"
-    ]  # these have one
+    several = [each for each in threadpool_info() if each.get("threading_layer") != "disabled"]  # these have one
     libraries = [each["num_threads"] for each in several if each["user_api"] == "blas"]
     assert libraries
     return {torch.get_num_threads(), *libraries}
