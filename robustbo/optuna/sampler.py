@@ -189,9 +189,9 @@ class RobustSampler(BaseSampler):
             ValueError: If the study has several objectives.
         """
         self._raise_error_if_multi_objective(study)
-        if (first := notes.read(trial).get("repeats")) is not None:
-            again = study.get_trials(deepcopy=False)[first]
-            if again.distributions.get(param_name) == param_distribution:
+        first = notes.read(trial).get("repeats")
+        for again in () if first is None else study.get_trials(deepcopy=False):
+            if again.number == first and again.distributions.get(param_name) == param_distribution:
                 return again.params[param_name]
         self._warn(study, param_name)
         sampler = self._independent

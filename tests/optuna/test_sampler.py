@@ -228,6 +228,17 @@ def test_a_repeat_has_the_parameters_too_that_are_drawn_at_random():
     assert any(notes.read(t).get("repeats") == 7 for t in study.trials)
 
 
+def test_what_is_repeated_is_found_by_its_number_where_some_trials_are_seen_only(monkeypatch):
+    """As within a bracket of Hyperband's."""
+    study = study_of()
+    study.optimize(bowl, n_trials=6)
+    number = study.ask().number
+    study._storage.set_trial_system_attr(study.trials[number]._trial_id, f"{notes.NOTE}0", '1:{"repeats": 5}')
+    trial, some = study.trials[number], study.trials[4:]
+    monkeypatch.setattr(study, "get_trials", lambda **_: some)
+    assert study.sampler.sample_independent(study, trial, "x", SPACE["x"]) == some[1].params["x"]
+
+
 def test_a_parameter_that_is_drawn_at_random_is_said_once(caplog):
     study = study_of()
 
