@@ -151,7 +151,7 @@ def test_several_runs_are_checked_before_any_begins_and_give_one_table(cli, tmp_
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_interrupting_says_how_to_go_on(tmp_path, jobs):
-    (tmp_path / "small.toml").write_text(SPEC.replace("trials = 6", "trials = 60"))
+    (tmp_path / "small.toml").write_text(SPEC.replace("trials = 6", "trials = 600"))
     command = [sys.executable, "-m", "robustbo.cli", "replay", "small.toml", "--jobs", jobs, "--out", "out"]
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background processes ignore Ctrl-C
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
