@@ -14,6 +14,10 @@ def test_the_page_runs_and_prints_what_it_says(capsys):
         assert not said or printed == said
 
 
+def test_nothing_is_left_to_be_filled_in():
+    assert "REPLACE" not in PAGE
+
+
 def test_the_page_names_every_column():
     columns = {
         *("is_failed", "n_failed_splits", "failure_looks_like", "is_outlier", "expected_test_score", "repeats"),
