@@ -18,12 +18,14 @@ from typing import Any
 from optuna.distributions import BaseDistribution
 from optuna.trial import FrozenTrial, TrialState
 
+from robustbo.errors import NumericsWarning, warn
 from robustbo.optuna import notes
 from robustbo.optuna.conditions import conditions
 from robustbo.optuna.distributions import ours, parameter
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.space import Space
 from robustbo.trials.history import History, Trial
+from robustbo.validation import noise_sd
 
 Said = Mapping[int, Mapping[str, Any]]  # what the user says of trials, by number
 Content = dict[str, Any]  # of a trial of ours
@@ -126,6 +128,15 @@ def _params(made: Gathered, trial: FrozenTrial, note: notes.Note) -> dict[str, V
         return None
 
 
+def _noise(trial: FrozenTrial) -> float | None:
+    """What the user says of a value's noise; unknown, with a warning, where that cannot be: it ends no study."""
+    try:
+        return noise_sd(trial.user_attrs.get(notes.SD))
+    except (TypeError, ValueError) as error:
+        warn(f"trial {trial.number}: its attribute {notes.SD!r} is passed over: {error}", NumericsWarning)
+        return None
+
+
 def _content(trial: FrozenTrial, said: Mapping[str, Any], considers_pruned: bool) -> Content | None:
     """State, value and reason of a trial."""
     state = trial.state
@@ -138,6 +149,6 @@ def _content(trial: FrozenTrial, said: Mapping[str, Any], considers_pruned: bool
     if value is None or not math.isfinite(value):
         return {"state": "failed", "reason": "pruned" if state == TrialState.PRUNED else "failed"}
     is_left_out = state == TrialState.PRUNED and not considers_pruned and amended is None
-    sd = said.get("sd") if amended is not None else trial.user_attrs.get(notes.SD)
+    sd = said.get("sd") if amended is not None else _noise(trial)
     told = "excluded" if said.get("is_excluded", is_left_out) else "told"
     return {"state": told, "value": float(value), "sd": sd, "is_vouched": "is_excluded" in said or amended is not None}

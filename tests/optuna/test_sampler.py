@@ -7,6 +7,7 @@ import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution
 from optuna.trial import TrialState
 
+from robustbo.errors import NumericsWarning
 from robustbo.optuna import SD, RobustSampler, best, failures, notes, outliers
 from robustbo.optuna.study import seen
 
@@ -182,6 +183,19 @@ def test_noise_that_is_told():
     study.sampler = RobustSampler(seed=0, deterministic_objective=True)
     study.optimize(bowl, n_trials=1)
     assert [t.sd for t in history(study)] == [0.1, 0.1, 0.0]
+
+
+@pytest.mark.parametrize("sd", ["a", [1], float("nan"), -1, True, float("inf")])
+def test_noise_that_cannot_be_is_passed_over_and_ends_nothing(sd):
+    study = study_of()
+
+    def noisy(trial):
+        trial.set_user_attr(SD, sd)
+        return bowl(trial)
+
+    with pytest.warns(NumericsWarning, match=r"trial 0: its attribute 'robustbo:sd' is passed over: sd must"):
+        study.optimize(noisy, n_trials=2)
+        assert [t.sd for t in history(study)] == [None, None]
 
 
 def test_the_rest_is_chosen_given_what_is_enqueued():
