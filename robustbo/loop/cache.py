@@ -4,9 +4,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
-from robustbo.loop.warm_start import COLD_EVERY
-
 T = TypeVar("T")
+
+FITS = 4  # of hundreds of observations, each takes megabytes
+SMALL = 32  # what is small is kept longer: where searches begin, and where trials fail
 
 
 class FitCache:
@@ -16,35 +17,43 @@ class FitCache:
     fits wait for each other (`determinism.surroundings.pinned`). A copy, or one that was pickled, is empty.
 
     Args:
-        size: How many are kept. Unless given, as many as there are between two that begin from nothing, of two kinds:
-            the surrogate, and where trials fail.
+        size: How many fits are kept.
+        small: How many of what is small.
 
     Attributes:
-        misses: How many were made.
+        misses: How many of both were made.
     """
 
-    def __init__(self, size: int = 2 * (COLD_EVERY + 1)) -> None:
-        self._size = size
-        self._kept: OrderedDict[Hashable, Any] = OrderedDict()
+    def __init__(self, size: int = FITS, small: int = SMALL) -> None:
+        self._sizes = size, small
+        self._fits, self._small = OrderedDict[Hashable, Any](), OrderedDict[Hashable, Any]()
         self.misses = 0
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._fits)
 
-    def __reduce__(self) -> tuple[type["FitCache"], tuple[int]]:
-        return FitCache, (self._size,)
+    def __reduce__(self) -> tuple[type["FitCache"], tuple[int, int]]:
+        return FitCache, self._sizes
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What is kept under a key, or else is made; an error in that is nobody's to keep."""
-        if key in self._kept:
-            self._kept.move_to_end(key)
+        """The fit that is kept under a key, or else is made; an error in that is nobody's to keep."""
+        return self._get(self._fits, self._sizes[0], key, make)
+
+    def get_small(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The same of something small."""
+        return self._get(self._small, self._sizes[1], key, make)
+
+    def _get(self, kept: OrderedDict[Hashable, Any], size: int, key: Hashable, make: Callable[[], T]) -> T:
+        if key in kept:
+            kept.move_to_end(key)
         else:
             self.misses += 1
-            self._kept[key] = make()
-            while len(self._kept) > self._size:
-                self._kept.popitem(last=False)
-        return self._kept[key]
+            kept[key] = make()
+            while len(kept) > size:
+                kept.popitem(last=False)
+        return kept[key]
 
     def clear(self) -> None:
         """Forget all."""
-        self._kept.clear()
+        self._fits.clear()
+        self._small.clear()

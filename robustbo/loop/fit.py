@@ -28,7 +28,7 @@ from robustbo.loop.cache import FitCache
 from robustbo.loop.evidence import Expectation, is_credible
 from robustbo.loop.observations import Data, Observations, Row, observations
 from robustbo.loop.quarantine import quarantine
-from robustbo.loop.warm_start import warm_start
+from robustbo.loop.warm_start import Beginning, warm_start
 from robustbo.searchspace.encoding import encode
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.common import contract
@@ -91,14 +91,17 @@ class Fitted:
         """
         with self.apart(0), contract.quiet(), torch.no_grad():
             model = self.model if is_averaged else alone(self.model)
-            posterior = model.posterior(X, observation_noise=is_noisy)
-            return self.in_units(posterior.mean.squeeze(-1), posterior.variance.squeeze(-1).sqrt())
+            return self.in_units(*contract.marginals(model, X, is_noisy))
 
     def at_points(self, *, is_averaged: bool = True) -> dict[Row, tuple[float, float]]:
         """Posterior mean and standard deviation of the objective at each point it was fitted to, by unit-cube row."""
-        rows = list(dict.fromkeys(self.observations.X))
-        means, sds = self.predict(self.encoded(rows), is_averaged=is_averaged)
-        return dict(zip(rows, zip(means, sds, strict=True), strict=True))
+        with self.apart(0), contract.quiet(), torch.no_grad():
+            model = self.model if is_averaged else alone(self.model)
+            means, sds = self.in_units(*contract.at_inputs(model, self.X))
+        found: dict[Row, tuple[float, float]] = {}
+        for row, *of_point in zip(self.observations.X, means, sds, strict=True):
+            found.setdefault(row, (of_point[0], of_point[1]))
+        return found
 
     def expect(self, rows: Sequence[Row]) -> list[Expectation]:
         """What it expects to be told at each unit-cube row, and the standard deviation of that, noise included."""
@@ -152,14 +155,31 @@ def _capabilities(settings: Settings) -> Capabilities:
 
 
 def _fit(settings: Settings, told: Observations, fits: FitCache) -> Fitted:
+    fitted = _made(settings, told, fits)
+    if _capabilities(settings).continues:
+        _end(settings, told, fits)  # which is kept longer
+    return fitted
+
+
+def _made(settings: Settings, told: Observations, fits: FitCache) -> Fitted:
     return fits.get((settings, told), partial(_fitted, settings, told, fits))
+
+
+def _end(settings: Settings, told: Observations, fits: FitCache) -> Beginning:
+    """Where the fit ended, for a fit to more."""
+
+    def make() -> Beginning:
+        fitted = _made(settings, told, fits)
+        return Beginning(fitted.center, fitted.scale, contract.beginning(fitted.model))
+
+    return fits.get_small((settings, told), make)
 
 
 def _fitted(settings: Settings, told: Observations, fits: FitCache) -> Fitted:
     center, scale = _center_and_scale(told.values)
     before = None
     if _capabilities(settings).continues:
-        before = warm_start(len(told.values), scale, lambda count: _fit(settings, told.first(count), fits))
+        before = warm_start(len(told.values), scale, lambda count: _end(settings, told.first(count), fits))
     started = time.perf_counter()
     if before is not None:
         center, scale = before.center, before.scale
@@ -178,7 +198,7 @@ def _fitted(settings: Settings, told: Observations, fits: FitCache) -> Fitted:
             )
         except InputDataError as error:
             raise FitError(f"{settings.surrogate} cannot take these values; exclude the wildest: {error}") from error
-        contract.fit(model, None if before is None else before.model)
+        contract.fit(model, None if before is None else before.state)
     return Fitted(model, X, told, settings.space, settings.sign, center, scale, time.perf_counter() - started)
 
 

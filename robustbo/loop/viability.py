@@ -20,7 +20,7 @@ from torch import Tensor
 from robustbo import seeds
 from robustbo.loop.cache import FitCache
 from robustbo.loop.observations import Data, Row
-from robustbo.loop.warm_start import COLD_EVERY
+from robustbo.loop.warm_start import predecessor
 from robustbo.numerics.failures.likelihood import Outcomes
 from robustbo.numerics.failures.map_fit import Model, search
 from robustbo.numerics.failures.predictive import Predictor, predictor
@@ -80,11 +80,12 @@ def _fitted_to(space: Space, ended: tuple[tuple[int, Row, bool, bool], ...], see
 
     def fit() -> Viability:
         numbers, rows, is_ok, is_sure = zip(*ended, strict=True)
-        is_cold = len(ended) <= COLD_EVERY or len(ended) % COLD_EVERY == 0 or all(is_ok[:-1])
-        before = None if is_cold else _fitted_to(space, ended[:-1], seed, fits).predictor.x
+        count = predecessor(len(ended))
+        is_cold = count is None or all(is_ok[:count])
+        before = None if is_cold else _fitted_to(space, ended[:count], seed, fits).predictor.x
         return Viability(space, numbers, fitted(inputs(space, rows), is_ok, is_sure, seed, before))
 
-    return fits.get(("viability", space, ended, seed), fit)
+    return fits.get_small(("viability", space, ended, seed), fit)
 
 
 def fitted(

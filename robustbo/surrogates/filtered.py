@@ -151,10 +151,16 @@ class FilteredGP(MapGP):
         self._told = X, Y, Yvar, deepcopy(input_transform)
         self._last = last_diagnosis(len(X), self.options.start, self.options.every, self.options.between)
 
-    def continue_from(self, before: MapGP) -> None:
-        """Keep the verdict of a model fitted to all but the last observation, where no diagnosis is due since."""
-        if isinstance(before, FilteredGP) and before._last == self._last:
-            self.verdict = before.verdict
+    @property
+    def beginning(self) -> tuple[int | None, Verdict | None]:
+        """Of how many observations the diagnosis is that holds, and its verdict."""
+        return self._last, self.verdict
+
+    def continue_from(self, before: tuple[int | None, Verdict | None]) -> None:
+        """Keep the verdict of a model fitted to the first of these observations, where no diagnosis is due since."""
+        last, verdict = before
+        if last == self._last:
+            self.verdict = verdict
 
     def search(self, model: Model) -> Fit:
         """The plain GP's hyperparameters on what is left, and variances beside which the others tell nothing."""

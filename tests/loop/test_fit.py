@@ -7,7 +7,7 @@ from robustbo.loop.decide import step
 from robustbo.loop.fit import fit
 from robustbo.loop.incumbent import incumbent
 from robustbo.loop.outliers import outliers
-from robustbo.loop.warm_start import COLD_EVERY
+from robustbo.loop.warm_start import STEP
 from robustbo.numerics.gp.map_fit import climb
 from robustbo.numerics.pursuit import support_fit
 from robustbo.searchspace.parameters import Float
@@ -68,13 +68,13 @@ def test_a_warm_search_is_shorter_and_ends_as_high(monkeypatch):
 
     monkeypatch.setattr(support_fit, "climb", counted)
     fits = FitCache()
-    fitted(COLD_EVERY + 4, wrong=(3, 12), fits=fits)
+    fitted(STEP + 4, wrong=(3, 12), fits=fits)
     evaluations.clear()
-    warm = fitted(COLD_EVERY + 5, wrong=(3, 12), fits=fits).model
+    warm = fitted(STEP + 5, wrong=(3, 12), fits=fits).model
     effort = sum(evaluations)
-    monkeypatch.setattr("robustbo.loop.warm_start.COLD_EVERY", 1)
+    monkeypatch.setattr("robustbo.loop.warm_start.STEP", 1)
     evaluations.clear()
-    cold = fitted(COLD_EVERY + 5, wrong=(3, 12)).model
+    cold = fitted(STEP + 5, wrong=(3, 12)).model
     assert effort < sum(evaluations)
     assert warm.found.F >= cold.found.F - 0.1
     assert warm.support == cold.support

@@ -62,8 +62,13 @@ def errors(model: Model, theta: Tensor, rho: Tensor) -> tuple[Tensor, Tensor]:
 
 def errors_at(model: Model, value: Value, rho: Tensor) -> tuple[Tensor, Tensor]:
     """The same, where the log posterior density has been evaluated."""
+    e, v = left_out(model, value, rho)
+    return e if model.cleared is None else e.masked_fill(model.cleared, 0.0), v
+
+
+def left_out(model: Model, value: Value, rho: Tensor) -> tuple[Tensor, Tensor]:
+    """The same, whether observations are cleared or not."""
     r = model.y - value.evidence.m
     P = value.evidence.P if value.evidence.converged else None
-    left_out = leave_one_out(r, value.covariance.K + torch.diag(value.s2), rho, P)
-    e = r - left_out.mean
-    return e if model.cleared is None else e.masked_fill(model.cleared, 0.0), left_out.variance
+    found = leave_one_out(r, value.covariance.K + torch.diag(value.s2), rho, P)
+    return r - found.mean, found.variance

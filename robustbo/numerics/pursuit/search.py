@@ -14,7 +14,7 @@ from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.pursuit import walk
 from robustbo.numerics.pursuit.averaging import REACH
 from robustbo.numerics.pursuit.penalty import Penalty
-from robustbo.numerics.pursuit.support_fit import Level, Refit, empty, extended, refit, suspicious
+from robustbo.numerics.pursuit.support_fit import FIRST, Level, Refit, empty, extended, refit, suspicious
 
 START_FTOL, WALK_FTOL, FINAL_FTOL = 1e-4, 1e-5, 1e-9  # relative tolerances of the beginning, the way and the end
 NEIGHBOURS = 1  # levels on either side of a plausible one that a warm pursuit visits
@@ -29,6 +29,7 @@ class Plan(NamedTuple):
         is_backward: Whether the first walk goes from the largest size to the smallest.
         sweeps: Walks through the sizes, every second one in the other direction; more find higher maxima.
         parameterization: Of the added variances, a name of `map_fit.PARAMETERIZATIONS`.
+        known: A known size of the support, or None.
     """
 
     sizes: Sequence[int]
@@ -36,6 +37,7 @@ class Plan(NamedTuple):
     is_backward: bool = True
     sweeps: int = 3
     parameterization: str = "log"
+    known: int | None = None
 
     def refit(self, model: Model, ftol: float) -> Refit:
         """The climb to the level of another support."""
@@ -59,7 +61,7 @@ def cold(model: Model, plan: Plan) -> list[Level]:
     return levels
 
 
-def warm(model: Model, plan: Plan, before: Sequence[Level], chosen: int) -> list[Level]:
+def warm(model: Model, plan: Plan, before: Sequence[Level], chosen: int, places: slice = FIRST) -> list[Level]:
     """The levels that an earlier pursuit of fewer observations makes worth a visit, swept both ways, by rising size.
 
     Args:
@@ -67,9 +69,11 @@ def warm(model: Model, plan: Plan, before: Sequence[Level], chosen: int) -> list
         plan: Of its sizes, those that are worth it are visited.
         before: The levels of the earlier pursuit.
         chosen: The size that it chose, or a known one.
+        places: Of its observations among all.
     """
+    before = [extended(model, level, places) for level in before]
     sizes, climb = worth_a_visit(plan, before, chosen), plan.refit(model, WALK_FTOL)
-    levels = walk.resume([extended(model, level) for level in before], sizes, climb)
+    levels = walk.resume(before, sizes, climb)
     levels = walk.sweep(levels[::-1], sizes[::-1], climb)[::-1]
     return walk.sweep(levels, sizes, climb)
 

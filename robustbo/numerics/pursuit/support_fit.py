@@ -17,11 +17,13 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from robustbo.numerics.gp.known import Known
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit, climb, maximize_alone
 from robustbo.numerics.gp.outlier_gain import errors, errors_at, gain, optimal_variance
 
 SCREEN_SHARE = 100
+FIRST = slice(None)  # places of as many observations as there are, from the first on
 SUSPICION = 100.0  # added variance of everybody at the beginning, in units of the outcomes' variance
 
 
@@ -33,12 +35,14 @@ class Level(NamedTuple):
         fit: Hyperparameters and variances found for it.
         e: ``n`` leave-one-out errors there.
         v: ``n`` leave-one-out variances there.
+        known: All that is known there, where that is at hand.
     """
 
     support: tuple[int, ...]
     fit: Fit
     e: Tensor
     v: Tensor
+    known: Known | None = None
 
     @property
     def gains(self) -> list[float]:
@@ -81,10 +85,18 @@ def _suspected(model: Model, group: Collection[int]) -> Tensor:
     return rho if model.cleared is None else rho.masked_fill(model.cleared, 0.0)
 
 
-def extended(model: Model, level: Level) -> Level:
-    """A level of the first observations as one of all of them: those that came later have no variance of their own."""
-    rho = torch.cat([level.fit.rho, level.fit.rho.new_zeros(len(model.y) - len(level.fit.rho))])
-    return Level(level.support, level.fit._replace(rho=rho), *errors(model, level.fit.theta, rho))
+def placed(y: Tensor, fit: Fit, places: slice = FIRST) -> Fit:
+    """A fit to some of ``n`` observations as one to all of them: the others have no variance of their own."""
+    rho = torch.zeros_like(y)
+    rho[places][: len(fit.rho)] = fit.rho  # of the first ones, where there are more such places
+    return fit._replace(rho=rho)
+
+
+def extended(model: Model, level: Level, places: slice = FIRST) -> Level:
+    """A level of some observations as one of all of them: the others have no variance of their own."""
+    fit = placed(model.y, level.fit, places)
+    support = tuple(torch.arange(len(model.y))[places][list(level.support)].tolist())
+    return Level(support, fit, *errors(model, fit.theta, fit.rho))
 
 
 def screen(model: Model, theta: Tensor, threshold: float, begin: Collection[int] = ()) -> Level:

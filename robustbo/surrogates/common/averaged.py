@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from botorch.models.gpytorch import GPyTorchModel
@@ -11,10 +11,13 @@ from gpytorch.distributions import MultivariateNormal
 from linear_operator import to_linear_operator
 from torch import Tensor
 
+from robustbo.numerics.gp.known import at_inputs
 from robustbo.numerics.gp.log_posterior import Model, noise
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.posterior import Latent
 from robustbo.numerics.pursuit.averaging import moments
+from robustbo.surrogates.common.contract import Surrogate, outcome_transform
+from robustbo.surrogates.common.units import in_outcome_units
 
 
 class Component(NamedTuple):
@@ -39,7 +42,7 @@ def alone(model: Any) -> Any:
     It shares all else with the model, which is not changed: other threads may predict by all fits meanwhile.
     """
     components = model.components if isinstance(model, Averaged) else ()
-    if not components:
+    if len(components) < 2:
         return model
     one = copy(model)
     one._components = (components[0]._replace(weight=1.0),)
@@ -69,16 +72,17 @@ class Averaged(GPyTorchModel):
 
         def component(weight: float, fit: Fit) -> Component:
             s2 = math.nan if search.s2_known is not None else noise(search, fit.theta)[0].item()
-            return Component(weight, fit, s2, model.process(search, fit.theta, fit.rho))
+            latent = model.latent() if fit is fits[0] else model.process(search, fit.theta, fit.rho)
+            return Component(weight, fit, s2, latent)
 
         assert weights[0] > 0  # it is the likeliest
-        components = [component(weight, fit) for weight, fit in zip(weights, fits, strict=True) if weight > 0]
-        self._components = tuple(components) if len(components) > 1 else ()  # one is the model itself
+        pairs = zip(weights, fits, strict=True)
+        self._components = tuple(component(weight, fit) for weight, fit in pairs if weight > 0)
         self._components_at = model.parameters_now(), model.train_inputs[0]
 
     @property
     def components(self) -> tuple[Component, ...]:
-        """The fits that it predicts by, if they are several and hold."""
+        """The fits that it predicts by, if they hold; its own is the first."""
         if not self._components:
             return ()
         model: Any = self
@@ -101,14 +105,41 @@ class Averaged(GPyTorchModel):
         mean, covariance = moments(weights, torch.stack(means), torch.stack(covariances))
         return MultivariateNormal(mean, to_linear_operator(covariance))
 
+    def marginals(self, X: Tensor, is_noisy: bool = False) -> tuple[Tensor, Tensor]:
+        """Means and standard deviations at ``m x d`` points, of the objective or of a measurement."""
+        model, components = cast("Any", self), self.components
+        if not components:
+            return Surrogate.marginals(model, X, is_noisy)
+        X = model.transform_inputs(X)
+        w = X.new_tensor([component.weight for component in components])
+        means, variances = zip(*(component.latent.marginals(X) for component in components), strict=True)
+        s2 = self._new_noise(components) if is_noisy else 0.0
+        mu, C = moments(w, torch.stack(means).unsqueeze(-1), torch.stack(variances)[..., None, None])
+        return in_outcome_units(outcome_transform(model), mu.squeeze(-1), (C.flatten() + s2).sqrt())
+
+    def at_inputs(self, X: Tensor) -> tuple[Tensor, Tensor]:
+        """The same of the objective, at the ``n x d`` points it was fitted to."""
+        model, components = cast("Any", self), self.components
+        if len(components) != 1:
+            return self.marginals(X)
+        search = model.search_model()
+        s2, fit = noise(search, components[0].fit.theta), components[0].fit
+        mean, variance = at_inputs(model.known, model.train_targets, s2, fit.rho)
+        return in_outcome_units(outcome_transform(model), mean, variance.sqrt())
+
     def _apply_noise(self, X: Tensor, mvn: Any, observation_noise: bool | Tensor = False) -> Any:
         """As in BoTorch; the noise of a new measurement is averaged too."""
         noisy = super()._apply_noise(X, mvn, observation_noise)
         components = self.components if observation_noise is True else ()
-        s2 = math.fsum(component.weight * component.s2 for component in components)
-        if not components or math.isnan(s2):
+        if not components or math.isnan(components[0].s2):
             return noisy
-        return noisy.add_jitter(s2 - self.likelihood.noise.item())
+        return noisy.add_jitter(self._new_noise(components) - self.likelihood.noise.item())
+
+    def _new_noise(self, components: Sequence[Component]) -> float:
+        """The noise variance of a new measurement: the mean of those that are known, or of the fits'."""
+        if math.isnan(components[0].s2):
+            return float(self.likelihood.noise.mean())
+        return math.fsum(component.weight * component.s2 for component in components)
 
     def set_train_data(self, inputs: Any = None, targets: Tensor | None = None, strict: bool = True) -> None:
         """Take other data; inputs alone are another view of the same, as BoTorch transforms them and back."""

@@ -1,7 +1,7 @@
 """What every surrogate is: a BoTorch model, fitted through `fit_gpytorch_mll`, that knows about its observations.
 
 Model classes take BoTorch's arguments, whose names Ax reads in the signature, and options of their own by keyword.
-Whoever wants to know something of a model asks here: ours answer for themselves, `Surrogate` for any other of BoTorch.
+Whoever asks something of a model asks here: ours answer for themselves, `Surrogate` for any other of BoTorch.
 """
 
 import inspect
@@ -91,6 +91,15 @@ class Surrogate(GPyTorchModel):
         model: Any = self
         return diagnose_by_leave_one_out(model, torch.zeros_like(model.train_targets))
 
+    def marginals(self, X: Tensor, is_noisy: bool = False) -> tuple[Tensor, Tensor]:
+        """See `marginals`."""
+        posterior = self.posterior(X, observation_noise=is_noisy)
+        return posterior.mean.squeeze(-1), posterior.variance.squeeze(-1).sqrt()
+
+    def at_inputs(self, X: Tensor) -> tuple[Tensor, Tensor]:
+        """See `at_inputs`."""
+        return self.marginals(X)
+
     def probability_right(self) -> Tensor | None:
         """``n`` probabilities that an observation is right, where it has them."""
         return None
@@ -154,13 +163,18 @@ def degrees_of_freedom(posterior: Posterior) -> Tensor | None:
     return getattr(posterior, "df", None)
 
 
-def fit(model: GPyTorchModel, before: GPyTorchModel | None = None) -> GPyTorchModel:
+def beginning(model: GPyTorchModel) -> Any:
+    """Where a search of more observations begins, as ``continue_from`` takes it; None where a model does not tell."""
+    return model.beginning if capabilities(model).continues else None
+
+
+def fit(model: GPyTorchModel, before: Any = None) -> GPyTorchModel:
     """Fit a surrogate's hyperparameters to its data.
 
     Args:
         model: A BoTorch model; its ``custom_fit`` is used if it has one.
-        before: A model of the same class, fitted to all but the last of these observations. One that ``continues``
-            begins its search there; others take no notice.
+        before: The `beginning` of a model of the same class and options, fitted to the first of these observations.
+            One that ``continues`` begins its search there; others take no notice.
 
     Returns:
         The same model, in evaluation mode.
@@ -190,6 +204,16 @@ def diagnose(model: GPyTorchModel) -> Diagnosis:
     return _answering(model).diagnose(model)
 
 
+def marginals(model: GPyTorchModel, X: Tensor, is_noisy: bool = False) -> tuple[Tensor, Tensor]:
+    """Means and standard deviations at ``m x d`` points: of the objective, or of a measurement there."""
+    return _answering(model).marginals(model, X, is_noisy)
+
+
+def at_inputs(model: GPyTorchModel, X: Tensor) -> tuple[Tensor, Tensor]:
+    """The same of the objective at the ``n x d`` points that a model was fitted to."""
+    return _answering(model).at_inputs(model, X)
+
+
 def weights(model: GPyTorchModel, diagnosis: Diagnosis) -> Tensor | None:
     """How much each observation counts, at most 1: the probability that it is right, or by the model's diagnosis.
 
@@ -210,20 +234,18 @@ def tails(model: GPyTorchModel, *, leave_one_out: bool = True) -> Tails:
     return _answering(model).tails(model, leave_one_out=leave_one_out)
 
 
-def diagnose_by_leave_one_out(model: GPyTorchModel, rho: Tensor, K0: Tensor | None = None) -> Diagnosis:
+def diagnose_by_leave_one_out(model: GPyTorchModel, rho: Tensor) -> Diagnosis:
     """Leave-one-out expectations and evidence of an exact GP; the outliers are where rho is positive.
 
     Args:
         model: A fitted exact GP.
         rho: ``n`` variances that its likelihood adds to single observations, in the model's own (transformed) units.
-        K0: ``n x n`` covariance of the observations without them; from the likelihood unless given.
     """
     model.eval()
     X, y = model.train_inputs[0], model.train_targets
     with torch.no_grad():
         prior = model.likelihood(model.forward(X), [X])
-        K0 = prior.covariance_matrix - torch.diag(rho) if K0 is None else K0
-        left_out = leave_one_out(y - prior.mean, K0, rho)
+        left_out = leave_one_out(y - prior.mean, prior.covariance_matrix - torch.diag(rho), rho)
         evidence = gain(y - prior.mean - left_out.mean, left_out.variance)
         transform = outcome_transform(model)
         expected, sd = in_outcome_units(transform, left_out.mean + prior.mean, left_out.variance.sqrt())

@@ -5,23 +5,56 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from robustbo.numerics.gp.known import Known, known_at
 from robustbo.numerics.gp.log_posterior import Model, log_posterior
+from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.gp.posterior import Latent
 from robustbo.surrogates.common import priors
+from robustbo.surrogates.common.contract import outcome_transform
+from robustbo.surrogates.common.diagnosis import Diagnosis
+from robustbo.surrogates.common.units import in_outcome_units
 
 
 class InNumbers:
-    """A `MapGP` that tells its fitted process in numbers; its kernel must be a named one."""
+    """A `MapGP` that tells its fitted process in numbers; of a kernel of one's own it tells what needs no formula."""
+
+    _known: tuple[Known, tuple[Tensor, ...]] | None = None
+
+    @property
+    def known(self) -> Known:
+        """What is known given the data, with the parameters as they are: one factorization, kept."""
+        gp: Any = self
+        if self._known is None or not all(map(torch.equal, self._known[1], self._now())):
+            model = gp.search_model()
+            self._known = known_at(model, gp._theta(model), gp._rho), self._now()
+        return self._known[0]
+
+    def _condition(self, model: Model, found: Any) -> Known:
+        """What is known with what a search has found."""
+        return known_at(model, found.theta, found.rho)
+
+    def _now(self) -> tuple[Tensor, ...]:
+        """What that depends on."""
+        gp: Any = self
+        return gp.parameters_now(), gp.train_inputs[0], gp.train_targets, gp._rho
+
+    def diagnose(self) -> Diagnosis:
+        """Leave-one-out expectations and evidence; the outliers are the support."""
+        gp: Any = self
+        gp.eval()
+        with torch.no_grad():
+            known = self.known
+            expected, sd = in_outcome_units(outcome_transform(gp), gp.train_targets - known.e, known.v.sqrt())
+            return Diagnosis(expected, sd, gain(known.e, known.v), gp._rho > 0)
 
     def latents(self) -> list[tuple[float, Latent]]:
         """The fitted processes that it predicts by, with their weights: here one; see `gp.posterior`."""
         return [(1.0, self.latent())]
 
     def latent(self) -> Latent:
-        """The fitted process."""
-        gp: Any = self
-        model = gp.search_model()
-        return self.process(model, gp._theta(model), gp._rho)
+        """The fitted process; the kernel must be a named one."""
+        known = self.known
+        return self._latent(known.m, known.P, known.al)
 
     def process(self, model: Model, theta: Tensor, rho: Tensor) -> Latent:
         """The process given the observations, at any hyperparameters and added variances."""

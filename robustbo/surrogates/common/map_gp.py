@@ -16,12 +16,10 @@ from torch import Tensor
 
 from robustbo.determinism.isolation import drawing_nothing
 from robustbo.errors import FitError
-from robustbo.numerics.gp.log_posterior import Model, log_posterior, prior_covariance
+from robustbo.numerics.gp.log_posterior import Model
 from robustbo.surrogates.common import custom_kernel, priors
 from robustbo.surrogates.common.contract import (
-    Diagnosis,
     Surrogate,
-    diagnose_by_leave_one_out,
     outcome_transform,
 )
 from robustbo.surrogates.common.in_numbers import InNumbers
@@ -179,8 +177,10 @@ class MapGP(InNumbers, Surrogate, SingleTaskGP):
     def _adopt(self, found: Any) -> None:
         model = self.search_model()
         self._set_theta(model, found.theta)
-        self.mean_module.constant = log_posterior(model, found.theta, found.rho).evidence.m
+        known = self._condition(model, found)
+        self.mean_module.constant = known.m
         self._set_added_variances(found.rho)
+        self._known = known, self._now()
 
     def _set_theta(self, model: Model, theta: Tensor) -> None:
         p = len(model.covariance.bounds)
@@ -232,11 +232,3 @@ class MapGP(InNumbers, Surrogate, SingleTaskGP):
     def is_named(self) -> bool:
         """Whether the kernel is one of those with explicit gradients."""
         return self._named is not None
-
-    def diagnose(self) -> Diagnosis:
-        """Leave-one-out expectations and evidence; the outliers are the support."""
-        self.eval()
-        with torch.no_grad():
-            model = self.search_model()
-            K0 = prior_covariance(model, self._theta(model))
-        return diagnose_by_leave_one_out(self, self._rho, K0)

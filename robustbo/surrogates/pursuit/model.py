@@ -8,12 +8,14 @@ import torch
 from botorch.models.transforms.outcome import OutcomeTransform, Standardize
 from torch import Tensor
 
+from robustbo.numerics.gp.known import Known
 from robustbo.numerics.gp.log_posterior import Model, log_posterior, prior_covariance
 from robustbo.numerics.gp.map_fit import Fit, maximize_alone
 from robustbo.numerics.gp.replicates import recurring
-from robustbo.numerics.pursuit import search
+from robustbo.numerics.pursuit import growth, search
 from robustbo.numerics.pursuit.averaging import probabilities
 from robustbo.numerics.pursuit.gibbs import log_cauchy, sample
+from robustbo.numerics.pursuit.growth import Pursued
 from robustbo.numerics.pursuit.support_fit import Level, screen
 from robustbo.numerics.pursuit.walk import level_posterior, one_a_support
 from robustbo.surrogates.common.averaged import Averaged
@@ -45,6 +47,8 @@ class RelevancePursuitGP(Averaged, MapGP):
         num_outliers: A known number of outliers, of which at most n / 2 are looked for among n values; takes the place
             of the rule.
         sweeps: Walks through the levels, every second one in the other direction; more find higher maxima.
+        is_grown: Whether a search of many observations begins with every second one of them, where only levels that
+            are plausible are visited (`numerics.pursuit.growth`), or with all, as in the paper.
         is_averaged: Whether predictions are averaged over the levels (`numerics.pursuit.averaging`), or are those of
             the chosen support alone, as in the paper; with a kernel of one's own they are that.
         kernel: "matern52" or "rbf".
@@ -74,21 +78,25 @@ class RelevancePursuitGP(Averaged, MapGP):
     options_class = PursuitOptions
     trace: Sequence[Level] = ()
     level_posterior: Sequence[float] = ()
-    _before: tuple[Sequence[Level], int] | None = None
+    _before: Pursued | None = None
+    _pursued: Pursued | None = None
 
-    def continue_from(self, before: MapGP) -> None:
-        """Begin the next pursuit at the levels of another model's, one fitted to all but the last observation.
+    @property
+    def beginning(self) -> tuple[Pursued, Tensor]:
+        """Where a search of more observations begins: where this one ended, and the scale of its outcomes."""
+        assert self._pursued is not None
+        return self._pursued, _scale(outcome_transform(self))
+
+    def continue_from(self, before: tuple[Pursued, Tensor]) -> None:
+        """Begin the next pursuit at the levels of another model's, one fitted to the first of these observations.
 
         It visits only those that were plausible, the last choice and those next to them, and sweeps them both ways
-        whatever the direction and the sweeps.
+        whatever the direction and the sweeps; of many observations see `numerics.pursuit.growth`. Where the outcomes
+        are standardized by quite another factor, it begins from nothing.
         """
-        if isinstance(before, RelevancePursuitGP) and self._has_scale_of(before):
-            self._before = (before.trace, len(before.support))
-
-    def _has_scale_of(self, other: MapGP) -> bool:
-        """Whether the outcomes are standardized by about the same factor as another model's."""
-        mine, its = (_scale(outcome_transform(model)) for model in (self, other))
-        return (mine / its).log().abs().max().item() < math.log(RESCALE)
+        pursued, scale = before
+        if (_scale(outcome_transform(self)) / scale).log().abs().max().item() < math.log(RESCALE):
+            self._before = pursued
 
     def search(self, model: Model) -> Fit:
         """Pursue the support; standardize on the inliers and pursue again where that changes the scale."""
@@ -97,12 +105,20 @@ class RelevancePursuitGP(Averaged, MapGP):
             level = self._pursue(self.search_model())
         return level.fit
 
+    def _condition(self, model: Model, found: Fit) -> Known:
+        assert self._pursued is not None
+        known = self._pursued.best.known or super()._condition(model, found)
+        levels = [level._replace(known=None) for level in self._pursued.levels]
+        self.trace, self._pursued = levels, Pursued(levels, self._pursued.best._replace(known=None))
+        return known
+
     def _adopt(self, found: Fit) -> None:
         super()._adopt(found)
-        if self.options.is_averaged and self.is_named:
+        if self.is_named:
             model = self.search_model()
             penalty = self.options.penalty(model)
-            whole = [level.fit for level in self.trace if not penalty.splits(level.fit.support)]
+            others = self.trace if self.options.is_averaged else []
+            whole = [level.fit for level in others if not penalty.splits(level.fit.support)]
             fits = one_a_support([found, *whole])
             self.average(model, probabilities([fit.F - penalty.total(fit.support) for fit in fits]), fits)
 
@@ -156,14 +172,17 @@ class RelevancePursuitGP(Averaged, MapGP):
 
     def _pursue(self, model: Model) -> Level:
         plan, before, self._before = self.options.plan(model), self._before, None
-        if before is None:
-            self.trace = search.cold(model, plan)
+        if before is not None:
+            found = growth.continued(model, plan, before)
+        elif self.options.is_grown:
+            found = growth.grown(self.search_model, self.options.plan, len(model.y))
         else:
-            levels, chosen = before
-            known = self.options.known(len(model.y))
-            self.trace = search.warm(model, plan, levels, chosen if known is None else known)
+            levels = search.cold(model, plan)
+            found = Pursued(levels, search.best(model, plan, levels))
+        self.trace = found.levels
         self.level_posterior = level_posterior(self.trace, plan.penalty)
-        return search.best(model, plan, self.trace)
+        self._pursued = found
+        return found.best
 
 
 def _scale(transform: OutcomeTransform | None) -> Tensor:

@@ -30,6 +30,7 @@ class PursuitOptions(GPOptions):
     num_outliers: int | None = None
     sweeps: int = 3
     is_averaged: bool = True
+    is_grown: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", tuple(self.levels))  # a journal has a list
@@ -87,5 +88,6 @@ class PursuitOptions(GPOptions):
 
     def plan(self, model: Model) -> Plan:
         """How to pursue the support of some observations."""
-        is_backward = self.direction == "backward"
-        return Plan(self.sizes(len(model.y)), self.penalty(model), is_backward, self.sweeps, self.parameterization)
+        n, is_backward = len(model.y), self.direction == "backward"
+        penalty, known = self.penalty(model), self.known(n)
+        return Plan(self.sizes(n), penalty, is_backward, self.sweeps, self.parameterization, known)

@@ -85,11 +85,14 @@ class StudentTGP(ExplicitPosterior, MapGP):
         """What a fit maximizes."""
         return LaplaceMarginalLogLikelihood(self.likelihood, self)
 
-    def continue_from(self, before: MapGP) -> None:
-        """Begin the next search where that of another model ended, one fitted to all but the last observation."""
-        found = before.found
-        if isinstance(before, StudentTGP) and isinstance(found, Ascent):
-            self._before = found.x
+    @property
+    def beginning(self) -> Tensor | None:
+        """Where its search ended."""
+        return self.found.x if isinstance(self.found, Ascent) else None
+
+    def continue_from(self, before: Tensor | None) -> None:
+        """Begin the next search where that of another model ended, one fitted to the first of these observations."""
+        self._before = before
 
     def search(self, model: Model) -> Ascent:
         """The highest of the maxima that the starts lead to: the last fit's end and the most plausible, or all."""

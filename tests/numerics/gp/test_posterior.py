@@ -33,6 +33,14 @@ def test_the_posterior_is_the_dense_formula_and_a_batch_is_a_loop():
         torch.testing.assert_close((means[b], covariances[b]), one)
 
 
+def test_the_marginals_are_those_of_the_joint_posterior_however_many_points():
+    given, X = latent(), torch.rand(600, 2)
+    mean, covariance = given.posterior(X)
+    torch.testing.assert_close(given.marginals(X), (mean, covariance.diagonal()))
+    exact = latent(noise=1e-13)
+    assert exact.marginals(exact.X)[1].min() >= 0
+
+
 def test_autograd_follows_the_posterior_at_the_inputs_too():
     given = latent()
     x = torch.cat([given.X[:1], torch.rand(1, 2)]).requires_grad_()

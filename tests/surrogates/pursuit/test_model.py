@@ -218,7 +218,8 @@ def test_a_warm_fit_visits_the_plausible_levels_and_the_chosen_one_and_those_nex
     assert before.support == outliers
     none, *others = before.trace
     implausible = [level._replace(fit=level.fit._replace(F=-1e3)) for level in others]
-    before.trace = [none._replace(fit=none.fit._replace(F=others[3].fit.F)), *implausible]
+    levels = [none._replace(fit=none.fit._replace(F=others[3].fit.F)), *implausible]
+    before._pursued = before._pursued._replace(levels=levels)
     visited, resume = [], walk.resume
 
     def spy(levels, sizes, refit):
@@ -227,7 +228,7 @@ def test_a_warm_fit_visits_the_plausible_levels_and_the_chosen_one_and_those_nex
 
     monkeypatch.setattr(walk, "resume", spy)
     after = RelevancePursuitGP(X, Y, levels=sizes)
-    after.continue_from(before)
+    after.continue_from(before.beginning)
     assert fit(after).support == outliers
     assert visited == [[0, 1, 3, 4, 5]]
 
@@ -258,7 +259,7 @@ class TestAValueThatRecurs:
         X, Y, _, bad = self.stuck(0.45)
         before = fit(RelevancePursuitGP(X[:-1], Y[:-1]))
         after = RelevancePursuitGP(X, Y)
-        after.continue_from(before)
+        after.continue_from(before.beginning)
         assert fit(after).support == bad
 
     def test_two_such_values_are_left_out_together(self):

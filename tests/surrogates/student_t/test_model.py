@@ -145,7 +145,7 @@ def test_the_clamp_never_widens_a_prediction():
 def test_the_next_fit_begins_where_the_last_one_ended():
     X, Y = data()
     before = fit(StudentTGP(X[:-1], Y[:-1]))
-    cold, warm = fit(StudentTGP(X, Y)), fit(StudentTGP(X, Y), before)
+    cold, warm = fit(StudentTGP(X, Y)), fit(StudentTGP(X, Y), before.beginning)
     assert pytest.approx(cold.found.F, abs=1e-3) == warm.found.F
 
 

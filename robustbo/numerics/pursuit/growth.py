@@ -1,0 +1,118 @@
+"""A pursuit of many observations: of every second one first, then of twice as many, until all are there.
+
+What a search from nothing finds in hundreds of evaluations is nearly known from half of the data: the hyperparameters,
+and which of these observations are wrong. So a search begins there. Up to `MANY` observations it walks through the
+sizes of the support that are plausible, since predictions are averaged over them; beyond, one support is as good as
+certain, and climbs of the hyperparameters alternate with changes of the support while they are held (`held`).
+
+Notation: as in `support_fit`.
+
+References:
+    Ament et al. (2024), Robust Gaussian processes via relevance pursuit; docs/equations.md section 6.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.map_fit import Fit, climb
+from robustbo.numerics.pursuit import search
+from robustbo.numerics.pursuit.held import Held, Supported, score
+from robustbo.numerics.pursuit.search import Plan
+from robustbo.numerics.pursuit.support_fit import Level, placed
+
+FIRST = 64  # observations at most of a pursuit that begins from nothing
+MANY = 256  # observations beyond which one support is as good as certain
+TURNS = 3  # of climbs and changes of the support; later ones hardly ever change anything
+CLIMB_FTOL = 1e-4  # relative tolerance of these climbs
+LEAST = 1e-8  # of the outcomes' variance: an added variance below is none
+
+
+class Pursued(NamedTuple):
+    """Where a pursuit ended.
+
+    Attributes:
+        levels: One a size that was visited, by rising size; the best alone beyond `MANY` observations.
+        best: The level of the highest score.
+    """
+
+    levels: list[Level]
+    best: Level
+
+
+def grown(part: Callable[[slice], Model], plan_for: Callable[[Model], Plan], n: int) -> Pursued:
+    """A pursuit that knows nothing, of n observations.
+
+    Args:
+        part: The model of some of them.
+        plan_for: How to pursue in a model.
+        n: How many there are.
+    """
+    stride = 1
+    while -(-n // stride) > FIRST:
+        stride *= 2
+    model = part(slice(None, None, stride))
+    plan = plan_for(model)
+    levels = search.cold(model, plan)
+    found = Pursued(levels, search.best(model, plan, levels))
+    while stride > 1:
+        stride //= 2
+        model = part(slice(None, None, stride))
+        found = continued(model, plan_for(model), found, slice(None, None, 2), is_climbing=True)
+    return found
+
+
+def continued(
+    model: Model, plan: Plan, before: Pursued, places: slice = slice(None), *, is_climbing: bool = False
+) -> Pursued:
+    """A pursuit that begins where one of some of the observations ended.
+
+    Args:
+        model: What stays fixed.
+        plan: How to pursue.
+        before: Where the other ended.
+        places: Of its observations among all.
+        is_climbing: Whether to climb, where there are many observations; the hyperparameters are held unless so.
+    """
+    if len(model.y) > MANY:
+        level = _alternating(model, plan, placed(model.y, before.best.fit, places), TURNS if is_climbing else 0)
+        return Pursued([level], level)
+    chosen = len(before.best.support) if plan.known is None else plan.known
+    levels = search.warm(model, plan, before.levels, chosen, places)
+    return Pursued(levels, search.best(model, plan, levels))
+
+
+def _alternating(model: Model, plan: Plan, begin: Fit, turns: int) -> Level:
+    """Changes of the support at held hyperparameters, and climbs with the support that they lead to."""
+    fit = begin
+    held, found = _settled(model, plan, fit)
+    for _ in range(turns):
+        before, support = found.members, torch.from_numpy(found.members)
+        rho, v = _spread(model.y, found), torch.from_numpy(found.v)
+        parameterization = plan.parameterization
+        fit, _ = climb(model, fit.theta, rho, support, v, parameterization=parameterization, ftol=CLIMB_FTOL)
+        held, found = _settled(model, plan, fit)
+        if np.array_equal(found.members, before):
+            break
+    fit = fit._replace(rho=_spread(model.y, found), F=found.F, L=found.L)
+    e = torch.from_numpy(held.of_the_open(found.e))
+    return Level(tuple(found.members.tolist()), fit, e, torch.from_numpy(found.v), held.known(found))
+
+
+def _settled(model: Model, plan: Plan, fit: Fit) -> tuple[Held, Supported]:
+    """The best support at the hyperparameters of a fit, from its own on, recurring values taken out whole or not."""
+    held, rho = Held(model, fit.theta), fit.rho.numpy()
+    groups = (frozenset[int](), *plan.penalty.alike)
+    begins = [held.suspecting(rho * (rho > LEAST), group) for group in groups]
+    found = [held.settle(begin, plan.penalty, plan.known) for begin in begins]
+    return held, max(found, key=partial(score, penalty=plan.penalty))
+
+
+def _spread(y: Tensor, found: Supported) -> Tensor:
+    """``n`` added variances."""
+    return torch.zeros_like(y).index_put((torch.from_numpy(found.members),), torch.from_numpy(found.rho))

@@ -1,0 +1,190 @@
+"""Supports at hyperparameters that are held: one factorization, then every support costs only its own size.
+
+With C0 = K + diag(s2) inverted once, a support S with added variances R = D(rho_S) changes what is known by the inverse
+T of (R^-1 + C0^-1_SS) alone (Woodbury). What an observation gains, in or out of the support, follows without
+cancellation however gross its variance is.
+
+Notation (no batch dimensions: a search is one search):
+    P0    n x n  (K + diag(s2))^-1
+    A0    n x 2  P0 [y, 1]
+    S     k      the support
+    T     k x k  (R^-1 + P0_SS)^-1
+    W     n x k  P0_:S T
+    e, v  n      leave-one-out errors and variances, the observation's own added variance removed
+
+Cost: O(n^3) once, then O(n k^2 + k^3) a support.
+
+References:
+    docs/equations.md section 6; Hager (1989), Updating the inverse of a matrix.
+"""
+
+import math
+from collections.abc import Collection
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from robustbo.errors import NumericalError
+from robustbo.numerics.gp.known import Known
+from robustbo.numerics.gp.log_posterior import Model, log_posterior
+from robustbo.numerics.gp.outlier_gain import gain
+from robustbo.numerics.linalg import lapack
+from robustbo.numerics.linalg.lapack import Array
+from robustbo.numerics.pursuit.penalty import Penalty
+from robustbo.numerics.pursuit.support_fit import SUSPICION
+
+Indices = NDArray[np.intp]
+
+ROUNDS = 50  # of changes of a support; few are made
+JOIN_SHARE = 100  # one observation in so many joins at once: a gross value spoils the predictions of its neighbours
+SETTLED = 1e-3  # relative change of every added variance below which they are at their best
+
+
+class Supported(NamedTuple):
+    """A support at held hyperparameters.
+
+    Attributes:
+        members: ``k`` sorted indices.
+        rho: ``k`` added variances.
+        e: ``n`` leave-one-out errors.
+        v: ``n`` leave-one-out variances.
+        F: Log posterior density.
+        L: Log marginal likelihood.
+    """
+
+    members: Indices
+    rho: Array
+    e: Array
+    v: Array
+    F: float
+    L: float
+
+
+class Held:
+    """A model's observations at held hyperparameters.
+
+    Args:
+        model: What stays fixed.
+        theta: ``p`` hyperparameters.
+
+    Raises:
+        NumericalError: If the covariance is not positive definite.
+    """
+
+    def __init__(self, model: Model, theta: Tensor) -> None:
+        value = log_posterior(model, theta, torch.zeros_like(model.y))
+        if not value.evidence.converged:
+            raise NumericalError("the covariance must be positive definite at the hyperparameters that are held")
+        found, self._y = value.evidence, model.y.numpy()
+        self._P0 = found.P.numpy()
+        self._diagonal = self._P0.diagonal().copy()
+        self._sides = np.stack([self._y, np.ones_like(self._y)], axis=1)
+        self._A0 = self._P0 @ self._sides
+        self._log_det = found.log_det.item()
+        self._log_prior = value.F - found.L.item()
+        self._open = np.ones(len(self._y)) if model.cleared is None else 1.0 - model.cleared.numpy()
+
+    def at(self, members: Indices, rho: Array) -> Supported:
+        """What is known with a support.
+
+        Args:
+            members: ``k`` sorted indices.
+            rho: ``k`` positive added variances.
+        """
+        n = len(self._y)
+        columns = self._P0[:, members]
+        M = lapack.on_diagonal(columns[members].copy(), 1 / rho)
+        C, _ = lapack.factor(M)
+        log_det = self._log_det + float(np.log(rho).sum() + 2 * np.log(C.diagonal()).sum())
+        T = lapack.inverse(C)
+        W = columns @ T
+        A = self._A0 - W @ self._A0[members]
+        G = self._sides.T @ A
+        m = G[0, 1] / G[1, 1]  # eq. 4.9
+        al, P_diag = A[:, 0] - m * A[:, 1], self._diagonal - np.vecdot(W, columns)
+        v = 1 / P_diag
+        e = al * v  # eq. 6.2
+        left = 1 - T.diagonal() / rho
+        v[members] = T.diagonal() / left
+        e[members] = (T @ (self._A0[members, 0] - m * self._A0[members, 1])) / left
+        L = -0.5 * (G[0, 0] - m * G[0, 1] + log_det + n * math.log(2 * math.pi))  # eq. 6.1
+        return Supported(members, rho, e, v, L + self._log_prior, L)
+
+    def known(self, found: Supported) -> Known:
+        """What predictions with a support need."""
+        columns = self._P0[:, found.members]
+        T = lapack.inverse(lapack.factor(lapack.on_diagonal(columns[found.members].copy(), 1 / found.rho))[0])
+        P = self._P0 - (columns @ T) @ columns.T
+        P += P.T.copy()
+        P *= 0.5
+        P1 = P.sum(0)
+        m = P1 @ self._y / P1.sum()  # eq. 4.9
+        al = P @ (self._y - m)
+        return Known(*map(lapack.as_tensor, (m, P, al, found.e, found.v)))
+
+    def suspecting(self, rho: Array, group: Collection[int] = ()) -> Supported:
+        """A support to begin with: those with an added variance among ``n``, and a group whose pull is taken away."""
+        out, rho = sorted(group), rho.copy()
+        rho[out] = np.maximum(rho[out], np.maximum(np.square(self._y[out]), SUSPICION))
+        members = np.flatnonzero(rho * self._open)
+        return self.at(members, rho[members])
+
+    def of_the_open(self, e: Array) -> Array:
+        """``n`` errors as they are held against the observations: of those that are cleared none is."""
+        return e * self._open
+
+    def settle(self, begin: Supported, penalty: Penalty, known: int | None = None) -> Supported:
+        """The support of the highest score that changes lead to, from one support on.
+
+        Every member takes its best variance; those that gain no more than they must pay leave, and of the others that
+        would gain more, the grossest join.
+
+        Args:
+            begin: Where to begin.
+            penalty: Of a support.
+            known: Its size; those that gain most are taken then.
+        """
+        best = here = begin
+        seen = set[bytes]()
+        for _ in range(ROUNDS):
+            gains = gain(*map(torch.from_numpy, (self.of_the_open(here.e), here.v))).numpy()
+            members = _next(here, gains, penalty) if known is None else _largest(gains, known)
+            rho = np.maximum(np.square(here.e[members]) - here.v[members], 0.0)  # eq. 6.3
+            if np.array_equal(members, here.members):
+                if np.all(np.abs(rho - here.rho) <= SETTLED * here.rho):
+                    break
+            elif members.tobytes() in seen:
+                break  # it goes round
+            seen.add(members.tobytes())
+            here = self.at(members, rho)
+            best = max(best, here, key=lambda each: score(each, penalty))
+        return best
+
+
+def _next(here: Supported, gains: Array, penalty: Penalty) -> Indices:
+    """The members that go on being some, and those that join."""
+    n, of_one = len(gains), penalty.of_one(here.members.tolist())
+    is_member = np.zeros(n, dtype=bool)
+    is_member[here.members] = True
+    pays = gains > np.array([of_one(i) for i in range(n)])
+    staying, ready = is_member & pays, np.flatnonzero(~is_member & pays)
+    room = max(0, min(max(1, n // JOIN_SHARE), n // 2 - int(staying.sum())))
+    staying[ready[_falling(gains[ready])[:room]]] = True
+    return np.flatnonzero(staying)
+
+
+def _largest(gains: Array, size: int) -> Indices:
+    chosen = _falling(gains)[:size]
+    return np.sort(chosen[gains[chosen] > 0])
+
+
+def _falling(gains: Array) -> Indices:
+    return np.argsort(-gains, kind="stable")
+
+
+def score(found: Supported, penalty: Penalty) -> float:
+    """Log posterior density minus the penalty of the support."""
+    return found.F - penalty.total(found.members.tolist())  # eq. 6.12
