@@ -76,8 +76,8 @@ WITHIN = {
         "repair": {"storage", "trial", "events", "history", "schema", "codec"},
     },
     "loop": {
-        "warm_start": set(),
-        "cache": {"warm_start"},
+        "warm_start": {"observations"},
+        "cache": set(),
         "log_ei": set(),
         "evidence": set(),
         "place": {"evidence"},

@@ -28,7 +28,7 @@ from robustbo.loop.cache import FitCache
 from robustbo.loop.evidence import Expectation, is_credible
 from robustbo.loop.observations import Data, Observations, Row, observations
 from robustbo.loop.quarantine import quarantine
-from robustbo.loop.warm_start import Beginning, warm_start
+from robustbo.loop.warm_start import Beginning, Line, line
 from robustbo.searchspace.encoding import encode
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.common import contract
@@ -131,16 +131,17 @@ def fit_to(settings: Settings, data: Data, fits: FitCache) -> Fitted:
         raise ValueError("a surrogate needs at least one told value, got none; tell one first")
     settings = replace(settings.of_size(len(data.told)), space=data.space)
     if not (settings.set_aside and is_robust(settings)) or _capabilities(settings).judges_alone:
-        return _fit(settings, data.all_but(), fits)
+        return _fit(settings, Line(data.all_but(), None), fits)
     doubted, refuted = quarantine(data, settings.max_repeats)
     if not (left_out := doubted | refuted) or len(left_out) == len(data.told):
-        return _fit(settings, data.all_but(), fits)
-    fitted = _fit(settings, data.all_but(left_out), fits)
+        return _fit(settings, Line(data.all_but(), None), fits)
+    everything = data.all_but()
+    fitted = _fit(settings, line(data.all_but(left_out), everything), fits)
     numbers = sorted(doubted)
     against = zip(numbers, fitted.expect(data.rows_of(numbers)), strict=True)
     if credible := {number for number, said in against if is_credible(data.trials[number].measured, *said)}:
         left_out -= credible
-        fitted = _fit(settings, data.all_but(left_out), fits)
+        fitted = _fit(settings, line(data.all_but(left_out), everything), fits)
     return replace(fitted, quarantined=tuple(sorted(left_out)))
 
 
@@ -154,32 +155,38 @@ def _capabilities(settings: Settings) -> Capabilities:
     return contract.capabilities_for(model_class(settings.surrogate), settings.surrogate_options)
 
 
-def _fit(settings: Settings, told: Observations, fits: FitCache) -> Fitted:
-    fitted = _made(settings, told, fits)
+def _fit(settings: Settings, of: Line, fits: FitCache) -> Fitted:
+    fitted = fits.get((settings, of), partial(_fitted, settings, of, fits))
     if _capabilities(settings).continues:
-        _end(settings, told, fits)  # which is kept longer
+        _end(settings, of, fits)  # which is kept longer
     return fitted
 
 
-def _made(settings: Settings, told: Observations, fits: FitCache) -> Fitted:
-    return fits.get((settings, told), partial(_fitted, settings, told, fits))
-
-
-def _end(settings: Settings, told: Observations, fits: FitCache) -> Beginning:
-    """Where the fit ended, for a fit to more."""
+def _end(settings: Settings, of: Line, fits: FitCache) -> Beginning:
+    """Where the fit ended, for a fit to others."""
 
     def make() -> Beginning:
-        fitted = _made(settings, told, fits)
-        return Beginning(fitted.center, fitted.scale, contract.beginning(fitted.model))
+        fitted = fits.get((settings, of), partial(_fitted, settings, of, fits))
+        return Beginning(of.told.numbers, fitted.center, fitted.scale, contract.beginning(fitted.model))
 
-    return fits.get_small((settings, told), make)
+    return fits.get_small((settings, of), make)
 
 
-def _fitted(settings: Settings, told: Observations, fits: FitCache) -> Fitted:
+def _beginning(settings: Settings, of: Line, scale: float, fits: FitCache) -> Beginning | None:
+    """Where the search begins; None where the rest could not be fitted, or has another scale."""
+    if of.before is None or not _capabilities(settings).continues:
+        return None
+    try:
+        found = _end(settings, of.before, fits)
+    except (FitError, ValueError):
+        return None
+    return found if found.serves(scale) else None
+
+
+def _fitted(settings: Settings, of: Line, fits: FitCache) -> Fitted:
+    told = of.told
     center, scale = _center_and_scale(told.values)
-    before = None
-    if _capabilities(settings).continues:
-        before = warm_start(len(told.values), scale, lambda count: _end(settings, told.first(count), fits))
+    before = _beginning(settings, of, scale, fits)
     started = time.perf_counter()
     if before is not None:
         center, scale = before.center, before.scale
@@ -198,7 +205,10 @@ def _fitted(settings: Settings, told: Observations, fits: FitCache) -> Fitted:
             )
         except InputDataError as error:
             raise FitError(f"{settings.surrogate} cannot take these values; exclude the wildest: {error}") from error
-        contract.fit(model, None if before is None else before.state)
+        if before is None:
+            contract.fit(model)
+        else:
+            contract.fit(model, before.state, before.rows_of(told.numbers))
     return Fitted(model, X, told, settings.space, settings.sign, center, scale, time.perf_counter() - started)
 
 

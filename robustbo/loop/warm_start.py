@@ -1,34 +1,93 @@
-"""Warm starts: a search begins where that of some observations less (by trial number) ended.
+"""Warm starts: a search begins where that of other observations ended, most of which are the same.
 
-The beginning is thus the same whether a run went on, was resumed, or is replayed: it follows from the observations.
-At every tenth count (or twentieth, fortieth, ... of more than 320, 640, ...) a search begins from nothing; of those in
-between, each begins at a count before it that has one binary digit less, counted from there. So a study that is resumed
-makes a handful of fits, and none of many observations waits for dozens of others.
+The beginning is the same whether a run went on, was resumed, or is replayed: it follows from the observations. At every
+tenth count (or twentieth, fortieth, ... of more than 320, 640, ...) a search begins from nothing; of those in between,
+each begins at a count before it that has one binary digit less, counted from there. So a study that is resumed makes a
+handful of fits, and none of many observations waits for dozens of others.
+
+Where some observations are left out that a fit has seen, all that would begin from nothing begins there all the same:
+of many it is dear.
 
 What a surrogate makes of a beginning is its own ``continue_from``.
 """
 
-from collections.abc import Callable
+from bisect import bisect_right
 from typing import Any, NamedTuple
 
-from robustbo.errors import FitError
+import torch
+from torch import Tensor
+
+from robustbo.loop.observations import Observations
 
 STEP = 10  # observations between two counts at which a search of few begins from nothing
 SHARE = 32  # of many, the step is between a sixteenth and this share of them
+FEW = 64  # observations up to which a search from nothing is cheap
 
 
 class Beginning(NamedTuple):
     """Where a fit ended, without all that predictions need.
 
     Attributes:
+        numbers: The trials it was fitted to, in order.
         center: Value that the model sees as 0.
         scale: Units of the value that it sees as 1.
         state: Where its search ended, as the surrogate has it; None where it does not tell.
     """
 
+    numbers: tuple[int, ...]
     center: float
     scale: float
     state: Any
+
+    def rows_of(self, numbers: tuple[int, ...]) -> Tensor:
+        """For each of some trials, which one it is of those that it was fitted to, or -1."""
+        place = {number: i for i, number in enumerate(self.numbers)}
+        return torch.tensor([place.get(number, -1) for number in numbers])
+
+    def serves(self, scale: float) -> bool:
+        """Whether a search of observations in these units may begin here."""
+        return self.scale / 2 <= scale <= self.scale * 2
+
+
+class Line(NamedTuple):
+    """What a search has to know: its observations, and where others of its kind begin.
+
+    Attributes:
+        told: What is to be fitted to.
+        origin: Whose fit takes the place of beginning from nothing; None where there is none.
+    """
+
+    told: Observations
+    origin: Observations | None
+
+    @property
+    def before(self) -> "Line | None":
+        """The line whose end is the beginning of this one; None where it is to begin from nothing."""
+        if (count := predecessor(len(self.told.values))) is not None:
+            return Line(self.told.first(count), self.origin)
+        return None if self.origin is None else Line(self.origin, None)
+
+
+def line(told: Observations, everything: Observations) -> Line:
+    """The line of some observations among all that there are."""
+    root = told.first(anchor(len(told.values)))
+    among = bisect_right(everything.numbers, root.numbers[-1]) if root.numbers else 0
+    if len(root.values) <= FEW or root == everything.first(len(root.values)):
+        return Line(told, None)
+    return Line(told, everything.first(anchor(among)))
+
+
+def anchor(n: int) -> int:
+    """The last of n counts at which a search begins from nothing.
+
+    Example:
+        >>> [anchor(n) for n in (7, 10, 19, 20, 339, 659)]
+        [7, 10, 10, 20, 320, 640]
+    """
+    step = STEP
+    while n >= SHARE * step:
+        step *= 2
+    return n - n % step if n > STEP else n
 
 
 def predecessor(n: int) -> int | None:
@@ -38,28 +97,5 @@ def predecessor(n: int) -> int | None:
         >>> [predecessor(n) for n in (7, 10, 11, 12, 17, 20, 339, 340)]
         [None, None, 10, 10, 16, None, 338, None]
     """
-    step = STEP
-    while n >= SHARE * step:
-        step *= 2
-    late = n % step
-    return None if n <= STEP or late == 0 else n - (late & -late)
-
-
-def warm_start(n: int, scale: float, end_of_first: Callable[[int], Beginning]) -> Beginning | None:
-    """Where the search for n observations begins; None where it is to begin from nothing.
-
-    It is also where the last values change the scale, and where the rest could not be fitted.
-
-    Args:
-        n: How many observations there are.
-        scale: Their units.
-        end_of_first: Where the fit to the first so many ended.
-    """
-    count = predecessor(n)
-    if count is None:
-        return None
-    try:
-        found = end_of_first(count)
-    except (FitError, ValueError):
-        return None
-    return found if found.scale / 2 <= scale <= found.scale * 2 else None
+    late = n - anchor(n)
+    return None if late == 0 else n - (late & -late)

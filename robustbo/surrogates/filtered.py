@@ -156,7 +156,7 @@ class FilteredGP(MapGP):
         """Of how many observations the diagnosis is that holds, and its verdict."""
         return self._last, self.verdict
 
-    def continue_from(self, before: tuple[int | None, Verdict | None]) -> None:
+    def continue_from(self, before: tuple[int | None, Verdict | None], _: Tensor) -> None:
         """Keep the verdict of a model fitted to the first of these observations, where no diagnosis is due since."""
         last, verdict = before
         if last == self._last:

@@ -63,27 +63,27 @@ def grown(part: Callable[[slice], Model], plan_for: Callable[[Model], Plan], n: 
     while stride > 1:
         stride //= 2
         model = part(slice(None, None, stride))
-        found = continued(model, plan_for(model), found, slice(None, None, 2), is_climbing=True)
+        rows = torch.full((len(model.y),), -1)
+        rows[::2] = torch.arange(len(rows[::2]))
+        found = continued(model, plan_for(model), found, rows, is_climbing=True)
     return found
 
 
-def continued(
-    model: Model, plan: Plan, before: Pursued, places: slice = slice(None), *, is_climbing: bool = False
-) -> Pursued:
+def continued(model: Model, plan: Plan, before: Pursued, rows: Tensor, *, is_climbing: bool = False) -> Pursued:
     """A pursuit that begins where one of some of the observations ended.
 
     Args:
         model: What stays fixed.
         plan: How to pursue.
         before: Where the other ended.
-        places: Of its observations among all.
+        rows: Which of its observations each is, see `support_fit.placed`.
         is_climbing: Whether to climb, where there are many observations; the hyperparameters are held unless so.
     """
     if len(model.y) > MANY:
-        level = _alternating(model, plan, placed(model.y, before.best.fit, places), TURNS if is_climbing else 0)
+        level = _alternating(model, plan, placed(before.best.fit, rows), TURNS if is_climbing else 0)
         return Pursued([level], level)
     chosen = len(before.best.support) if plan.known is None else plan.known
-    levels = search.warm(model, plan, before.levels, chosen, places)
+    levels = search.warm(model, plan, before.levels, chosen, rows)
     return Pursued(levels, search.best(model, plan, levels))
 
 

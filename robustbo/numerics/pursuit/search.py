@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
+from torch import Tensor
+
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.pursuit import walk
 from robustbo.numerics.pursuit.averaging import REACH
 from robustbo.numerics.pursuit.penalty import Penalty
-from robustbo.numerics.pursuit.support_fit import FIRST, Level, Refit, empty, extended, refit, suspicious
+from robustbo.numerics.pursuit.support_fit import Level, Refit, empty, extended, refit, suspicious
 
 START_FTOL, WALK_FTOL, FINAL_FTOL = 1e-4, 1e-5, 1e-9  # relative tolerances of the beginning, the way and the end
 NEIGHBOURS = 1  # levels on either side of a plausible one that a warm pursuit visits
@@ -61,7 +63,7 @@ def cold(model: Model, plan: Plan) -> list[Level]:
     return levels
 
 
-def warm(model: Model, plan: Plan, before: Sequence[Level], chosen: int, places: slice = FIRST) -> list[Level]:
+def warm(model: Model, plan: Plan, before: Sequence[Level], chosen: int, rows: Tensor) -> list[Level]:
     """The levels that an earlier pursuit of fewer observations makes worth a visit, swept both ways, by rising size.
 
     Args:
@@ -69,9 +71,9 @@ def warm(model: Model, plan: Plan, before: Sequence[Level], chosen: int, places:
         plan: Of its sizes, those that are worth it are visited.
         before: The levels of the earlier pursuit.
         chosen: The size that it chose, or a known one.
-        places: Of its observations among all.
+        rows: Which of its observations each is, see `support_fit.placed`.
     """
-    before = [extended(model, level, places) for level in before]
+    before = [extended(model, level, rows) for level in before]
     sizes, climb = worth_a_visit(plan, before, chosen), plan.refit(model, WALK_FTOL)
     levels = walk.resume(before, sizes, climb)
     levels = walk.sweep(levels[::-1], sizes[::-1], climb)[::-1]

@@ -23,7 +23,6 @@ from robustbo.numerics.gp.map_fit import Fit, climb, maximize_alone
 from robustbo.numerics.gp.outlier_gain import errors, errors_at, gain, optimal_variance
 
 SCREEN_SHARE = 100
-FIRST = slice(None)  # places of as many observations as there are, from the first on
 SUSPICION = 100.0  # added variance of everybody at the beginning, in units of the outcomes' variance
 
 
@@ -85,17 +84,26 @@ def _suspected(model: Model, group: Collection[int]) -> Tensor:
     return rho if model.cleared is None else rho.masked_fill(model.cleared, 0.0)
 
 
-def placed(y: Tensor, fit: Fit, places: slice = FIRST) -> Fit:
-    """A fit to some of ``n`` observations as one to all of them: the others have no variance of their own."""
-    rho = torch.zeros_like(y)
-    rho[places][: len(fit.rho)] = fit.rho  # of the first ones, where there are more such places
-    return fit._replace(rho=rho)
+def first(n: int, count: int) -> Tensor:
+    """The ``n`` rows of observations of which the first so many were fitted to, see `placed`."""
+    rows = torch.arange(n)
+    return rows.masked_fill(rows >= count, -1)
 
 
-def extended(model: Model, level: Level, places: slice = FIRST) -> Level:
-    """A level of some observations as one of all of them: the others have no variance of their own."""
-    fit = placed(model.y, level.fit, places)
-    support = tuple(torch.arange(len(model.y))[places][list(level.support)].tolist())
+def placed(fit: Fit, rows: Tensor) -> Fit:
+    """A fit to other observations as one to these: those that it has not seen have no variance of their own.
+
+    Args:
+        fit: The fit.
+        rows: For each of ``n`` observations, which one it is of the fit's, or -1.
+    """
+    return fit._replace(rho=fit.rho[rows].masked_fill(rows < 0, 0.0))
+
+
+def extended(model: Model, level: Level, rows: Tensor) -> Level:
+    """A level of other observations as one of these; likewise."""
+    fit = placed(level.fit, rows)
+    support = tuple(torch.isin(rows, _indices(level.support)).nonzero().flatten().tolist())
     return Level(support, fit, *errors(model, fit.theta, fit.rho))
 
 

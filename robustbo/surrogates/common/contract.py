@@ -168,13 +168,14 @@ def beginning(model: GPyTorchModel) -> Any:
     return model.beginning if capabilities(model).continues else None
 
 
-def fit(model: GPyTorchModel, before: Any = None) -> GPyTorchModel:
+def fit(model: GPyTorchModel, before: Any = None, rows: Tensor | None = None) -> GPyTorchModel:
     """Fit a surrogate's hyperparameters to its data.
 
     Args:
         model: A BoTorch model; its ``custom_fit`` is used if it has one.
-        before: The `beginning` of a model of the same class and options, fitted to the first of these observations.
-            One that ``continues`` begins its search there; others take no notice.
+        before: The `beginning` of a model of the same class and options, fitted to most of these observations. One
+            that ``continues`` begins its search there; others take no notice.
+        rows: For each of ``n`` observations, which one it is of the other model's, or -1; given with ``before``.
 
     Returns:
         The same model, in evaluation mode.
@@ -183,7 +184,7 @@ def fit(model: GPyTorchModel, before: Any = None) -> GPyTorchModel:
         FitError: If the fit does not succeed.
     """
     if before is not None and capabilities(model).continues:
-        model.continue_from(before)
+        model.continue_from(before, rows)
     mll = marginal_log_likelihood(model)
     try:
         with quiet():
@@ -245,8 +246,7 @@ def diagnose_by_leave_one_out(model: GPyTorchModel, rho: Tensor) -> Diagnosis:
     X, y = model.train_inputs[0], model.train_targets
     with torch.no_grad():
         prior = model.likelihood(model.forward(X), [X])
-        left_out = leave_one_out(y - prior.mean, prior.covariance_matrix - torch.diag(rho), rho)
-        evidence = gain(y - prior.mean - left_out.mean, left_out.variance)
-        transform = outcome_transform(model)
-        expected, sd = in_outcome_units(transform, left_out.mean + prior.mean, left_out.variance.sqrt())
+        mean, variance = leave_one_out(y - prior.mean, prior.covariance_matrix - torch.diag(rho), rho)
+        evidence = gain(y - prior.mean - mean, variance)
+        expected, sd = in_outcome_units(outcome_transform(model), mean + prior.mean, variance.sqrt())
     return Diagnosis(expected, sd, evidence, rho > 0)

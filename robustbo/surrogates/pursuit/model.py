@@ -78,7 +78,7 @@ class RelevancePursuitGP(Averaged, MapGP):
     options_class = PursuitOptions
     trace: Sequence[Level] = ()
     level_posterior: Sequence[float] = ()
-    _before: Pursued | None = None
+    _before: tuple[Pursued, Tensor] | None = None
     _pursued: Pursued | None = None
 
     @property
@@ -87,8 +87,8 @@ class RelevancePursuitGP(Averaged, MapGP):
         assert self._pursued is not None
         return self._pursued, _scale(outcome_transform(self))
 
-    def continue_from(self, before: tuple[Pursued, Tensor]) -> None:
-        """Begin the next pursuit at the levels of another model's, one fitted to the first of these observations.
+    def continue_from(self, before: tuple[Pursued, Tensor], rows: Tensor) -> None:
+        """Begin the next pursuit at the levels of another model's, one fitted to most of these observations.
 
         It visits only those that were plausible, the last choice and those next to them, and sweeps them both ways
         whatever the direction and the sweeps; of many observations see `numerics.pursuit.growth`. Where the outcomes
@@ -96,7 +96,7 @@ class RelevancePursuitGP(Averaged, MapGP):
         """
         pursued, scale = before
         if (_scale(outcome_transform(self)) / scale).log().abs().max().item() < math.log(RESCALE):
-            self._before = pursued
+            self._before = pursued, rows
 
     def search(self, model: Model) -> Fit:
         """Pursue the support; standardize on the inliers and pursue again where that changes the scale."""
@@ -173,7 +173,7 @@ class RelevancePursuitGP(Averaged, MapGP):
     def _pursue(self, model: Model) -> Level:
         plan, before, self._before = self.options.plan(model), self._before, None
         if before is not None:
-            found = growth.continued(model, plan, before)
+            found = growth.continued(model, plan, *before)
         elif self.options.is_grown:
             found = growth.grown(self.search_model, self.options.plan, len(model.y))
         else:

@@ -90,8 +90,8 @@ class StudentTGP(ExplicitPosterior, MapGP):
         """Where its search ended."""
         return self.found.x if isinstance(self.found, Ascent) else None
 
-    def continue_from(self, before: Tensor | None) -> None:
-        """Begin the next search where that of another model ended, one fitted to the first of these observations."""
+    def continue_from(self, before: Tensor | None, _: Tensor) -> None:
+        """Begin the next search where that of another model ended, one fitted to most of these observations."""
         self._before = before
 
     def search(self, model: Model) -> Ascent:

@@ -9,6 +9,7 @@ from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.pursuit import search
 from robustbo.numerics.pursuit.penalty import Penalty
 from robustbo.numerics.pursuit.search import Plan
+from robustbo.numerics.pursuit.support_fit import first
 
 PRICE = Penalty(lambda k: 3.0 * k)
 
@@ -36,7 +37,7 @@ def test_a_warm_search_goes_on_where_an_earlier_one_of_fewer_observations_ended(
     plan = Plan([0, 2, 4, 6], PRICE)
     before = search.cold(model(12), plan)
     given = model(13, (2, 9, 12))
-    assert search.best(given, plan, search.warm(given, plan, before, 2)).support == (2, 9, 12)
+    assert search.best(given, plan, search.warm(given, plan, before, 2, first(13, 12))).support == (2, 9, 12)
 
 
 def test_worth_a_visit_are_plausible_sizes_the_chosen_one_and_those_beside_them():

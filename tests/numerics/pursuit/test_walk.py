@@ -9,7 +9,7 @@ from robustbo.numerics.gp.map_fit import Fit, maximize
 from robustbo.numerics.gp.outlier_gain import optimal_variance
 from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.pursuit.penalty import ALIKE, Penalty
-from robustbo.numerics.pursuit.support_fit import empty, extended, refit, screen, suspicious
+from robustbo.numerics.pursuit.support_fit import empty, extended, first, refit, screen, suspicious
 from robustbo.numerics.pursuit.walk import level_posterior, resume, settle, sweep, walk
 
 
@@ -155,11 +155,11 @@ def test_levels_of_fewer_observations_are_taken_up_with_the_new_ones_free_of_sus
         covariance=stationary(torch.linspace(0, 1, 12)[:10].unsqueeze(-1), "rbf", LogNormal(0.0, 1.0), None),
     )
     before = refit(shorter, empty(shorter), (5,))
-    taken_up = extended(model, before)
+    taken_up = extended(model, before, first(12, 10))
     assert taken_up.support == (5,)
     assert taken_up.fit.rho.tolist() == [*before.fit.rho.tolist(), 0.0, 0.0]
     assert len(taken_up.gains) == 12
-    again = extended(model, before)
+    again = extended(model, before, first(12, 10))
     torch.testing.assert_close(taken_up.e, again.e)
 
 
