@@ -32,10 +32,10 @@ from robustbo.surrogates.common.units import in_model_units, in_outcome_units
 from robustbo.validation import nearest
 
 # The model's arguments that are BoTorch's; what else a class takes is an option of its own.
-BOTORCH_ARGUMENTS = {"train_X", "train_Y", "train_Yvar", "likelihood", "covar_module", "mean_module"} | {
-    "outcome_transform",
-    "input_transform",
-}
+BOTORCH_ARGUMENTS = (
+    *("train_X", "train_Y", "train_Yvar", "likelihood"),
+    *("covar_module", "mean_module", "outcome_transform", "input_transform"),
+)
 
 
 class Surrogate(GPyTorchModel):
