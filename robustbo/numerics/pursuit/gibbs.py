@@ -27,10 +27,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from robustbo.numerics.gp.known import Known
 from robustbo.numerics.gp.leave_one_out import factor
 from robustbo.numerics.linalg import lapack
 
 SWEEPS, BURN_IN = 16, 2  # counted, and before them
+SURE = 0.01  # of many observations, how probable it is at most that one is not what it is taken for
 LEAST = 1e-12  # of an observation's own variance: rounding leaves no less of a prediction's
 
 
@@ -55,6 +57,7 @@ def sample(
     rate: float,
     begin: Collection[int] = (),
     cleared: Tensor | None = None,
+    most: int | None = None,
     seed: int = 0,
 ) -> Sampled:
     """Sample sets of wrong observations at given hyperparameters; a pure function.
@@ -67,6 +70,7 @@ def sample(
         begin: Those that are wrong to begin with; the gross ones should be, since single moves leave them for their
             neighbours slowly.
         cleared: ``n`` booleans: those that cannot be wrong.
+        most: How many may be wrong at once; half of them unless given.
         seed: Of the draws.
 
     Example:
@@ -76,6 +80,7 @@ def sample(
         [0.0, 0.0, 0.0, 1.0]
     """
     n, rng = len(r), np.random.default_rng(seed)
+    most = n // 2 if most is None else most
     chain = _Chain(Sg.numpy(), r.numpy(), begin)
     free = np.arange(n) if cleared is None else np.flatnonzero(~cleared.numpy())
     total, log_wrongs = np.zeros(n), (log_wrong + math.log(rate / (1 - rate))).tolist()
@@ -83,12 +88,43 @@ def sample(
         for i, u in zip(rng.permutation(free).tolist(), rng.random(len(free)).tolist(), strict=True):
             e, v = chain.left_out(i)
             log_right = -0.5 * (math.log(2 * math.pi * v) + e * e / v)
-            q = _logistic(log_wrongs[i] - log_right) if chain.wrong_but(i) < n // 2 else 0.0
+            q = _logistic(log_wrongs[i] - log_right) if chain.wrong_but(i) < most else 0.0
             if (u < q) != chain.is_wrong[i]:
                 chain.move(i)
             if sweep >= BURN_IN:
                 total[i] += q
     return Sampled(torch.from_numpy(total / SWEEPS), tuple(i for i, wrong in enumerate(chain.is_wrong) if wrong))
+
+
+def sample_doubtful(
+    known: Known, rho: Tensor, log_wrong: Tensor, *, rate: float, cleared: Tensor | None = None, seed: int = 0
+) -> Tensor:
+    """The probabilities that ``n`` observations are wrong, where those that are as good as certain stay what they are.
+
+    Of many observations few are doubtful: the chain is of these alone, given all others, at the hyperparameters and the
+    support of a fit. O(n) and the cube of how many are doubtful.
+
+    Args:
+        known: What is known given the data.
+        rho: ``n`` added variances of it.
+        log_wrong: As for `sample`, like the others.
+        rate: Prior probability of being wrong.
+        cleared: ``n`` booleans: those that cannot be wrong.
+        seed: Of the draws.
+    """
+    log_right = -0.5 * ((2 * math.pi * known.v).log() + known.e.square() / known.v)
+    q = (log_wrong + math.log(rate / (1 - rate)) - log_right).sigmoid()
+    q = q if cleared is None else q.masked_fill(cleared, 0.0)
+    rows = ((q > SURE) & (q < 1 - SURE)).nonzero().flatten()
+    if len(rows):
+        C = torch.linalg.inv(known.P[rows][:, rows])  # what the others leave of their covariance
+        begin = (rho[rows] > 0).nonzero().flatten().tolist()
+        certain = int((q >= 1 - SURE).sum())
+        r, most = C @ known.al[rows], max(0, len(q) // 2 - certain)
+        C = C - torch.diag(rho[rows])
+        found = sample(0.5 * (C + C.mT), r, log_wrong[rows], rate=rate, begin=begin, most=most, seed=seed)
+        q[rows] = found.q
+    return q
 
 
 class _Chain:

@@ -14,7 +14,7 @@ from robustbo.numerics.gp.map_fit import Fit, maximize_alone
 from robustbo.numerics.gp.replicates import recurring
 from robustbo.numerics.pursuit import growth, search
 from robustbo.numerics.pursuit.averaging import probabilities
-from robustbo.numerics.pursuit.gibbs import log_cauchy, sample
+from robustbo.numerics.pursuit.gibbs import log_cauchy, sample, sample_doubtful
 from robustbo.numerics.pursuit.growth import Pursued
 from robustbo.numerics.pursuit.support_fit import Level, screen
 from robustbo.numerics.pursuit.walk import level_posterior, one_a_support
@@ -125,7 +125,8 @@ class RelevancePursuitGP(Averaged, MapGP):
     def probability_right(self) -> Tensor:
         """``n`` probabilities that an observation is right: over all sets of outliers, and hyperparameters for them.
 
-        A chain from each plausible level samples sets, and climbs to hyperparameters for the last of them, in turn. The
+        A chain from each plausible level samples sets, and climbs to hyperparameters for the last of them, in turn; of
+        more than `growth.MANY` observations it samples those that are doubtful, at the hyperparameters of the fit. The
         prior rate is 0.1, the `outlier_rate`, or that of ``num_outliers``; at most half are wrong. Sampling leaves an
         error of up to 0.1 where it is doubtful.
 
@@ -135,16 +136,20 @@ class RelevancePursuitGP(Averaged, MapGP):
         self.eval()
         with torch.no_grad():
             model = self.search_model()
+            if len(model.y) > growth.MANY:
+                return 1 - self._probability_wrong_of_many(model)
             if not self.components:
                 return 1 - self._probability_wrong(model, self._theta(model), self.support)
             wrong = [m.weight * self._probability_wrong(model, m.fit.theta, m.fit.support) for m in self.components]
             return (1 - torch.stack(wrong).sum(0)).clamp(0.0, 1.0)  # the weights add up to 1 but for rounding
 
+    def _probability_wrong_of_many(self, model: Model) -> Tensor:
+        rate = self.options.rate(len(model.y))
+        return sample_doubtful(self.known, self._rho, _log_wrong(model), rate=rate, cleared=model.cleared)
+
     def _probability_wrong(self, model: Model, theta: Tensor, wrong: Collection[int]) -> Tensor:
         n, total = len(model.y), torch.zeros_like(model.y)
-        scale = torch.ones_like(model.y) if model.s2_known is None else (1 + model.s2_known).sqrt()
-        log_wrong = log_cauchy(model.y, scale)
-        given = partial(sample, log_wrong=log_wrong, cleared=model.cleared, rate=self.options.rate(n))
+        given = partial(sample, log_wrong=_log_wrong(model), cleared=model.cleared, rate=self.options.rate(n))
         for turn in range(TURNS):
             part = super().search_model(torch.tensor([i for i in range(n) if i not in wrong]))
             if turn > 0 and self.is_named:  # a kernel of one's own is a module, which a climb would move
@@ -183,6 +188,12 @@ class RelevancePursuitGP(Averaged, MapGP):
         self.level_posterior = level_posterior(self.trace, plan.penalty)
         self._pursued = found
         return found.best
+
+
+def _log_wrong(model: Model) -> Tensor:
+    """``n`` log densities of the observations, if they are wrong."""
+    scale = torch.ones_like(model.y) if model.s2_known is None else (1 + model.s2_known).sqrt()
+    return log_cauchy(model.y, scale)
 
 
 def _scale(transform: OutcomeTransform | None) -> Tensor:
