@@ -32,7 +32,7 @@ from robustbo.numerics.gp.leave_one_out import factor
 from robustbo.numerics.linalg import lapack
 
 SWEEPS, BURN_IN = 16, 2  # counted, and before them
-SURE = 0.01  # of many observations, how probable it is at most that one is not what it is taken for
+SURE = 0.05  # of many observations, how probable it is at most that one is not what it is taken for
 LEAST = 1e-12  # of an observation's own variance: rounding leaves no less of a prediction's
 
 
