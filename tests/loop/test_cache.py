@@ -75,3 +75,13 @@ def test_threads_that_look_at_one_history_wait_for_the_one_that_fits(monkeypatch
         thread.join()
     assert len(calls) == 1
     assert found == [found[0]] * 4
+
+
+def test_what_is_small_is_kept_longer_than_fits():
+    fits = FitCache(1, 2)
+    for key in ("a", "b"):
+        fits.get(key, lambda: "fit")
+        fits.get_small(key, lambda: "end")
+    assert (fits.misses, len(fits)) == (4, 1)
+    assert fits.get_small("a", lambda: "another") == "end"
+    assert fits.get("a", lambda: "another") == "another"

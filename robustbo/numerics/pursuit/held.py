@@ -87,6 +87,7 @@ class Held:
         self._log_prior = value.F - found.L.item()
         self._open = np.ones(len(self._y)) if model.cleared is None else 1.0 - model.cleared.numpy()
 
+    @lapack.quiet()  # what is said of members is said again
     def at(self, members: Indices, rho: Array) -> Supported:
         """What is known with a support.
 
@@ -95,11 +96,7 @@ class Held:
             rho: ``k`` positive added variances.
         """
         n = len(self._y)
-        columns = self._P0[:, members]
-        M = lapack.on_diagonal(columns[members].copy(), 1 / rho)
-        C, _ = lapack.factor(M)
-        log_det = self._log_det + float(np.log(rho).sum() + 2 * np.log(C.diagonal()).sum())
-        T = lapack.inverse(C)
+        columns, (T, log_det) = self._P0[:, members], self._inverse(members, rho)
         W = columns @ T
         A = self._A0 - W @ self._A0[members]
         G = self._sides.T @ A
@@ -110,13 +107,20 @@ class Held:
         left = 1 - T.diagonal() / rho
         v[members] = T.diagonal() / left
         e[members] = (T @ (self._A0[members, 0] - m * self._A0[members, 1])) / left
-        L = -0.5 * (G[0, 0] - m * G[0, 1] + log_det + n * math.log(2 * math.pi))  # eq. 6.1
+        L = -0.5 * (G[0, 0] - m * G[0, 1] + self._log_det + log_det + n * math.log(2 * math.pi))  # eq. 6.1
         return Supported(members, rho, e, v, L + self._log_prior, L)
+
+    def _inverse(self, members: Indices, rho: Array) -> tuple[Array, float]:
+        """T, and by how much the support raises the logarithm of the determinant."""
+        if not len(members):
+            return np.zeros((0, 0)), 0.0
+        C, _ = lapack.factor(lapack.on_diagonal(self._P0[np.ix_(members, members)], 1 / rho))
+        more = float(np.log(rho).sum() + 2 * np.log(C.diagonal()).sum())
+        return lapack.inverse(C), more
 
     def known(self, found: Supported) -> Known:
         """What predictions with a support need."""
-        columns = self._P0[:, found.members]
-        T = lapack.inverse(lapack.factor(lapack.on_diagonal(columns[found.members].copy(), 1 / found.rho))[0])
+        columns, (T, _) = self._P0[:, found.members], self._inverse(found.members, found.rho)
         P = self._P0 - (columns @ T) @ columns.T
         P += P.T.copy()
         P *= 0.5

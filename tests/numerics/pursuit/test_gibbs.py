@@ -5,7 +5,10 @@ import numpy as np
 import pytest
 import torch
 
-from robustbo.numerics.pursuit.gibbs import _Chain, log_cauchy, sample
+from robustbo.numerics.gp.known import Known
+from robustbo.numerics.gp.leave_one_out import leave_one_out
+from robustbo.numerics.pursuit import gibbs
+from robustbo.numerics.pursuit.gibbs import _Chain, log_cauchy, sample, sample_doubtful
 
 
 def problem(n=8, seed=0):
@@ -115,3 +118,30 @@ def test_the_inverse_keeps_its_digits_over_many_moves():
         wanted = Sg[i, i] - W @ Sg[others, i]
         assert v == pytest.approx(wanted, rel=1e-4)
         assert abs(e - (r[i] - W @ r[others])) < 1e-3 * math.sqrt(wanted)
+
+
+def known(Sg, y, rho):
+    P = torch.linalg.inv(Sg + torch.diag(rho))
+    mean, v = leave_one_out(y, Sg, rho)
+    return Known(torch.zeros(()), P, P @ y, y - mean, v)
+
+
+@pytest.mark.parametrize("rho", [torch.zeros(8), torch.tensor([0.0, 1.2, 0, 0, 0.5, 0, 0, 0])])
+def test_the_doubtful_ones_are_sampled_given_all_others(rho, monkeypatch):
+    Sg, y = problem()
+    monkeypatch.setattr(gibbs, "SURE", 1e-9)  # all are
+    wrong = log_wrong(y)
+    begin = rho.nonzero().flatten().tolist()
+    q = sample_doubtful(known(Sg, y, rho), rho, wrong, rate=0.1, seed=3)
+    torch.testing.assert_close(q, sample(Sg, y, wrong, rate=0.1, begin=begin, seed=3).q, rtol=1e-6, atol=1e-6)
+
+
+def test_what_is_as_good_as_certain_needs_no_chain():
+    Sg, y = problem()
+    y[1] = 1e4
+    rho = torch.zeros(8)
+    rho[1] = 1e8
+    clear = torch.arange(8) == 4
+    q = sample_doubtful(known(Sg, y, rho), rho, log_wrong(y), rate=0.1, cleared=clear)
+    assert q[1] > 0.999
+    assert q[4] == 0

@@ -1,0 +1,94 @@
+import pytest
+import torch
+
+from robustbo.numerics.gp import map_fit
+from robustbo.numerics.gp.covariance import stationary
+from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.parameters import LogNormal
+from robustbo.numerics.pursuit import growth, search, walk
+from robustbo.numerics.pursuit.penalty import Penalty, corrected
+from robustbo.numerics.pursuit.search import Plan
+from robustbo.numerics.pursuit.support_fit import first, placed
+
+
+def everything(n, seed=0):
+    """A smooth function of two inputs, a tenth of whose values are off; and which."""
+    generator = torch.Generator().manual_seed(seed)
+    X = torch.rand(n, 2, generator=generator)
+    y = torch.sin(5 * X[:, 0]) + X[:, 1].square() + 0.02 * torch.randn(n, generator=generator)
+    wrong = torch.rand(n, generator=generator) < 0.1
+    y = torch.where(wrong, y + 2 + torch.rand(n, generator=generator), y)
+    return X, y, set(wrong.nonzero().flatten().tolist())
+
+
+def part_of(X, y):
+    def part(rows):
+        covariance = stationary(X[rows], "matern52", LogNormal(0.0, 1.0), LogNormal(0.0, 1.0))
+        return Model(y[rows], covariance, LogNormal(-4.0, 1.0))
+
+    return part
+
+
+def plan(model):
+    n = len(model.y)
+    return Plan([int(share * n) for share in (0, 0.05, 0.1, 0.15, 0.2, 0.3)], Penalty(corrected(n, 5)))
+
+
+def scored(model, level):
+    return walk.score(level, plan(model).penalty)
+
+
+@pytest.mark.parametrize("n", [63, 130, 300])
+def test_it_finds_what_a_search_of_all_at_once_finds(n):
+    X, y, wrong = everything(n)
+    part = part_of(X, y)
+    model = part(slice(None))
+    found = growth.grown(part, plan, n)
+    at_once = search.best(model, plan(model), search.cold(model, plan(model)))
+    assert set(found.best.support) == set(at_once.support) == wrong
+    assert scored(model, found.best) > scored(model, at_once) - 0.1
+
+
+def test_it_does_so_in_a_fraction_of_the_evaluations(monkeypatch):
+    X, y, _ = everything(300)
+    part, sizes = part_of(X, y), []
+    original = map_fit.log_posterior
+
+    def counted(model, *arguments):
+        sizes.append(len(model.y))
+        return original(model, *arguments)
+
+    monkeypatch.setattr(map_fit, "log_posterior", counted)
+    growth.grown(part, plan, 300)
+    grown = sum((n / 300) ** 3 for n in sizes)
+    sizes.clear()
+    search.cold(part(slice(None)), plan(part(slice(None))))
+    assert grown < len(sizes) / 5
+
+
+def test_many_observations_go_on_at_held_hyperparameters_unless_it_is_to_climb():
+    X, y, wrong = everything(320)
+    part = part_of(X, y)
+    before = growth.grown(part_of(X[:200], y[:200]), plan, 200)
+    model = part(slice(None))
+    held = growth.continued(model, plan(model), before, first(320, 200))
+    assert torch.equal(held.best.fit.theta, before.best.fit.theta)
+    assert set(held.best.support) == wrong
+    assert held.levels == [held.best]
+    climbed = growth.continued(model, plan(model), before, first(320, 200), is_climbing=True)
+    assert scored(model, climbed.best) > scored(model, held.best)
+
+
+def test_it_begins_at_others_of_which_some_are_left_out():
+    X, y, wrong = everything(310)
+    before = growth.grown(part_of(X, y), plan, 310)
+    kept = torch.tensor([i for i in range(310) if i % 7])
+    model = part_of(X, y)(kept)
+    found = growth.continued(model, plan(model), before, kept)
+    assert len({kept[i].item() for i in found.best.support} ^ (wrong & set(kept.tolist()))) <= 1
+
+
+def test_a_fit_to_others_has_no_variance_for_what_it_has_not_seen():
+    fit = map_fit.Fit(torch.zeros(1), torch.tensor([1.0, 0.0, 3.0]), 0.0, 0.0, 1, True)
+    assert placed(fit, torch.tensor([2, -1, 0, 1])).rho.tolist() == [3.0, 0.0, 1.0, 0.0]
+    assert first(4, 2).tolist() == [0, 1, -1, -1]

@@ -1,0 +1,113 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from robustbo.errors import NumericalError
+from robustbo.numerics.gp.covariance import stationary
+from robustbo.numerics.gp.known import at_inputs, known_at
+from robustbo.numerics.gp.log_posterior import Model, log_posterior
+from robustbo.numerics.gp.outlier_gain import errors
+from robustbo.numerics.gp.parameters import LogNormal
+from robustbo.numerics.pursuit.held import Held, score
+from robustbo.numerics.pursuit.penalty import Penalty, corrected
+
+PRICE = Penalty(corrected(30, 4))
+THETA = torch.tensor([-1.0, 1.0, -4.0])
+
+
+def model(n=30, wrong=(4, 11, 20), by=5.0, **more):
+    X = torch.linspace(0, 1, n)
+    y = torch.sin(6 * X)
+    y[list(wrong)] += by
+    covariance = stationary(X.unsqueeze(-1), "matern52", LogNormal(0.0, 1.0), LogNormal(0.0, 1.0))
+    return Model(y, covariance, LogNormal(-4.0, 1.0), **more)
+
+
+def variances(n, members, rho):
+    return torch.zeros(n).index_put((torch.tensor(members),), torch.tensor(rho))
+
+
+@pytest.mark.parametrize("rho", [[1.0, 0.01], [30.0, 1e6], [1e12, 2.0]])
+def test_a_support_costs_its_own_size_and_says_what_a_factorization_of_all_would(rho):
+    given, members = model(), [4, 20]
+    found = Held(given, THETA).at(np.array(members), np.array(rho))
+    full = variances(30, members, rho)
+    value, (e, v) = log_posterior(given, THETA, full), errors(given, THETA, full)
+    np.testing.assert_allclose(found.e, e, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(found.v, v, rtol=1e-6)
+    assert pytest.approx(value.F, abs=1e-8) == found.F
+    assert pytest.approx(value.evidence.L.item(), abs=1e-8) == found.L
+
+
+def test_the_errors_of_a_gross_value_are_not_lost_in_its_variance():
+    held = Held(model(), THETA)
+    (without,) = held.at(np.array([11]), np.array([1e3])).e[[11]]
+    (gross,) = held.at(np.array([11]), np.array([1e18])).e[[11]]
+    assert gross == pytest.approx(without, rel=1e-6)
+
+
+def test_what_is_known_with_a_support_is_what_is_known_from_nothing():
+    given, held = model(), Held(model(), THETA)
+    found = held.at(np.array([4, 11]), np.array([20.0, 9.0]))
+    mine, direct = held.known(found), known_at(given, THETA, variances(30, [4, 11], [20.0, 9.0]))
+    for each, other in zip(mine, direct, strict=True):
+        torch.testing.assert_close(each, other, rtol=1e-7, atol=1e-7)
+
+
+def test_the_posterior_at_the_inputs_is_that_of_the_whole_covariance():
+    given, rho = model(), variances(30, [4, 11], [20.0, 1e8])
+    K, s2 = given.covariance.at(THETA[:2]).K, THETA[2].exp().expand(30)
+    known = known_at(given, THETA, rho)
+    mean, variance = at_inputs(known, given.y, s2, rho)
+    torch.testing.assert_close(mean, known.m + K @ known.al, rtol=1e-7, atol=1e-7)
+    torch.testing.assert_close(variance, (K - K @ known.P @ K).diagonal(), rtol=1e-5, atol=1e-8)
+
+
+def test_it_settles_on_the_wrong_values_from_anywhere():
+    held = Held(model(), THETA)
+    for begin in ([], [4], [0, 1, 2, 11], list(range(15))):
+        rho = np.zeros(30)
+        rho[begin] = 1.0
+        found = held.settle(held.suspecting(rho), PRICE)
+        assert found.members.tolist() == [4, 11, 20]
+        np.testing.assert_allclose(found.rho, np.square(found.e)[found.members] - found.v[found.members], rtol=1e-2)
+
+
+def test_what_it_settles_on_has_no_lower_score_than_where_it_began():
+    held = Held(model(wrong=(4, 5, 6, 7, 8), by=0.4), THETA)
+    for begin in ([], [4, 5, 6, 7, 8], [15]):
+        rho = np.zeros(30)
+        rho[begin] = 0.3
+        first = held.suspecting(rho)
+        assert score(held.settle(first, PRICE), PRICE) >= score(first, PRICE)
+
+
+def test_a_known_number_is_kept_to():
+    held = Held(model(), THETA)
+    assert held.settle(held.suspecting(np.zeros(30)), PRICE, 2).members.shape == (2,)
+
+
+def test_what_is_cleared_joins_no_support():
+    given = model(cleared=torch.arange(30) == 11)
+    held = Held(given, THETA)
+    assert 11 not in held.settle(held.suspecting(np.zeros(30)), PRICE).members
+    assert held.suspecting(np.zeros(30), [4, 11]).members.tolist() == [4]
+    assert held.of_the_open(np.ones(30))[11] == 0
+
+
+def test_at_most_half_are_wrong():
+    generator = torch.Generator().manual_seed(0)
+    given = model()._replace(y=100 * torch.randn(30, generator=generator))
+    held = Held(given, THETA)
+    assert len(held.settle(held.suspecting(np.zeros(30)), Penalty(lambda k: 0.0)).members) <= 15
+
+
+def test_hyperparameters_without_a_covariance_are_refused():
+    broken = SimpleNamespace(
+        y=torch.ones(2), cleared=None, covariance=None, blocks=[], s2_prior=None, s2_known=torch.zeros(2)
+    )
+    broken.covariance = SimpleNamespace(bounds=[], at=lambda _: SimpleNamespace(K=-torch.eye(2), log_prior=0.0))
+    with pytest.raises(NumericalError, match="positive definite"):
+        Held(broken, torch.zeros(0))
