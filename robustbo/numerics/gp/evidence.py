@@ -42,13 +42,14 @@ class Evidence(NamedTuple):
         return torch.addcmul(self.P, self.al.unsqueeze(-1), self.al.unsqueeze(-2), value=-1.0).mul_(-0.5)  # eq. 6.5
 
 
-def evidence(Sg: Tensor, y: Tensor, m: Tensor | None = None) -> Evidence:
+def evidence(Sg: Tensor, y: Tensor, m: Tensor | None = None, *, is_spent: bool = False) -> Evidence:
     """Log marginal likelihood of observations with the best constant mean, and what its derivatives need.
 
     Args:
         Sg: ``... x n x n`` covariance of the observations; a single one must be the CPU's, in double precision.
         y: ``... x n`` observations.
         m: ``...`` constant mean; the best one unless given.
+        is_spent: Whether nobody needs a single Sg any more: its memory is used.
 
     Returns:
         ``...`` L = -(y - m)'P(y - m)/2 - log|Sg|/2 - n log(2 pi)/2, m, al, P, P1 = P 1 and log|Sg|;
@@ -56,7 +57,8 @@ def evidence(Sg: Tensor, y: Tensor, m: Tensor | None = None) -> Evidence:
         follow a single one: `Evidence.G` is its gradient.
     """
     if Sg.dim() == 2:
-        return _of_one(Sg.numpy(), y.numpy(), None if m is None else m.item())
+        B = Sg.numpy() if is_spent else Sg.numpy().copy()
+        return _of_one(B, y.numpy(), None if m is None else m.item())
     C, info = torch.linalg.cholesky_ex(Sg)
     P = torch.cholesky_inverse(C)
     P1 = P.sum(-1)
@@ -69,9 +71,9 @@ def evidence(Sg: Tensor, y: Tensor, m: Tensor | None = None) -> Evidence:
 
 
 def _of_one(Sg: Array, y: Array, m: float | None) -> Evidence:
-    """The same of one matrix, by arrays: with few observations tensors would cost more than their arithmetic."""
+    """The same of one matrix, which is overwritten, by arrays: of few observations tensors cost more than arithmetic."""
     with lapack.quiet():
-        C, converged = lapack.factor(Sg.copy())
+        C, converged = lapack.factor(Sg)
         log_det = 2 * np.log(C.diagonal()).sum()
         P = lapack.inverse(C)
         P1 = P @ np.ones(len(y))

@@ -100,7 +100,7 @@ def log_posterior(model: Model, theta: Tensor, rho: Tensor, m: Tensor | None = N
     covariance = model.covariance.at(theta[:p])
     s2, log_prior = noise(model, theta), covariance.log_prior + parameters.log_prior(model.blocks, theta.tolist()[p:])
     Sg = lapack.on_diagonal(covariance.K.numpy().copy(), s2.numpy() + rho.numpy())
-    found = evidence(torch.from_numpy(Sg), model.y, m)
+    found = evidence(torch.from_numpy(Sg), model.y, m, is_spent=True)
     F = found.L.item() + log_prior
     return Value(F if found.converged and math.isfinite(F) else -math.inf, theta, s2, covariance, found)
 
