@@ -71,7 +71,7 @@ def evidence(Sg: Tensor, y: Tensor, m: Tensor | None = None, *, is_spent: bool =
 
 
 def _of_one(Sg: Array, y: Array, m: float | None) -> Evidence:
-    """The same of one matrix, which is overwritten, by arrays: of few observations tensors cost more than arithmetic."""
+    """The same of one matrix, which is overwritten, by arrays: of few values tensors cost more than arithmetic."""
     with lapack.quiet():
         C, converged = lapack.factor(Sg)
         log_det = 2 * np.log(C.diagonal()).sum()
