@@ -1,9 +1,10 @@
-"""A pursuit of many observations: of every second one first, then of twice as many, until all are there.
+"""A pursuit of many observations: of a few hundred of them first, then of twice as many, until all are there.
 
 What a search from nothing finds in hundreds of evaluations is nearly known from half of the data: the hyperparameters,
-and which of these observations are wrong. So a search begins there. Up to `MANY` observations it walks through the
-sizes of the support that are plausible, since predictions are averaged over them; beyond, one support is as good as
-certain, and climbs of the hyperparameters alternate with changes of the support while they are held (`held`).
+and which of these observations are wrong. So a search begins there. Up to `MANY` observations it walks through sizes of
+the support, since predictions are averaged over those that are plausible; beyond, one support is as good as certain,
+and climbs of the hyperparameters alternate with changes of the support while they are held (`held`). (From less than a
+hundred observations, of which many are wrong, a search finds that nothing is and all is noise, and stays there.)
 
 Notation: as in `support_fit`.
 
@@ -26,8 +27,7 @@ from robustbo.numerics.pursuit.held import Held, Supported, score
 from robustbo.numerics.pursuit.search import Plan
 from robustbo.numerics.pursuit.support_fit import Level, placed
 
-FIRST = 64  # observations at most of a pursuit that begins from nothing
-MANY = 256  # observations beyond which one support is as good as certain
+MANY = 256  # observations beyond which one support is as good as certain; a pursuit from nothing has no more
 TURNS = 3  # of climbs and changes of the support; later ones hardly ever change anything
 CLIMB_FTOL = 1e-4  # relative tolerance of these climbs
 LEAST = 1e-8  # of the outcomes' variance: an added variance below is none
@@ -54,7 +54,7 @@ def grown(part: Callable[[slice], Model], plan_for: Callable[[Model], Plan], n: 
         n: How many there are.
     """
     stride = 1
-    while -(-n // stride) > FIRST:
+    while -(-n // stride) > MANY:
         stride *= 2
     model = part(slice(None, None, stride))
     plan = plan_for(model)

@@ -47,8 +47,8 @@ class RelevancePursuitGP(Averaged, MapGP):
         num_outliers: A known number of outliers, of which at most n / 2 are looked for among n values; takes the place
             of the rule.
         sweeps: Walks through the levels, every second one in the other direction; more find higher maxima.
-        is_grown: Whether a search of many observations begins with every second one of them, where only levels that
-            are plausible are visited (`numerics.pursuit.growth`), or with all, as in the paper.
+        is_grown: Whether a search of more than `growth.MANY` observations begins with some of them and ends with one
+            support (`numerics.pursuit.growth`), or visits all levels with all of them, as in the paper.
         is_averaged: Whether predictions are averaged over the levels (`numerics.pursuit.averaging`), or are those of
             the chosen support alone, as in the paper; with a kernel of one's own they are that.
         kernel: "matern52" or "rbf".
