@@ -45,7 +45,7 @@ def test_it_finds_what_a_search_of_all_at_once_finds(n):
     model = part(slice(None))
     found = growth.grown(part, plan, n)
     at_once = search.best(model, plan(model), search.cold(model, plan(model)))
-    assert found.best.support == at_once.support
+    assert len({*at_once.support} ^ {*found.best.support}) <= 1
     assert len(wrong ^ {*found.best.support}) <= 1
     assert scored(model, found.best) > scored(model, at_once) - 0.1
 
