@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from typing import TypeGuard
 
 import torch
 from botorch.acquisition import AcquisitionFunction, LogExpectedImprovement, qLogExpectedImprovement
@@ -16,13 +17,23 @@ from torch import Tensor
 
 from robustbo import seeds
 from robustbo.determinism.isolation import drawing_in_python, drawing_nothing
-from robustbo.loop import restricted
+from robustbo.loop import maximizer
 from robustbo.loop.fit import Fitted
 from robustbo.loop.ladder import finite
-from robustbo.loop.log_ei import NUM_SAMPLES, LogNEI, LogViable, StudentTLogExpectedImprovement, is_student_t, thinned
+from robustbo.loop.log_ei import (
+    NUM_SAMPLES,
+    LogNEI,
+    LogViable,
+    Mixture,
+    StudentTLogExpectedImprovement,
+    is_student_t,
+    noisy_improvement,
+    thinned,
+)
 from robustbo.loop.observations import Row
 from robustbo.loop.viability import Viability
-from robustbo.searchspace.encoding import categories, decode, discrete, encode, varying
+from robustbo.numerics.improvement.noisy import means
+from robustbo.searchspace.encoding import categories, decode, discrete, varying
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.region.region import Region
 from robustbo.searchspace.region.sampling import spread_over
@@ -41,7 +52,13 @@ NEARBY = {"sample_around_best": True}  # as many again, near the best posterior 
 
 
 def build(
-    name: str, model: GPyTorchModel, X: Tensor, X_pending: Tensor | None, seed: int, X_best: Tensor | None = None
+    name: str,
+    model: GPyTorchModel,
+    X: Tensor,
+    X_pending: Tensor | None,
+    seed: int,
+    X_best: Tensor | None = None,
+    latents: Mixture | None = None,
 ) -> AcquisitionFunction:
     """An acquisition function of a fitted model that is to be maximized.
 
@@ -56,12 +73,13 @@ def build(
         X_pending: ``p x d`` points asked and not told, or None.
         seed: Of the Monte Carlo samples.
         X_best: ``m x d`` points of which the best is to be improved upon; those measured unless given.
+        latents: What the `latents` of a model that `has_formulas` give, where that is at hand.
 
     Raises:
         ValueError: If there is no acquisition function of that name.
     """
-    if name == "auto" and isinstance(model, MapGP) and model.is_named and capabilities(model).is_normal:
-        return LogNEI(model, X if X_pending is None else torch.cat([X, X_pending]), seed, X_best)
+    if name == "auto" and has_formulas(model):
+        return LogNEI(model, X if X_pending is None else torch.cat([X, X_pending]), seed, X_best, latents)
     best = X if X_best is None else X_best
     sampler = SobolQMCNormalSampler(torch.Size([NUM_SAMPLES]), seed=seed)
     match name:
@@ -74,6 +92,11 @@ def build(
         case "LogEI" | "qLogEI":
             return qLogExpectedImprovement(model, incumbent_value(model, best), sampler=sampler, X_pending=X_pending)
     raise ValueError(f"acquisition must be one of {list(ACQUISITIONS)}, got {name!r}")
+
+
+def has_formulas(model: GPyTorchModel) -> TypeGuard[MapGP]:
+    """Whether it is one of ours whose fitted processes are told in numbers, and all that it says of the objective."""
+    return isinstance(model, MapGP) and model.is_named and capabilities(model).is_normal
 
 
 def incumbent_value(model: GPyTorchModel, X: Tensor) -> Tensor:
@@ -137,12 +160,13 @@ class Search:
         """
         with self._apart(), quiet():
             function = self._function()
-            if not self.region.is_restricted:
+            if noisy_improvement(function) is None and not self.region.is_restricted:
                 x = maximize(function, self.fitted.space)
                 finite(*x.tolist())
                 return self.fitted.space.from_unit(decode(self.fitted.space, x.unsqueeze(0))[0])
             with drawing_nothing() if self.fitted.is_ours else nullcontext():
-                return restricted.maximize(partial(self._score, function), self.region, self._best(), self.seed)
+                score, coarse = partial(self._score, function), partial(self._coarse, function)
+                return maximizer.maximize(score, self.region, self._best(), self.seed, coarse)
 
     def values_at(self, rows: Sequence[Sequence[float]]) -> Tensor:
         """The acquisition function at ``m`` unit-cube rows, where not every point will do."""
@@ -154,8 +178,7 @@ class Search:
         with self._apart(), quiet(), torch.no_grad():
             function, among = self._function(), torch.arange(len(rows))
             if len(rows) > MANY:
-                with thinned(function):
-                    among = self._score(function, rows, MANY).topk(MANY, sorted=False).indices.sort().values
+                among = self._coarse(function, rows).topk(MANY, sorted=False).indices.sort().values
             return int(among[self._score(function, rows[among]).argmax()])
 
     @contextmanager
@@ -170,7 +193,7 @@ class Search:
         X_pending = fitted.encoded(self.pending) if self.pending else None
         if self.region.is_restricted:
             best = fitted.encoded(self._best())
-        function = build(self.name, fitted.model, fitted.X, X_pending, self._samples, best)
+        function = build(self.name, fitted.model, fitted.X, X_pending, self._samples, best, self._latents)
         if fitted.is_ours:  # its samples are drawn
             function.forward = drawing_nothing()(function.forward)
         if self.viability is None:
@@ -185,6 +208,10 @@ class Search:
         parts = self.fitted.encoded(rows).unsqueeze(-2).split(at_once)
         return torch.cat([function(part) for part in parts])
 
+    def _coarse(self, function: AcquisitionFunction, rows: Tensor) -> Tensor:
+        with thinned(function):
+            return self._score(function, rows, MANY)
+
     def _best(self) -> Tensor:
         """Points of a restricted region, the best first: those measured, with what is fixed as it is now."""
         rows = torch.tensor(self.fitted.observations.X, dtype=torch.float64)
@@ -192,6 +219,19 @@ class Search:
         rows = rows[self.region.holds(rows)]
         rows = (rows if len(rows) else spread_over(self.region)[:MOST_MOVED]).unique(dim=0)
         with torch.no_grad():
-            mean = self.fitted.model.posterior(encode(self.fitted.space, rows)).mean.squeeze(-1)
+            mean = self._means(self.fitted.encoded(rows))
         rows = rows[mean.argsort(descending=True, stable=True)]
         return rows[:MOST_MOVED] if self.region.fixed else rows
+
+    def _means(self, X: Tensor) -> Tensor:
+        """Posterior means at ``m x d`` inputs, or what stands in the same order."""
+        model = self.fitted.model
+        if self._latents is None:
+            return model.posterior(X).mean.squeeze(-1)
+        weights, processes = zip(*self._latents, strict=True)
+        return X.new_tensor(weights) @ means(processes, model.transform_inputs(X))
+
+    @cached_property
+    def _latents(self) -> Mixture | None:
+        model = self.fitted.model
+        return model.latents() if has_formulas(model) else None

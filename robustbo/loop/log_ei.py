@@ -1,6 +1,6 @@
 """Acquisition functions of our own: closed forms with explicit gradients, for one point at a time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,9 +16,9 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from robustbo.numerics.failures.predictive import Predictor
-from robustbo.numerics.gp.posterior import stacked
-from robustbo.numerics.improvement.noisy import Improvement, log_mixed_improvement, over
-from robustbo.numerics.improvement.student_t import log_improvement
+from robustbo.numerics.gp.posterior import Latent
+from robustbo.numerics.improvement import student_t
+from robustbo.numerics.improvement.noisy import Improvement, contenders, log_improvement, over
 from robustbo.surrogates.common.contract import degrees_of_freedom
 from robustbo.surrogates.common.map_gp import MapGP
 
@@ -26,6 +26,9 @@ NUM_SAMPLES = 128  # quasi-random posterior samples
 THIN = 8  # of which one counts where a coarse function will do
 CAUTION = 3.0  # power of the probability of a value: a failure costs its trial, and nothing is learned of the values
 MIN_SCALE = 1e-6  # as in BoTorch's analytic functions
+
+
+Mixture = Sequence[tuple[float, Latent]]  # weights, and processes with the same kernel and inputs
 
 
 class LogNEI(AcquisitionFunction):
@@ -38,38 +41,59 @@ class LogNEI(AcquisitionFunction):
         X_baseline: ``n x d`` points measured, and points pending.
         seed: Of the quasi-random samples.
         X_best: ``m x d`` points of which the best is to be improved upon; the baseline unless given.
+        latents: What the model's `latents` gives, where that is at hand.
 
     References:
         `robustbo.numerics.improvement.noisy`.
     """
 
-    def __init__(self, model: MapGP, X_baseline: Tensor, seed: int, X_best: Tensor | None = None) -> None:
+    def __init__(
+        self,
+        model: MapGP,
+        X_baseline: Tensor,
+        seed: int,
+        X_best: Tensor | None = None,
+        latents: Mixture | None = None,
+    ) -> None:
         super().__init__(model)
         with torch.no_grad():
-            best = None if X_best is None else model.transform_inputs(X_best)
+            weights, processes = zip(*(model.latents() if latents is None else latents), strict=True)
             Z = model.transform_inputs(X_baseline)
-            Z = (Z if best is None else torch.cat([Z, best])).unique(dim=0)
-            counts = None if best is None else (Z.unsqueeze(1) == best).all(-1).any(-1)
+            best = Z if X_best is None else model.transform_inputs(X_best)
+            pending = Z[~_among(Z, processes[0].X)].unique(dim=0)
+            measured = best[~_among(best, pending)].unique(dim=0)
+            measured = contenders(processes, measured)
+            Z = torch.cat([measured, pending])
             normal = draw_sobol_normal_samples(len(Z), NUM_SAMPLES, dtype=Z.dtype, seed=seed)
-            weights, latents = zip(*model.latents(), strict=True)
-            self._to = over(stacked(latents), Z, normal, counts)
-            self._log_w = Z.new_tensor(weights).log()
+            counts, kept = _among(Z, best), torch.arange(len(Z)) >= len(measured)
+            self._to = over(processes, Z.new_tensor(weights).log(), Z, normal, counts, kept)
 
     @t_batch_mode_transform(expected_q=1)
     def forward(self, X: Tensor) -> Tensor:
         """The logarithm at ``b x 1 x d`` points, of an improvement in the model's own (transformed) outcomes."""
-        return _LogImprovement.apply(self.model.transform_inputs(X).squeeze(-2), self._to, self._log_w)
+        return _LogImprovement.apply(self.model.transform_inputs(X).squeeze(-2), self._to)
+
+
+def _among(X: Tensor, others: Tensor) -> Tensor:
+    """Which of some rows are among others."""
+    known = set(map(tuple, others.tolist()))
+    return torch.tensor([tuple(row) in known for row in X.tolist()], dtype=torch.bool)
+
+
+def noisy_improvement(function: AcquisitionFunction) -> LogNEI | None:
+    """The `LogNEI` that a function is, by itself or as a `LogViable`; None if it is neither."""
+    inner = function._function if isinstance(function, LogViable) else function
+    return inner if isinstance(inner, LogNEI) else None
 
 
 @contextmanager
 def thinned(function: AcquisitionFunction) -> Iterator[None]:
-    """Run the block with an eighth of the samples of a `LogNEI`, itself or within a `LogViable`; others stay."""
-    inner = function._function if isinstance(function, LogViable) else function
-    if not isinstance(inner, LogNEI):
+    """Run the block with an eighth of the samples of a `noisy_improvement`; others stay as they are."""
+    if (inner := noisy_improvement(function)) is None:
         yield
         return
     exact = inner._to
-    inner._to = exact._replace(a=exact.a[..., ::THIN], best=exact.best[..., ::THIN])
+    inner._to = exact._replace(a=exact.a[..., ::THIN].copy(), best=exact.best[..., ::THIN].copy())
     try:
         yield
     finally:
@@ -77,19 +101,19 @@ def thinned(function: AcquisitionFunction) -> Iterator[None]:
 
 
 class _LogImprovement(torch.autograd.Function):
-    """`log_mixed_improvement` with its explicit gradient."""
+    """`log_improvement` with its explicit gradient."""
 
     @staticmethod
-    def forward(ctx: Any, X: Tensor, to: Improvement, log_w: Tensor) -> Tensor:
-        value, gradient = log_mixed_improvement(to, log_w, X)
+    def forward(ctx: Any, X: Tensor, to: Improvement) -> Tensor:
+        value, gradient = log_improvement(to, X)
         ctx.save_for_backward(gradient)
         return value
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, by_value: Tensor) -> tuple[Tensor, None, None]:
+    def backward(ctx: Any, by_value: Tensor) -> tuple[Tensor, None]:
         (gradient,) = ctx.saved_tensors
-        return by_value.unsqueeze(-1) * gradient, None, None
+        return by_value.unsqueeze(-1) * gradient, None
 
 
 class StudentTLogExpectedImprovement(AnalyticAcquisitionFunction):
@@ -140,7 +164,7 @@ class StudentTLogExpectedImprovement(AnalyticAcquisitionFunction):
         scale, df = scale.clamp_min(MIN_SCALE), posterior.df
         df = df.squeeze(-1).squeeze(-1) if df.dim() == posterior.mean.dim() else df
         z = (mean - self.best_f) / scale if self.maximize else (self.best_f - mean) / scale
-        return log_improvement(z, df) + scale.log()  # eq. 5.1
+        return student_t.log_improvement(z, df) + scale.log()  # eq. 5.1
 
 
 class LogViable(AcquisitionFunction):

@@ -5,7 +5,6 @@ Notation (shapes after any leading batch dimensions: of the processes, or of one
     k      q x n          prior covariance of new points with the inputs of the data
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import torch
@@ -83,16 +82,3 @@ class Latent(NamedTuple):
     def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
         """See `Posterior`; of one process."""
         return k @ self.al, k @ self.P @ k.mT
-
-
-def stacked(latents: Sequence[Latent]) -> Latent:
-    """Processes of the same kernel and inputs as one, with a leading dimension; one process as it is.
-
-    Where one needs jitter to be factored, all get some: not more than 1e-4 of their variance.
-    """
-    if len(latents) == 1:
-        return latents[0]
-    l, s2f, m, P, al = (
-        torch.stack(parts) for parts in zip(*((p.l, p.s2f, p.m, p.P, p.al) for p in latents), strict=True)
-    )
-    return Latent(latents[0].kernel, l, s2f, m, latents[0].X, P, al)

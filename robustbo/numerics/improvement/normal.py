@@ -1,4 +1,4 @@
-"""Standard normal expected improvement with what its logarithm and slope need, far into the tail: on arrays.
+"""Standard normal expected improvement with what its logarithm and slope need, far into the tail.
 
 All three parts are multiples of the density by numbers that neither vanish nor cancel. So it takes one Mills ratio an
 element, and what all the densities have in common can be left out before they underflow.
@@ -17,11 +17,15 @@ References:
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from scipy.special import erfcx
+from torch import Tensor
+from torch.autograd.function import once_differentiable
 
+from robustbo.numerics.gp.evidence import LOG_2PI
 from robustbo.numerics.linalg.lapack import Array
 
 CAP = 9.0  # beyond which Phi is 1, and h is u, to rounding
@@ -72,3 +76,27 @@ def tail_slope(x: Array) -> Array:
         np.divide(level, q, out=q)
         q += x
     return q
+
+
+def log_ei(u: Tensor) -> Tensor:
+    """log(phi(u) + u Phi(u)), the logarithm of standard normal expected improvement, for any u."""
+    return _LogEI.apply(u)
+
+
+class _LogEI(torch.autograd.Function):
+    """`log_ei` with its explicit gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, u: Tensor) -> Tensor:
+        flat = np.clip(u.detach().double().flatten().numpy(), -LIMIT, LIMIT)
+        c = np.minimum(flat, 0.0)
+        found = scaled(flat, c)
+        value, slope = np.log(found.h) - 0.5 * (c * c + LOG_2PI), found.Phi / found.h
+        ctx.save_for_backward(torch.from_numpy(slope).to(u).view(u.shape))
+        return torch.from_numpy(value).to(u).view(u.shape)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, by_value: Tensor) -> Tensor:
+        (slope,) = ctx.saved_tensors
+        return by_value * slope

@@ -18,7 +18,7 @@ References:
 import torch
 from torch import Tensor
 
-from robustbo.numerics.improvement.noisy import log_ei
+from robustbo.numerics.improvement.normal import log_ei
 
 # Log odds of "wrong" for a value that gains g nats by a variance of its own: a logistic regression on 480 values of
 # corrupted loops. A prediction by fitted hyperparameters is too sure of itself, so the slope is far below 1.

@@ -2,7 +2,7 @@ import torch
 from torch.autograd import gradcheck
 
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
-from robustbo.numerics.gp.posterior import Latent, stacked
+from robustbo.numerics.gp.posterior import Latent
 
 
 def latent(n=8, kernel="matern52", noise=0.01, l=(0.4, 0.7), s2f=2.0, m=0.3):
@@ -14,8 +14,7 @@ def latent(n=8, kernel="matern52", noise=0.01, l=(0.4, 0.7), s2f=2.0, m=0.3):
 
 
 def test_the_covariance_is_the_kernels():
-    given = stacked([latent(), latent(l=(0.9, 0.3), s2f=0.5)])
-    X, Z = torch.rand(5, 2), torch.rand(3, 2)
+    given, X, Z = latent(), torch.rand(5, 2), torch.rand(3, 2)
     torch.testing.assert_close(
         given.covariance(X, Z), KERNELS["matern52"](squared_differences(X, Z), given.l, given.s2f).K
     )

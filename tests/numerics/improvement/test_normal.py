@@ -1,8 +1,12 @@
+import math
+
 import mpmath
 import numpy as np
 import pytest
+import torch
+from botorch.acquisition.analytic import _log_ei_helper
 
-from robustbo.numerics.improvement.normal import CAP, FAR, scaled, tail_slope
+from robustbo.numerics.improvement.normal import CAP, FAR, log_ei, scaled, tail_slope
 
 EVERYWHERE = np.array([1e150, 1e3, CAP + 1e-9, CAP, 5.0, 0.5, 0.0, -1e-300, -0.5, -1.0, -5.0, -12.0, FAR])
 TAIL = np.array([np.nextafter(FAR, -100), -21.0, -37.0, -50.0, -1e3, -1e4, -1e6, -1e15])
@@ -66,3 +70,29 @@ def test_an_array_is_a_loop():
     alone = [[scaled(u[i, j : j + 1], c[i]) for j in range(7)] for i in range(3)]
     for part, each in enumerate(scaled(u, c)):
         np.testing.assert_allclose(each, [[one[part][0] for one in row] for row in alone], rtol=1e-14)
+
+
+def test_log_ei_is_botorchs_and_its_asymptote_meets_it():
+    u = torch.tensor([30.0, 5.0, 0.0, -0.999, -1.001, -7.0, -300.0, -9999.0, -10001.0, -1e9])
+    torch.testing.assert_close(log_ei(u), _log_ei_helper(u), rtol=1e-12, atol=0)
+
+
+def test_log_ei_has_gradients_everywhere():
+    u = torch.tensor([3.0, 0.0, -2.0, -50.0, -2e4, -1e150], requires_grad=True)
+    log_ei(u).sum().backward()
+    assert u.grad.isfinite().all()
+    assert torch.autograd.gradcheck(log_ei, (torch.tensor([3.0, 0.0, -2.0, -50.0], requires_grad=True),))
+
+
+def test_log_ei_refuses_second_derivatives_and_takes_infinities():
+    u = torch.tensor([0.5, -3.0], requires_grad=True)
+    (slope,) = torch.autograd.grad((u * log_ei(u)).sum(), u, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        slope.sum().backward()
+    assert log_ei(torch.tensor([-math.inf, math.inf])).tolist() == pytest.approx([-5e299, math.log(1e150)])
+
+
+def test_log_ei_keeps_shape_and_type():
+    assert log_ei(torch.tensor(0.5, dtype=torch.float32)).dtype == torch.float32
+    assert log_ei(torch.tensor(0.5)).shape == ()
+    assert log_ei(torch.zeros(2, 0, 3)).shape == (2, 0, 3)

@@ -9,7 +9,7 @@ from botorch.models import SingleTaskGP
 from botorch.optim import optimize_acqf
 
 import robustbo as rb
-from robustbo.loop.restricted import maximize
+from robustbo.loop.maximizer import maximize
 from robustbo.searchspace.encoding import encode
 from robustbo.searchspace.region.made import region_of
 

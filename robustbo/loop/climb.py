@@ -1,0 +1,125 @@
+"""Climbs from several places of the unit cube at once: BFGS within bounds, one evaluation a round for all.
+
+Coordinates that stand at a bound, and would leave, are held; the step in the others is Newton's for the model that the
+gradients so far tell of. What leaves the cube is put back on its face. A step that gains too little is made again,
+shorter; meanwhile the other climbs go on.
+
+Notation (b climbs):
+    x, g   b x d      where they are, and the gradient there
+    f      b          values
+    H      b x d x d  models of minus the Hessian, positive definite
+    p      b x d      steps, at their full length
+    t      b          shares of these to be made
+
+References:
+    Bertsekas (1982), Projected Newton methods for optimization problems with simple constraints; Nocedal and Wright
+    (2006), chapters 3 and 6.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robustbo.numerics.linalg.lapack import Array
+
+Both = Callable[[Array], tuple[Array, Array]]  # k x d places -> k values, and their k x d gradients
+
+FIRST = 0.1  # of the unit interval: the first step's largest part
+LONGEST = 0.3  # likewise, of any step
+ARMIJO = 1e-4  # share of the rise along the gradient that a step must bring
+SHORTER = (0.1, 0.5)  # times its length, a step that did not
+CURVED = 1e-8  # cosine between a step and how the gradient changed by it, from which that tells of curvature
+TINY = 1e-12  # a gradient: that of a plane
+SHORTEST = 1e-7  # of the unit interval: a step that gains nothing and is shorter ends a climb
+
+
+class Climbs(NamedTuple):
+    """Where they are, and what they do next: see the notation."""
+
+    x: Array
+    f: Array
+    g: Array
+    H: Array
+    p: Array
+    t: Array
+    rise: Array  # that the models promise for the full steps
+    is_new: NDArray[np.bool_]  # whose model has not learned yet
+
+
+def climb(both: Both, x: Array, rounds: int, enough: float) -> tuple[Array, Array]:
+    """Higher places, and the values there.
+
+    Args:
+        both: What is climbed; where it is no number nobody goes.
+        x: ``b x d`` places to begin with.
+        rounds: Evaluations at most, of each.
+        enough: A climb ends where its model promises less than this.
+    """
+    at, going = _begun(x, *both(x)), np.arange(len(x))
+    x, f, stays = x.copy(), at.f.copy(), at.rise > enough
+    for _ in range(rounds):
+        at, going = Climbs(*(part[stays] for part in at)), going[stays]  # type: ignore[arg-type]
+        if not len(going):
+            break
+        tried = np.clip(at.x + at.t[:, None] * at.p, 0.0, 1.0)
+        value, slope = both(tried)
+        gained = np.where(np.isfinite(value), value, -np.inf) - at.f
+        wanted = np.vecdot(at.g, tried - at.x)
+        is_up = gained >= ARMIJO * wanted
+        at = _shorter(at, gained, wanted)
+        if is_up.any():
+            at = _merged(is_up, _moved(at, tried, value, slope), at)
+        x[going], f[going] = at.x, at.f
+        stays = np.where(is_up, at.rise > enough, at.t * np.abs(at.p).max(-1) > SHORTEST)
+    return x, f
+
+
+def _begun(x: Array, f: Array, g: Array) -> Climbs:
+    b, d = x.shape
+    H = np.eye(d) * (np.maximum(np.abs(g).max(-1), TINY) / FIRST)[:, None, None]
+    f = np.where(np.isfinite(f), f, -np.inf)
+    return Climbs(x, f, g, H, *_step(x, g, H), np.ones(b, dtype=bool))
+
+
+def _step(x: Array, g: Array, H: Array) -> tuple[Array, Array, Array]:
+    """Steps, all of which are to be made, and the rise that their model promises."""
+    held = ((x <= 0) & (g < 0)) | ((x >= 1) & (g > 0))
+    g = np.where(held, 0.0, g)
+    H = np.where(held[:, :, None] | held[:, None, :], np.eye(g.shape[1]), H)
+    p = np.linalg.solve(H, g[..., None])[..., 0]
+    rise = 0.5 * np.vecdot(g, p)
+    longest = np.abs(p).max(-1, keepdims=True)
+    return p * np.minimum(1.0, LONGEST / np.maximum(longest, LONGEST)), np.ones(len(x)), rise
+
+
+def _shorter(at: Climbs, gained: Array, wanted: Array) -> Climbs:
+    """With steps as long as where a parabola through value, slope and the value tried is highest."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        fitting = at.t * wanted / (2 * (wanted - gained))
+    return at._replace(t=np.clip(np.nan_to_num(fitting), SHORTER[0] * at.t, SHORTER[1] * at.t))
+
+
+def _moved(at: Climbs, x: Array, f: Array, g: Array) -> Climbs:
+    """Elsewhere, with models that have learned from it (BFGS), and new steps."""
+    s, y = x - at.x, at.g - g
+    sy, yy, ss = np.vecdot(s, y), np.vecdot(y, y), np.vecdot(s, s)
+    learns = sy > CURVED * np.sqrt(yy * ss)
+    scale = yy / np.where(learns, sy, 1.0)
+    H = np.where((learns & at.is_new)[:, None, None], scale[:, None, None] * np.eye(x.shape[1]), at.H)
+    Hs = (H @ s[..., None])[..., 0]
+    more = _outer(y) / np.where(learns, sy, 1.0)[:, None, None]
+    less = _outer(Hs) / np.where(learns, np.vecdot(s, Hs), 1.0)[:, None, None]
+    H = np.where(learns[:, None, None], H + more - less, H)
+    return Climbs(x, f, g, H, *_step(x, g, H), at.is_new & ~learns)
+
+
+def _outer(v: Array) -> Array:
+    return v[:, :, None] * v[:, None, :]
+
+
+def _merged(which: NDArray[np.bool_], some: Climbs, others: Climbs) -> Climbs:
+    """These of some, all else of others."""
+    parts = zip(some, others, strict=True)
+    return Climbs(*(np.where(which.reshape(-1, *(1,) * (a.ndim - 1)), a, b) for a, b in parts))

@@ -1,0 +1,230 @@
+"""Maximization of an acquisition function over a region: constraints kept, fixed values as they are.
+
+From the best of many points of the region (spread over it, and near the best ones measured) it climbs, along all
+continuous parameters at once: within bounds by BFGS, all climbs together, and where there are constraints by sequential
+quadratic programming. Numbers that have steps are searched at first as if any would do; then one discrete parameter
+changes after another, in turn with the continuous ones. What it returns is a point of the region to the last digit.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from scipy.optimize import minimize
+from torch import Tensor
+
+from robustbo import seeds
+from robustbo.loop.climb import climb
+from robustbo.searchspace.columns import cell, is_continuous, middle
+from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
+from robustbo.searchspace.region.region import Region
+from robustbo.searchspace.region.sampling import spread_over
+
+Score = Callable[[Tensor], Tensor]  # n x d completed unit-cube rows -> n values, which can be differentiated
+Params = dict[str, Value]
+
+LOOKED_AT = 512  # points spread over the region, of which the best are climbed from
+NEAREST = 4  # of the best points measured
+AROUND = 32  # points near each
+REACH = (-3.0, -0.5)  # powers of ten, of the unit interval, that these are apart
+CLIMBS = 12  # at once
+FURTHER = 4  # of the best of these go on in mixed spaces, along discrete parameters and along continuous ones in turn
+CONSTRAINED = 3  # one after another, where there are constraints
+APART = 0.1  # of the unit interval: from nearer starts climbs often end at the same place
+ROUNDS = 8
+STEPS = 60  # of a climb
+ENOUGH = 1e-5  # nats that a step of a climb would gain, below which it ends
+SQP_STEPS, SQP_ENOUGH = 30, 1e-4  # likewise, within constraints, where a step costs more
+GAIN = 1e-6  # of a score, in nats, below which a round was the last
+BACK = (0.0, 1e-9, 1e-7, 1e-5, 1e-3, 0.1, 1.0)  # shares of the way back to the start, at which it is in the region
+
+
+def maximize(score: Score, region: Region, best: Tensor, seed: int, coarse: Score | None = None) -> Params:
+    """The point of a region where a score is greatest.
+
+    Args:
+        score: What is maximized.
+        region: Where.
+        best: ``k x d`` unit-cube rows near which it may well be.
+        seed: Of what is drawn.
+        coarse: Nearly the same, and cheaper: by which it is seen where to begin; the score itself unless given.
+
+    Raises:
+        SpaceError: If no point of the region is found.
+        ArithmeticError: If the score is a number at none that is looked at.
+    """
+    generator = seeds.generator(seed, 0, "restricted")
+    everywhere = spread_over(region)
+    some = everywhere[torch.as_tensor(generator.permutation(len(everywhere))[:LOOKED_AT])]
+    rows = torch.cat([some, _near(region, best, generator)])
+    starts = _starts(rows, _values(score if coarse is None else coarse, rows))
+    found, values = _climbed(score, region, *_relaxed(score, region, starts, _values(score, starts)))
+    discrete = [i for i in region.free if i not in region.continuous]
+    for _ in range(ROUNDS if discrete else 0):
+        best = values.argsort(descending=True, stable=True)[:FURTHER]
+        moved = _along_discrete(score, region, discrete, found[best], values[best])
+        again, higher = _climbed(score, region, *moved)
+        gain = float(higher.max() - values.max())
+        found, values = torch.cat([again, found]), torch.cat([higher, values])
+        if not gain > GAIN:
+            break
+    if not values.isfinite().any():
+        raise ArithmeticError(f"what is maximized must be finite somewhere, got {values.tolist()}")
+    for row in found[values.argsort(descending=True, stable=True)]:
+        if (point := region.point(row.tolist())) is not None:
+            return point
+    return next(point for row in rows.tolist() if (point := region.point(row)) is not None)
+
+
+def _values(score: Score, rows: Tensor) -> Tensor:
+    with torch.no_grad():
+        return score(rows).nan_to_num(nan=-torch.inf, neginf=-torch.inf)
+
+
+def _near(region: Region, best: Tensor, generator: np.random.Generator) -> Tensor:
+    """Points of a region near some."""
+    best = region.complete(best[:NEAREST])
+    rows = best.repeat_interleave(AROUND, 0)
+    reach = 10 ** generator.uniform(*REACH, size=(len(rows), 1))
+    moves = generator.random((len(rows), len(region.free))) < max(0.5, 1 / len(region.free))
+    for k, column in enumerate(region.free):
+        parameter = region.space.parameters[column][1]
+        step = generator.standard_normal(len(rows)) * reach[:, 0] * moves[:, k]
+        if not is_continuous(parameter):
+            count = parameter.count or 1
+            step = np.where(step == 0, 0, np.sign(step) * np.maximum(np.abs(step), 1 / count))
+        rows[:, column] = (rows[:, column] + torch.as_tensor(step)).clamp(0.0, 1.0)
+    rows = region.complete(torch.cat([best, rows]))
+    return region.canonical(rows[region.holds(rows)])
+
+
+def _starts(rows: Tensor, scores: Tensor) -> Tensor:
+    """The best rows that are apart from each other, the best first."""
+    chosen: list[int] = []
+    for i in scores.argsort(descending=True, stable=True).tolist():
+        if not chosen or ((rows[i] - rows[chosen]).abs().amax(-1) > APART).all():
+            chosen.append(i)
+        if len(chosen) == CLIMBS:
+            break
+    return rows[chosen]
+
+
+def _relaxed(score: Score, region: Region, rows: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows from climbs on which numbers that have steps are searched as if any would do, where that leads higher."""
+    numeric = [i for i in region.free if not isinstance(region.space.parameters[i][1], Choice | Ordinal)]
+    if numeric == region.continuous or region.slack(rows[:1]).numel():
+        return rows, values
+    found, _ = _within_bounds(score, region, rows, numeric)
+    higher = _values(score, found)
+    is_up = higher > values
+    return torch.where(is_up[:, None], found, rows), torch.where(is_up, higher, values)
+
+
+def _climbed(score: Score, region: Region, rows: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows from climbs along all continuous parameters, and the scores there."""
+    if not region.continuous:
+        return rows, values
+    if not region.slack(rows[:1]).numel():
+        return _within_bounds(score, region, rows, region.continuous)
+    some = zip(rows[:CONSTRAINED], values[:CONSTRAINED].tolist(), strict=True)
+    found, reached = zip(*(_within_constraints(score, region, row, value) for row, value in some), strict=True)
+    rest = slice(CONSTRAINED, None)
+    return torch.cat([torch.stack(found), rows[rest]]), torch.cat([values.new_tensor(reached), values[rest]])
+
+
+def _along_discrete(
+    score: Score, region: Region, columns: Sequence[int], rows: Tensor, values: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Likewise, where one discrete parameter changes after the other, the one that gains most."""
+    rows, values = rows.clone(), values.clone()
+    going = torch.arange(len(rows))
+    while len(going):
+        near = [_one_changed(region, columns, row) for row in rows[going]]
+        counts = [len(each) for each in near]
+        scores = _values(score, torch.cat(near)) if sum(counts) else rows.new_zeros(0)
+        still = []
+        for i, each, found in zip(going.tolist(), near, scores.split(counts), strict=True):
+            if len(each) and found.max() > values[i] + GAIN:
+                rows[i], values[i] = each[found.argmax()], found.max()
+                still.append(i)
+        going = torch.tensor(still, dtype=torch.long)
+    return rows, values
+
+
+def _one_changed(region: Region, columns: Sequence[int], row: Tensor) -> Tensor:
+    """The points of a region that differ from one in a discrete parameter, and in what follows from that."""
+    others = []
+    for column in columns:
+        levels = _others(region.space.parameters[column][1], row[column])
+        changed = row.expand(len(levels), -1).clone()
+        changed[:, column] = levels
+        others.append(changed)
+    rows = region.complete(torch.cat(others))
+    return region.canonical(rows[region.holds(rows)])
+
+
+def _others(parameter: Parameter, u: Tensor) -> Tensor:
+    """Coordinates of a parameter's other values; of many in an order those 1, 2, 4, 8 ... places away."""
+    count, place = parameter.count or 1, int(cell(parameter, u))
+    away = range(1, count) if isinstance(parameter, Choice) else [2**k for k in range(count.bit_length())]
+    places = sorted({place + sign * k for k in away for sign in (-1, 1)} & set(range(count)))
+    return middle(parameter, torch.tensor(places, dtype=torch.long))
+
+
+def _within_bounds(score: Score, region: Region, rows: Tensor, columns: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """Rows from climbs along all continuous parameters, and the scores there."""
+    fixed = torch.ones(rows.shape[1], dtype=torch.bool)
+    fixed[columns] = False
+
+    def both(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        at = torch.tensor(x, requires_grad=True)
+        values = score(at)
+        (slopes,) = torch.autograd.grad(values.sum(), at)
+        return values.detach().numpy(), slopes.masked_fill(fixed, 0.0).nan_to_num(0.0).numpy()
+
+    with torch.enable_grad():
+        found, values = climb(both, rows.numpy(), STEPS, ENOUGH)
+    return region.canonical(torch.from_numpy(found)), torch.from_numpy(values)
+
+
+def _within_constraints(score: Score, region: Region, row: Tensor, value: float) -> tuple[Tensor, float]:
+    """A row from a climb along all continuous parameters that keeps the constraints, and the score there."""
+    columns = torch.tensor(region.continuous)
+
+    def placed(x: Tensor) -> Tensor:
+        return region.complete(row.index_put((columns,), x))
+
+    def by_gradient(function: Callable[[Tensor], Tensor], x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        at = torch.tensor(x, dtype=torch.float64, requires_grad=True)
+        values = function(placed(at))
+        slopes = [
+            torch.autograd.grad(v, at, retain_graph=True, allow_unused=True)[0] if v.requires_grad else None
+            for v in values  # some are of discrete values alone
+        ]
+        rows = [torch.zeros_like(at) if s is None else s for s in slopes]
+        return values.detach().nan_to_num(0.0).numpy(), torch.stack(rows).nan_to_num(0.0).numpy()
+
+    def loss(x: np.ndarray) -> tuple[float, np.ndarray]:
+        values, slopes = by_gradient(lambda at: -score(at.unsqueeze(0)), x)
+        return float(values[0]), slopes[0]
+
+    kept = {"type": "ineq", "fun": lambda x: region.slack(placed(torch.as_tensor(x))).nan_to_num(-1.0).numpy()}
+    kept["jac"] = lambda x: by_gradient(region.slack, x)[1]
+    with torch.enable_grad():
+        found = minimize(
+            loss,
+            row[columns].numpy(),
+            jac=True,
+            method="SLSQP",
+            bounds=[(0.0, 1.0)] * len(columns),
+            constraints=[kept],
+            options={"maxiter": SQP_STEPS, "ftol": SQP_ENOUGH},
+        )
+    there = torch.as_tensor(found.x).clamp(0.0, 1.0)
+    for share in BACK:
+        made = region.canonical(placed(there + share * (row[columns] - there)).unsqueeze(0))
+        if made.isfinite().all() and region.holds(made)[0] and region.point(made[0].tolist()) is not None:
+            with torch.no_grad():
+                reached = score(made)[0].item()
+            return (made[0], reached) if reached > value else (row, value)
+    return row, value
