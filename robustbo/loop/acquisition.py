@@ -204,13 +204,13 @@ class Search:
     def _samples(self) -> int:
         return seeds.derive(self.seed, 0, "samples") % 2**31
 
-    def _score(self, function: AcquisitionFunction, rows: Tensor, at_once: int = CHUNK) -> Tensor:
-        parts = self.fitted.encoded(rows).unsqueeze(-2).split(at_once)
+    def _score(self, function: AcquisitionFunction, rows: Tensor) -> Tensor:
+        parts = self.fitted.encoded(rows).unsqueeze(-2).split(CHUNK)
         return torch.cat([function(part) for part in parts])
 
     def _coarse(self, function: AcquisitionFunction, rows: Tensor) -> Tensor:
         with thinned(function):
-            return self._score(function, rows, MANY)
+            return self._score(function, rows)
 
     def _best(self) -> Tensor:
         """Points of a restricted region, the best first: those measured, with what is fixed as it is now."""

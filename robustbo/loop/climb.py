@@ -67,7 +67,7 @@ def climb(both: Both, x: Array, rounds: int, enough: float) -> tuple[Array, Arra
         value, slope = both(tried)
         gained = np.where(np.isfinite(value), value, -np.inf) - at.f
         wanted = np.vecdot(at.g, tried - at.x)
-        is_up = gained >= ARMIJO * wanted
+        is_up = (gained > 0) & (gained >= ARMIJO * wanted)
         at = _shorter(at, gained, wanted)
         if is_up.any():
             at = _merged(is_up, _moved(at, tried, value, slope), at)

@@ -105,7 +105,7 @@ class _LogImprovement(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, X: Tensor, to: Improvement) -> Tensor:
-        value, gradient = log_improvement(to, X)
+        value, gradient = log_improvement(to, X, is_sloped=ctx.needs_input_grad[0])
         ctx.save_for_backward(gradient)
         return value
 

@@ -1,3 +1,5 @@
+import math
+
 import pytest
 import torch
 from botorch.acquisition import AcquisitionFunction, LogExpectedImprovement, qLogExpectedImprovement
@@ -6,7 +8,8 @@ from botorch.models import SingleTaskGP
 
 from robustbo.loop.acquisition import LogNEI, Search, build, maximize
 from robustbo.loop.fit import fit as fit_history
-from robustbo.searchspace.parameters import Choice, Float, Int
+from robustbo.searchspace.encoding import decode
+from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal
 from robustbo.searchspace.region.made import region_of
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.baselines.standard import StandardGP
@@ -161,3 +164,67 @@ def test_a_narrow_maximum_near_the_best_point_is_found():
     with quiet():
         found = maximize(Cone(model, (best + 0.01).clamp(0, 1)), space)
     assert (found - best).norm() < 0.1
+
+
+BOX = {"x": Float(0.0, 1.0), "y": Float(0.0, 1.0)}
+SPACES = {
+    "continuous": Space(**BOX),
+    "mixed": Space(**BOX, k=Int(0, 12), c=Choice("a", "b", "c")),
+    "with steps": Space(x=Float(0.0, 1.0, step=0.05), y=Ordinal(0.1, 0.3, 0.9), k=Int(0, 60)),
+    "conditional": Space(c=Choice("a", "b"), x=Float(0.0, 1.0, when={"c": "b"}), y=Float(0.0, 1.0)),
+}
+
+
+def height(space, params):
+    x, y, k, *_ = [*space.to_unit(params), 0.5]
+    return math.sin(5 * x) - (y - 0.4) ** 2 + math.cos(4 * k) * x + (params.get("c") == "b")
+
+
+def searching(space, seed, pending=()):
+    made = History()
+    for i in range(20):
+        params = space.sobol(seed, i)
+        value = height(space, params) if i != 7 else 9.0
+        made = made.apply({"event": "tell", "trial": i, "params": params, "value": value, "sd": None})
+    fitted = fit_history(Settings(space, direction="maximize", seed=seed), made)
+    return Search("auto", fitted, None, list(pending), region_of(space), seed)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", sorted(SPACES))
+def test_the_next_point_is_at_least_as_high_as_where_botorch_finds_one(kind, seed):
+    space, search = SPACES[kind], searching(SPACES[kind], seed)
+    point = search.next_point()
+    assert search.next_point() == point == space.validate(point)
+    with search._apart(), quiet():
+        theirs = decode(space, maximize(search._function(), space).unsqueeze(0))[0]
+    ours, botorchs = search.values_at([space.to_unit(point), theirs])
+    assert ours >= botorchs - 1e-3
+
+
+def test_a_pending_point_is_kept_away_from():
+    space, alone = SPACES["continuous"], searching(SPACES["continuous"], 0)
+    row = tuple(space.to_unit(alone.next_point()))
+    beside = searching(space, 0, [row])
+    (before,), (after,) = (search.values_at([row]).tolist() for search in (alone, beside))
+    assert after < before - 1
+
+
+def test_hundreds_of_points_leave_few_in_the_baseline():
+    inputs = torch.rand(300, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    noise = torch.randn(300, 1, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    Y = -(inputs - 0.3).square().sum(-1, keepdim=True) + 0.01 * noise
+    model = fit(StandardGP(inputs, Y, torch.full_like(Y, 1e-4)))
+    pending = torch.tensor([[0.95, 0.95]], dtype=torch.float64)  # where nothing is expected
+    with quiet():
+        function = build("auto", model, inputs, pending, seed=0)
+    baseline = function._to.XZ[300:]
+    assert len(baseline) < 100
+    assert pending.tolist()[0] in baseline.tolist()
+
+
+def test_where_the_function_is_no_number_there_is_no_next_point(monkeypatch):
+    search = searching(SPACES["continuous"], 0)
+    monkeypatch.setattr(Search, "_score", lambda self, function, rows: rows.sum(-1) * math.nan)
+    with pytest.raises(ArithmeticError, match="must be finite somewhere"):
+        search.next_point()

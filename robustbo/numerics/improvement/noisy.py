@@ -64,12 +64,12 @@ class Improvement(NamedTuple):
 
     Attributes:
         log_w: Logarithms of the processes' probabilities.
+        XZ: ``n + z x d`` points, those of X, then those of Z.
     """
 
     log_w: Array
     prior: Prior
-    X: Array
-    Z: Array
+    XZ: Array
     P: Sequence[Array]
     al: Array
     B: Array
@@ -123,8 +123,8 @@ def over(
     R = np.stack([_inverse(each.S[np.ix_(is_in, is_in)]) for each in drawn])
     a = R @ np.stack([(each.f - each.mean)[:, is_in].T for each in drawn])
     B, al = np.stack([each.W[is_in].T for each in drawn]), np.stack([latent.al.numpy() for latent in latents])
-    X, P = latents[0].X.numpy(), [latent.P.numpy() for latent in latents]
-    return Improvement(log_w.numpy(), _prior(latents), X, Z.numpy()[is_in], P, al, B, R, a, f.max(-1))
+    XZ, P = np.concatenate([latents[0].X.numpy(), Z.numpy()[is_in]]), [latent.P.numpy() for latent in latents]
+    return Improvement(log_w.numpy(), _prior(latents), XZ, P, al, B, R, a, f.max(-1))
 
 
 class _Drawn(NamedTuple):
@@ -168,48 +168,50 @@ def _inverse(S: Array) -> Array:
     return torch.cholesky_inverse(factor(torch.from_numpy(S)).L).numpy()
 
 
-def log_improvement(to: Improvement, x: Tensor) -> tuple[Tensor, Tensor]:
-    """The logarithm of noisy expected improvement at ``b x d`` points, ``b``; its gradient, ``b x d``.
+def log_improvement(to: Improvement, x: Tensor, *, is_sloped: bool = True) -> tuple[Tensor, Tensor | None]:
+    """The logarithm of noisy expected improvement at ``b x d`` points, ``b``; its gradient, ``b x d``, if wanted.
 
     Of several processes it is that of the mixture, the mean of their improvements.
     """
-    values, gradients = _of_each(to, x.detach().numpy())
-    if len(values) == 1:
-        return torch.from_numpy(values[0]), torch.from_numpy(gradients[0])
+    values, gradients = _of_each(to, x.detach().numpy(), is_sloped)
     values += to.log_w[:, None]
     largest = values.max(0)
     parts = np.exp(values - largest)
     total = parts.sum(0)
-    gradient = ((parts / total)[..., None] * gradients).sum(0)
-    return torch.from_numpy(largest + np.log(total)), torch.from_numpy(gradient)
+    value = torch.from_numpy(largest + np.log(total))
+    if gradients is None:
+        return value, None
+    return value, torch.from_numpy(((parts / total)[..., None] * gradients).sum(0))
 
 
-def _of_each(to: Improvement, x: Array) -> tuple[Array, Array]:
+def _of_each(to: Improvement, x: Array, is_sloped: bool) -> tuple[Array, Array | None]:
     """`log_improvement` of arrays, under each process."""
-    n, s2f = len(to.X), to.prior.s2f[:, None]
-    both, slope, scale = _kernel(to.prior, x, np.concatenate([to.X, to.Z]))
-    k, kz = both[..., :n], both[..., n:]
+    n, s2f = to.al.shape[-1], to.prior.s2f[:, None]
+    both = _kernel(to.prior, x, to.XZ)
+    k = both.k[..., :n]
     W = np.stack([on @ P for on, P in zip(k, to.P, strict=True)])
-    c = kz - k @ to.B
+    c = both.k[..., n:] - k @ to.B
     C = c @ to.R
     unclamped = s2f - np.vecdot(W, k) - np.vecdot(C, c)
     V = np.maximum(unclamped, JITTER * s2f)
     sd = np.sqrt(V)
     u = c @ to.a
-    u += (k @ to.al[..., None]) - to.best[:, None, :]
+    u += k @ to.al[..., None] - to.best[:, None, :]
     u /= sd[..., None]
     np.clip(u, -LIMIT, LIMIT, out=u)
     shift = np.minimum(u.max(-1), 0.0)
     phi, Phi, h = scaled(u, shift[..., None])
     total = h.sum(-1)
     value = np.log(total) + np.log(sd) - 0.5 * (shift * shift + LOG_2PI) - math.log(u.shape[-1])
+    if not is_sloped:
+        return value, None
     by_M = Phi / (total * sd)[..., None]
-    by_V = (phi.sum(-1) / (2 * total * V) * (unclamped == V))[..., None]
-    by_c = by_M @ np.swapaxes(to.a, -1, -2) - 2 * by_V * C
-    by_k = by_M.sum(-1, keepdims=True) * to.al[:, None, :] - 2 * by_V * W - by_c @ np.swapaxes(to.B, -1, -2)
+    by_V = (phi.sum(-1) / (total * V) * (unclamped == V))[..., None]
+    by_c = by_M @ np.swapaxes(to.a, -1, -2) - by_V * C
+    by_k = by_M.sum(-1, keepdims=True) * to.al[:, None, :] - by_V * W - by_c @ np.swapaxes(to.B, -1, -2)
     G = np.concatenate([by_k, by_c], -1)
-    G *= slope
-    return value, scale * (G[..., :n] @ to.X + G[..., n:] @ to.Z - x * G.sum(-1, keepdims=True))
+    G *= both.slope
+    return value, both.scale * (G @ to.XZ - x * G.sum(-1, keepdims=True))
 
 
 class _Kernel(NamedTuple):
