@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import torch
 from botorch.acquisition import AcquisitionFunction
 from botorch.acquisition.analytic import AnalyticAcquisitionFunction
@@ -60,8 +61,8 @@ class LogNEI(AcquisitionFunction):
             weights, processes = zip(*(model.latents() if latents is None else latents), strict=True)
             Z = model.transform_inputs(X_baseline)
             best = Z if X_best is None else model.transform_inputs(X_best)
-            pending = Z[~_among(Z, processes[0].X)].unique(dim=0)
-            measured = best[~_among(best, pending)].unique(dim=0)
+            pending = _distinct(Z[~_among(Z, processes[0].X)])
+            measured = _distinct(best[~_among(best, pending)])
             measured = contenders(processes, measured)
             Z = torch.cat([measured, pending])
             normal = draw_sobol_normal_samples(len(Z), NUM_SAMPLES, dtype=Z.dtype, seed=seed)
@@ -72,6 +73,10 @@ class LogNEI(AcquisitionFunction):
     def forward(self, X: Tensor) -> Tensor:
         """The logarithm at ``b x 1 x d`` points, of an improvement in the model's own (transformed) outcomes."""
         return _LogImprovement.apply(self.model.transform_inputs(X).squeeze(-2), self._to)
+
+
+def _distinct(X: Tensor) -> Tensor:
+    return torch.from_numpy(np.unique(X.numpy(), axis=0))
 
 
 def _among(X: Tensor, others: Tensor) -> Tensor:

@@ -100,12 +100,10 @@ def _near(region: Region, best: Tensor, generator: np.random.Generator) -> Tenso
 
 def _starts(rows: Tensor, scores: Tensor) -> Tensor:
     """The best rows that are apart from each other, the best first."""
-    chosen: list[int] = []
-    for i in scores.argsort(descending=True, stable=True).tolist():
-        if not chosen or ((rows[i] - rows[chosen]).abs().amax(-1) > APART).all():
-            chosen.append(i)
-        if len(chosen) == CLIMBS:
-            break
+    left, chosen = scores.argsort(descending=True, stable=True), []
+    while len(left) and len(chosen) < CLIMBS:
+        chosen.append(int(left[0]))
+        left = left[(rows[left] - rows[chosen[-1]]).abs().amax(-1) > APART]
     return rows[chosen]
 
 
