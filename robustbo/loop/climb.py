@@ -60,17 +60,17 @@ def climb(both: Both, x: Array, rounds: int, enough: float) -> tuple[Array, Arra
     at, going = _begun(x, *both(x)), np.arange(len(x))
     x, f, stays = x.copy(), at.f.copy(), at.rise > enough
     for _ in range(rounds):
-        at, going = Climbs(*(part[stays] for part in at)), going[stays]  # type: ignore[arg-type]
+        if not stays.all():
+            at, going = Climbs(*(part[stays] for part in at)), going[stays]  # type: ignore[arg-type]
         if not len(going):
             break
-        tried = np.clip(at.x + at.t[:, None] * at.p, 0.0, 1.0)
+        tried = np.minimum(np.maximum(at.x + at.t[:, None] * at.p, 0.0), 1.0)
         value, slope = both(tried)
         gained = np.where(np.isfinite(value), value, -np.inf) - at.f
         wanted = np.vecdot(at.g, tried - at.x)
         is_up = (gained > 0) & (gained >= ARMIJO * wanted)
-        at = _shorter(at, gained, wanted)
-        if is_up.any():
-            at = _merged(is_up, _moved(at, tried, value, slope), at)
+        others = at if is_up.all() else _shorter(at, gained, wanted)
+        at = _merged(is_up, _moved(at, tried, value, slope), others) if is_up.any() else others
         x[going], f[going] = at.x, at.f
         stays = np.where(is_up, at.rise > enough, at.t * np.abs(at.p).max(-1) > SHORTEST)
     return x, f
@@ -86,8 +86,9 @@ def _begun(x: Array, f: Array, g: Array) -> Climbs:
 def _step(x: Array, g: Array, H: Array) -> tuple[Array, Array, Array]:
     """Steps, all of which are to be made, and the rise that their model promises."""
     held = ((x <= 0) & (g < 0)) | ((x >= 1) & (g > 0))
-    g = np.where(held, 0.0, g)
-    H = np.where(held[:, :, None] | held[:, None, :], np.eye(g.shape[1]), H)
+    if held.any():
+        g = np.where(held, 0.0, g)
+        H = np.where(held[:, :, None] | held[:, None, :], np.eye(g.shape[1]), H)
     p = np.linalg.solve(H, g[..., None])[..., 0]
     rise = 0.5 * np.vecdot(g, p)
     longest = np.abs(p).max(-1, keepdims=True)
@@ -106,20 +107,20 @@ def _moved(at: Climbs, x: Array, f: Array, g: Array) -> Climbs:
     s, y = x - at.x, at.g - g
     sy, yy, ss = np.vecdot(s, y), np.vecdot(y, y), np.vecdot(s, s)
     learns = sy > CURVED * np.sqrt(yy * ss)
-    scale = yy / np.where(learns, sy, 1.0)
-    H = np.where((learns & at.is_new)[:, None, None], scale[:, None, None] * np.eye(x.shape[1]), at.H)
+    H = at.H
+    if (first := learns & at.is_new).any():
+        H = np.where(first[:, None, None], (yy / np.where(learns, sy, 1.0))[:, None, None] * np.eye(x.shape[1]), H)
     Hs = (H @ s[..., None])[..., 0]
-    more = _outer(y) / np.where(learns, sy, 1.0)[:, None, None]
-    less = _outer(Hs) / np.where(learns, np.vecdot(s, Hs), 1.0)[:, None, None]
-    H = np.where(learns[:, None, None], H + more - less, H)
+    y, Hs = (
+        v * learns[:, None] / np.sqrt(np.where(learns, d, 1.0))[:, None] for v, d in ((y, sy), (Hs, np.vecdot(s, Hs)))
+    )
+    H = H + y[:, :, None] * y[:, None, :] - Hs[:, :, None] * Hs[:, None, :]
     return Climbs(x, f, g, H, *_step(x, g, H), at.is_new & ~learns)
-
-
-def _outer(v: Array) -> Array:
-    return v[:, :, None] * v[:, None, :]
 
 
 def _merged(which: NDArray[np.bool_], some: Climbs, others: Climbs) -> Climbs:
     """These of some, all else of others."""
+    if which.all():
+        return some
     parts = zip(some, others, strict=True)
     return Climbs(*(np.where(which.reshape(-1, *(1,) * (a.ndim - 1)), a, b) for a, b in parts))

@@ -100,7 +100,7 @@ def _near(region: Region, best: Tensor, generator: np.random.Generator) -> Tenso
 
 def _starts(rows: Tensor, scores: Tensor) -> Tensor:
     """The best rows that are apart from each other, the best first."""
-    left, chosen = scores.argsort(descending=True, stable=True), []
+    left, chosen = scores.argsort(descending=True, stable=True), list[int]()
     while len(left) and len(chosen) < CLIMBS:
         chosen.append(int(left[0]))
         left = left[(rows[left] - rows[chosen[-1]]).abs().amax(-1) > APART]

@@ -264,7 +264,7 @@ class TestLimits:
 
 
 def test_a_step_that_repeats_is_at_the_very_point_and_says_so(monkeypatch):
-    monkeypatch.setattr("robustbo.loop.acquisition.maximize", lambda *_: torch.tensor([0.05], dtype=torch.float64))
+    monkeypatch.setattr("robustbo.loop.maximizer.maximize", lambda *_: {"x": 0.05})
     made = step(settings(), history(), 16)
     assert (made.params, made.repeats) == ({"x": 10 / 15}, 10)
     (event,) = made.events(16)
