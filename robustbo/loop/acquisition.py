@@ -166,7 +166,8 @@ class Search:
                 return self.fitted.space.from_unit(decode(self.fitted.space, x.unsqueeze(0))[0])
             with drawing_nothing() if self.fitted.is_ours else nullcontext():
                 score, coarse = partial(self._score, function), partial(self._coarse, function)
-                return maximizer.maximize(score, self.region, self._best(), self.seed, coarse)
+                sloped = None if noisy_improvement(function) is None else partial(self._sloped, function)
+                return maximizer.maximize(score, self.region, self._best(), self.seed, coarse, sloped)
 
     def values_at(self, rows: Sequence[Sequence[float]]) -> Tensor:
         """The acquisition function at ``m`` unit-cube rows, where not every point will do."""
@@ -211,6 +212,11 @@ class Search:
     def _coarse(self, function: AcquisitionFunction, rows: Tensor) -> Tensor:
         with thinned(function):
             return self._score(function, rows)
+
+    def _sloped(self, function: LogNEI | LogViable, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Values, and gradients along what is an input as it is."""
+        value, slope = function.sloped(self.fitted.encoded(rows))
+        return value, torch.zeros_like(rows).index_copy(-1, torch.tensor(varying(self.fitted.space)), slope)
 
     def _best(self) -> Tensor:
         """Points of a restricted region, the best first: those measured, with what is fixed as it is now."""

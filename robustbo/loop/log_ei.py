@@ -1,6 +1,6 @@
 """Acquisition functions of our own: closed forms with explicit gradients, for one point at a time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -73,6 +73,21 @@ class LogNEI(AcquisitionFunction):
     def forward(self, X: Tensor) -> Tensor:
         """The logarithm at ``b x 1 x d`` points, of an improvement in the model's own (transformed) outcomes."""
         return _LogImprovement.apply(self.model.transform_inputs(X).squeeze(-2), self._to)
+
+    def sloped(self, X: Tensor) -> tuple[Tensor, Tensor]:
+        """The same at ``b x d`` points, and the gradient there, ``b x d``: without automatic differentiation."""
+        Z, pull = _through(self.model.transform_inputs, X)
+        value, slope = log_improvement(self._to, Z)
+        assert slope is not None
+        return value, pull(slope)
+
+
+def _through(transform: Callable[[Tensor], Tensor] | None, X: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+    """Transformed points, and what takes gradients there to gradients at the points themselves."""
+    with torch.enable_grad():
+        at = X.detach().requires_grad_()
+        Z = at if transform is None else transform(at)
+    return Z.detach(), lambda slope: slope if Z is at else torch.autograd.grad(Z, at, slope)[0]
 
 
 def _distinct(X: Tensor) -> Tensor:
@@ -195,6 +210,13 @@ class LogViable(AcquisitionFunction):
         """The logarithm at ``b x 1 x d`` points."""
         Z = X if self._transform is None else self._transform.transform(X)
         return self._function(X) + log_discount(Z.squeeze(-2), self._predictor)
+
+    def sloped(self, X: Tensor) -> tuple[Tensor, Tensor]:
+        """The same at ``b x d`` points, and the gradient there, of a function that has such a method too."""
+        value, slope = self._function.sloped(X)
+        Z, pull = _through(self._transform and self._transform.transform, X)
+        more, steeper = self._predictor.log_viable(Z)
+        return value + CAUTION * more, slope + CAUTION * pull(steeper)  # eq. 15.11
 
 
 def log_discount(Z: Tensor, predictor: Predictor) -> Tensor:

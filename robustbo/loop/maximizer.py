@@ -7,6 +7,7 @@ changes after another, in turn with the continuous ones. What it returns is a po
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import torch
@@ -21,6 +22,7 @@ from robustbo.searchspace.region.region import Region
 from robustbo.searchspace.region.sampling import spread_over
 
 Score = Callable[[Tensor], Tensor]  # n x d completed unit-cube rows -> n values, which can be differentiated
+Sloped = Callable[[Tensor], tuple[Tensor, Tensor]]  # likewise -> n values, and their n x d gradients
 Params = dict[str, Value]
 
 LOOKED_AT = 512  # points spread over the region, of which the best are climbed from
@@ -39,7 +41,14 @@ GAIN = 1e-6  # of a score, in nats, below which a round was the last
 BACK = (0.0, 1e-9, 1e-7, 1e-5, 1e-3, 0.1, 1.0)  # shares of the way back to the start, at which it is in the region
 
 
-def maximize(score: Score, region: Region, best: Tensor, seed: int, coarse: Score | None = None) -> Params:
+def maximize(
+    score: Score,
+    region: Region,
+    best: Tensor,
+    seed: int,
+    coarse: Score | None = None,
+    sloped: Sloped | None = None,
+) -> Params:
     """The point of a region where a score is greatest.
 
     Args:
@@ -48,6 +57,7 @@ def maximize(score: Score, region: Region, best: Tensor, seed: int, coarse: Scor
         best: ``k x d`` unit-cube rows near which it may well be.
         seed: Of what is drawn.
         coarse: Nearly the same, and cheaper: by which it is seen where to begin; the score itself unless given.
+        sloped: The score with its gradient along continuous parameters; by automatic differentiation unless given.
 
     Raises:
         SpaceError: If no point of the region is found.
@@ -58,12 +68,14 @@ def maximize(score: Score, region: Region, best: Tensor, seed: int, coarse: Scor
     some = everywhere[torch.as_tensor(generator.permutation(len(everywhere))[:LOOKED_AT])]
     rows = torch.cat([some, _near(region, best, generator)])
     starts = _starts(rows, _values(score if coarse is None else coarse, rows))
-    found, values = _climbed(score, region, *_relaxed(score, region, starts, _values(score, starts)))
+    sloped = partial(_differentiated, score) if sloped is None else sloped
+    relaxed = _relaxed(score, sloped, region, starts, _values(score, starts))
+    found, values = _climbed(score, sloped, region, *relaxed)
     discrete = [i for i in region.free if i not in region.continuous]
     for _ in range(ROUNDS if discrete else 0):
         best = values.argsort(descending=True, stable=True)[:FURTHER]
         moved = _along_discrete(score, region, discrete, found[best], values[best])
-        again, higher = _climbed(score, region, *moved)
+        again, higher = _climbed(score, sloped, region, *moved)
         gain = float(higher.max() - values.max())
         found, values = torch.cat([again, found]), torch.cat([higher, values])
         if not gain > GAIN:
@@ -107,23 +119,23 @@ def _starts(rows: Tensor, scores: Tensor) -> Tensor:
     return rows[chosen]
 
 
-def _relaxed(score: Score, region: Region, rows: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+def _relaxed(score: Score, sloped: Sloped, region: Region, rows: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
     """Rows from climbs on which numbers that have steps are searched as if any would do, where that leads higher."""
     numeric = [i for i in region.free if not isinstance(region.space.parameters[i][1], Choice | Ordinal)]
     if numeric == region.continuous or region.slack(rows[:1]).numel():
         return rows, values
-    found, _ = _within_bounds(score, region, rows, numeric)
+    found, _ = _within_bounds(sloped, region, rows, numeric)
     higher = _values(score, found)
     is_up = higher > values
     return torch.where(is_up[:, None], found, rows), torch.where(is_up, higher, values)
 
 
-def _climbed(score: Score, region: Region, rows: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+def _climbed(score: Score, sloped: Sloped, region: Region, rows: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
     """Rows from climbs along all continuous parameters, and the scores there."""
     if not region.continuous:
         return rows, values
     if not region.slack(rows[:1]).numel():
-        return _within_bounds(score, region, rows, region.continuous)
+        return _within_bounds(sloped, region, rows, region.continuous)
     some = zip(rows[:CONSTRAINED], values[:CONSTRAINED].tolist(), strict=True)
     found, reached = zip(*(_within_constraints(score, region, row, value) for row, value in some), strict=True)
     rest = slice(CONSTRAINED, None)
@@ -169,20 +181,25 @@ def _others(parameter: Parameter, u: Tensor) -> Tensor:
     return middle(parameter, torch.tensor(places, dtype=torch.long))
 
 
-def _within_bounds(score: Score, region: Region, rows: Tensor, columns: Sequence[int]) -> tuple[Tensor, Tensor]:
-    """Rows from climbs along all continuous parameters, and the scores there."""
-    fixed = torch.ones(rows.shape[1], dtype=torch.bool)
-    fixed[columns] = False
+def _within_bounds(sloped: Sloped, region: Region, rows: Tensor, columns: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """Rows from climbs along some parameters, and the scores there before they are put into one form."""
+    is_moved = np.isin(np.arange(rows.shape[1]), columns)
 
     def both(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        at = torch.tensor(x, requires_grad=True)
+        values, slopes = (part.numpy() for part in sloped(torch.from_numpy(x)))
+        return values, np.where(is_moved & np.isfinite(slopes), slopes, 0.0)
+
+    found, values = climb(both, rows.numpy(), STEPS, ENOUGH)
+    return region.canonical(torch.from_numpy(found)), torch.from_numpy(values)
+
+
+def _differentiated(score: Score, rows: Tensor) -> tuple[Tensor, Tensor]:
+    """Scores and their gradients by automatic differentiation."""
+    with torch.enable_grad():
+        at = rows.clone().requires_grad_()
         values = score(at)
         (slopes,) = torch.autograd.grad(values.sum(), at)
-        return values.detach().numpy(), slopes.masked_fill(fixed, 0.0).nan_to_num(0.0).numpy()
-
-    with torch.enable_grad():
-        found, values = climb(both, rows.numpy(), STEPS, ENOUGH)
-    return region.canonical(torch.from_numpy(found)), torch.from_numpy(values)
+    return values.detach(), slopes
 
 
 def _within_constraints(score: Score, region: Region, row: Tensor, value: float) -> tuple[Tensor, float]:

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -7,7 +8,9 @@ from botorch.acquisition.logei import qLogNoisyExpectedImprovement
 from botorch.models import SingleTaskGP
 
 from robustbo.loop.acquisition import LogNEI, Search, build, maximize
+from robustbo.loop.cache import FitCache
 from robustbo.loop.fit import fit as fit_history
+from robustbo.loop.viability import _fitted_to
 from robustbo.searchspace.encoding import decode
 from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal
 from robustbo.searchspace.region.made import region_of
@@ -202,6 +205,23 @@ def test_the_next_point_is_at_least_as_high_as_where_botorch_finds_one(kind, see
     assert ours >= botorchs - 1e-3
 
 
+@pytest.mark.parametrize("fails", [False, True])
+@pytest.mark.parametrize("kind", sorted(SPACES))
+def test_explicit_gradients_are_those_of_automatic_differentiation(kind, fails):
+    space, search = SPACES[kind], searching(SPACES[kind], 0)
+    rows = [space.to_unit(space.sobol(1, i)) for i in range(12)]
+    if fails:
+        ended = tuple((i, tuple(row), i % 3 > 0, False) for i, row in enumerate(rows))
+        search = replace(search, viability=_fitted_to(space, ended, 0, FitCache()))
+    with search._apart(), quiet():
+        function = search._function()
+        at = search.fitted.encoded(rows).requires_grad_()
+        (slopes,) = torch.autograd.grad(function(at.unsqueeze(1)).sum(), at)
+        value, slope = function.sloped(at.detach())
+        torch.testing.assert_close(value, function(at.unsqueeze(1)).detach())
+        torch.testing.assert_close(slope, slopes)
+
+
 def test_a_pending_point_is_kept_away_from():
     space, alone = SPACES["continuous"], searching(SPACES["continuous"], 0)
     row = tuple(space.to_unit(alone.next_point()))
@@ -225,6 +245,7 @@ def test_hundreds_of_points_leave_few_in_the_baseline():
 
 def test_where_the_function_is_no_number_there_is_no_next_point(monkeypatch):
     search = searching(SPACES["continuous"], 0)
-    monkeypatch.setattr(Search, "_score", lambda self, function, rows: rows.sum(-1) * math.nan)
+    nothing = lambda to, x, **_: (x.sum(-1) * math.nan, x * math.nan)  # noqa: E731
+    monkeypatch.setattr("robustbo.loop.log_ei.log_improvement", nothing)
     with pytest.raises(ArithmeticError, match="must be finite somewhere"):
         search.next_point()
