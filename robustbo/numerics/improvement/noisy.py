@@ -25,8 +25,8 @@ Notation (shapes after a leading dimension, of the processes; X, Z and x have no
     phi, Phi, h    density, distribution function and expected improvement at u, see `normal`: h' = Phi
 
 References:
-    Letham, Karrer, Ottoni and Bakshy (2019), Constrained Bayesian optimization with noisy experiments, section 4.2;
-    Ament et al. (2023), Unexpected improvements to expected improvement, for the logarithm.
+    docs/equations.md section 5; Letham, Karrer, Ottoni and Bakshy (2019), Constrained Bayesian optimization with noisy
+    experiments, section 4.2; Ament et al. (2023), Unexpected improvements to expected improvement, for the logarithm.
 """
 
 import math
@@ -192,7 +192,7 @@ def _of_each(to: Improvement, x: Array, is_sloped: bool) -> tuple[Array, Array |
     W = np.stack([on @ P for on, P in zip(k, to.P, strict=True)])
     c = both.k[..., n:] - k @ to.B
     C = c @ to.R
-    unclamped = s2f - np.vecdot(W, k) - np.vecdot(C, c)
+    unclamped = s2f - np.vecdot(W, k) - np.vecdot(C, c)  # eq. 5.13
     V = np.maximum(unclamped, JITTER * s2f)
     sd = np.sqrt(V)
     u = c @ to.a
@@ -202,7 +202,7 @@ def _of_each(to: Improvement, x: Array, is_sloped: bool) -> tuple[Array, Array |
     shift = np.minimum(u.max(-1), 0.0)
     phi, Phi, h = scaled(u, shift[..., None])
     total = h.sum(-1)
-    value = np.log(total) + np.log(sd) - 0.5 * (shift * shift + LOG_2PI) - math.log(u.shape[-1])
+    value = np.log(total) + np.log(sd) - 0.5 * (shift * shift + LOG_2PI) - math.log(u.shape[-1])  # eq. 5.14
     if not is_sloped:
         return value, None
     by_M = Phi / (total * sd)[..., None]
