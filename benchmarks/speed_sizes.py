@@ -4,11 +4,11 @@ Every competitor gets the same n values of a function in six dimensions, a tenth
 with one thread, and is then asked and told a few times. The median is the price of an ask in the middle of a run (ours
 then begins where the last fit ended; eleven asks, so that whatever is done at every tenth value is among them); the
 first stands apart (ours begins from nothing there), as do the slowest and the largest ratio of an ask to the one
-before. Seconds are the clock's; beside them stand the median ones of the processor, which other work disturbs less.
+before. Seconds are the clock's, those called cpu and all ratios the processor's, which other work disturbs less.
 
 Of ours there is more: the time of `best()` and of `outliers()` after an ask, and after a value was told; the peak
 memory after all asks, libraries included; the median ask, and the first, in Cholesky factorizations of an n x n matrix
-(LAPACK's, measured beside it), by time and by counting; and how many calls factored such a matrix.
+(LAPACK's, measured before and after it), by time and by counting; and how many calls factored such a matrix.
 
     pip install optuna ax-platform
     python benchmarks/speed_sizes.py --out runs/speed-sizes/results.csv
@@ -46,7 +46,7 @@ LOOKS = ("best_s", "outliers_s", "told_best_s", "told_outliers_s")
 COUNTS = ("cholesky_s", "choleskys", "first_choleskys", "counted", "first_counted", "factored", "first_factored")
 COLUMNS = (*KEY, *TIMES, "peak_mib", *LOOKS, *COUNTS)
 WARM_UP = 12  # values
-LARGE = 2000  # values beyond which one factorization is timed
+LARGE = 2000  # values beyond which one factorization is timed, afterwards: its matrix is not the asks' memory
 
 
 def timed(action: Callable[[], Any]) -> tuple[Any, float, float]:
@@ -64,6 +64,7 @@ def measure(function: str, n: int, seed: int, competitor: str, asks: int) -> dic
     warm = COMPETITORS[competitor](function, WARM_UP, seed)  # what a first call loads is not the ask's time
     for action in (warm.ask, *warm.looks.values()):
         action()
+    one = cholesky_seconds(n, 5) if n <= LARGE else []
     asked = COMPETITORS[competitor](function, n, seed)
     clock, cpu, counts = [], [], []
     for _ in range(1 + asks):
@@ -76,7 +77,8 @@ def measure(function: str, n: int, seed: int, competitor: str, asks: int) -> dic
     row = dict(zip(KEY, (function, n, seed, competitor), strict=True)) | times(clock, cpu)
     row["peak_mib"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
     if asked.looks:
-        row |= looked_at(asked, lambda x: measured(function, x, generator)) | arithmetic(n, row, counts)
+        row |= looked_at(asked, lambda x: measured(function, x, generator))
+        row |= arithmetic(statistics.median(one + cholesky_seconds(n, 5 if n <= LARGE else 1)), row, counts)
     return {key: rounded(value) for key, value in row.items()}
 
 
@@ -89,7 +91,7 @@ def times(clock: list[float], cpu: list[float]) -> dict[str, float]:
         first,
         cpu[0],
         max(others),
-        max((after / before for before, after in pairwise(others)), default=float("nan")),
+        max((after / before for before, after in pairwise(cpu[1:])), default=float("nan")),
     )
     return dict(zip(TIMES, found, strict=True))
 
@@ -105,12 +107,11 @@ def looked_at(asked: Competitor, value: Callable[[dict[str, float]], float]) -> 
     return found
 
 
-def arithmetic(n: int, row: dict[str, Any], counts: list[tuple[float, int]]) -> dict[str, float]:
-    """Asks in Cholesky factorizations of an n x n matrix: by time, by arithmetic counted, and by number."""
-    one = cholesky_seconds(n, 7 if n <= LARGE else 1)
+def arithmetic(one: float, row: dict[str, Any], counts: list[tuple[float, int]]) -> dict[str, float]:
+    """Asks in Cholesky factorizations, one of which takes so many seconds: by time, by arithmetic, and by number."""
     (first_work, first_number), *others = counts
     work, number = (statistics.median(of) for of in zip(*others, strict=True))
-    found = (one, row["median_s"] / one, row["first_s"] / one, work, first_work, number, first_number)
+    found = (one, row["cpu_s"] / one, row["first_cpu_s"] / one, work, first_work, number, first_number)
     return dict(zip(COUNTS, found, strict=True))
 
 

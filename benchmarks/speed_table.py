@@ -7,23 +7,27 @@ import pandas as pd
 
 from robustbo.report.text import records, render
 
-BESIDE = {"ask / Optuna's": "median_s", "first / first": "first_s"}
+RATIOS = {
+    "default / Optuna": ("default", "optuna", "cpu_s"),
+    "first / first": ("default", "optuna", "first_cpu_s"),
+    "in Ax / Ax": ("default in ax", "ax", "cpu_s"),
+}
 SECONDS = ["slowest_s", "largest_ratio", "peak_mib", "best_s", "outliers_s", "told_best_s", "told_outliers_s"]
 CHOLESKYS = ["choleskys", "first_choleskys", "counted", "first_counted", "factored", "first_factored"]
 GROWTH = (200, 2000)  # values between which time grows by a power of n
 
 
 def side_by_side(rows: pd.DataFrame) -> pd.DataFrame:
-    """A function and a size a row: median seconds over the seeds, the first in a column of its own, and ratios."""
+    """A function and a size a row: medians over the seeds, and ratios at the same seed, by their geometric mean."""
     found = []
     for (function, n), of in rows.groupby(["function", "n"], sort=False):
         row: dict[str, Any] = {"function": function, "n": n}
         for name, its in of.groupby("competitor", sort=False):
             row |= {f"{name}_s": its["median_s"].median(), f"{name}_first_s": its["first_s"].median()}
-        wide = of.pivot(index="seed", columns="competitor", values=[*BESIDE.values()])
-        for label, key in BESIDE.items():
-            if {"default", "optuna"} <= set(wide[key].columns):
-                ratios = (wide[key]["default"] / wide[key]["optuna"]).dropna()
+        for label, (above, below, key) in RATIOS.items():
+            wide = of.pivot(index="seed", columns="competitor", values=key)
+            if {above, below} <= set(rows["competitor"]):
+                ratios = (wide[above] / wide[below]).dropna() if {above, below} <= set(wide) else []
                 row[label] = math.exp(ratios.map(math.log).mean()) if len(ratios) else math.nan
         found.append(row)
     return pd.DataFrame(found)
