@@ -56,8 +56,8 @@ def growth(rows: pd.DataFrame) -> pd.DataFrame:
                 "function": function,
                 "from": of["n"].min(),
                 "to": of["n"].max(),
-                "exponent": exponent(of["n"], of["median_s"]),
-                "first": exponent(of["n"], of["first_s"]),
+                "exponent": exponent(of["n"], of["cpu_s"]),
+                "first": exponent(of["n"], of["first_cpu_s"]),
             }
             for (name, function), of in between.groupby(["competitor", "function"], sort=False)
         ]
