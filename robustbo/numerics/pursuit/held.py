@@ -98,14 +98,14 @@ class Held:
         n = len(self._y)
         columns, (T, log_det) = self._P0[:, members], self._inverse(members, rho)
         W = columns @ T
-        A = self._A0 - W @ self._A0[members]
+        A = self._A0 - W @ self._A0[members]  # eq. 6.13
         G = self._sides.T @ A
         m = G[0, 1] / G[1, 1]  # eq. 4.9
         al, P_diag = A[:, 0] - m * A[:, 1], self._diagonal - np.vecdot(W, columns)
         v = 1 / P_diag
         e = al * v  # eq. 6.2
         left = 1 - T.diagonal() / rho
-        v[members] = T.diagonal() / left
+        v[members] = T.diagonal() / left  # eq. 6.14
         e[members] = (T @ (self._A0[members, 0] - m * self._A0[members, 1])) / left
         L = -0.5 * (G[0, 0] - m * G[0, 1] + self._log_det + log_det + n * math.log(2 * math.pi))  # eq. 6.1
         return Supported(members, rho, e, v, L + self._log_prior, L)
@@ -115,13 +115,13 @@ class Held:
         if not len(members):
             return np.zeros((0, 0)), 0.0
         C, _ = lapack.factor(lapack.on_diagonal(self._P0[np.ix_(members, members)], 1 / rho))
-        more = float(np.log(rho).sum() + 2 * np.log(C.diagonal()).sum())
+        more = float(np.log(rho).sum() + 2 * np.log(C.diagonal()).sum())  # eq. 6.13
         return lapack.inverse(C), more
 
     def known(self, found: Supported) -> Known:
         """What predictions with a support need."""
         columns, (T, _) = self._P0[:, found.members], self._inverse(found.members, found.rho)
-        P = self._P0 - (columns @ T) @ columns.T
+        P = self._P0 - (columns @ T) @ columns.T  # eq. 6.13
         P += P.T.copy()
         P *= 0.5
         P1 = P.sum(0)
