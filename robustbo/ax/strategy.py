@@ -17,7 +17,6 @@ from ax.generation_strategy.generation_node import GenerationNode
 from ax.generation_strategy.generation_strategy import GenerationStrategy
 from ax.generation_strategy.generator_spec import GeneratorSpec
 from ax.generation_strategy.transition_criterion import MinTrials
-from ax.generators.torch.botorch_modular.acquisition import Acquisition
 from ax.generators.torch.botorch_modular.surrogate import ModelConfig, SurrogateSpec
 from ax.storage.botorch_modular_registry import (
     CLASS_TO_REGISTRY,
@@ -27,16 +26,13 @@ from ax.storage.botorch_modular_registry import (
     register_model,
 )
 from ax.storage.transform_registry import register_transform
-from botorch.acquisition import AcquisitionFunction
 from botorch.models.transforms.outcome import OutcomeTransform, Standardize
 from gpytorch.mlls import VariationalELBO
-from torch import Tensor, as_tensor
+from torch import as_tensor
 
-from robustbo import seeds
-from robustbo.ax.viability import OPTION, HandOverFailures, Viable
-from robustbo.determinism.isolation import seeded
-from robustbo.determinism.surroundings import pinned
-from robustbo.surrogates.common.contract import outcome_class, quiet
+from robustbo.ax.acquisition import SeededAcquisition
+from robustbo.ax.viability import HandOverFailures
+from robustbo.surrogates.common.contract import outcome_class
 from robustbo.surrogates.registry import SURROGATES, check_options, model_class
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 from robustbo.trials.settings import DEFAULT_SURROGATE, FAILURES, Failures
@@ -87,33 +83,6 @@ class RobustStandardizeY(StandardizeY):
 def _rounded(values: np.ndarray) -> np.ndarray:
     """To the decimals that Ax's JSON keeps, then to `DIGITS`: what was saved could else lie beyond a tie."""
     return np.array([float(f"{float(f'{value:.{DECIMALS}f}'):.{DIGITS}g}") for value in values])
-
-
-class SeededAcquisition(Acquisition):
-    """Ax's, drawing from a seed and the number of points that it knows, so that a client that was loaded goes on alike.
-
-    Its option ``seed`` is the root. Where arms have failed, the probability of a value counts too.
-    """
-
-    acqf: AcquisitionFunction
-
-    @pinned
-    def _instantiate_acquisition(self) -> None:
-        with seeded(self._seed("samples")), quiet():
-            super()._instantiate_acquisition()
-        if (ended := self.options.get(OPTION)) is not None:
-            bounds = ended.X.new_tensor(self.search_space_digest.bounds)
-            self.acqf = Viable(self.acqf, ended, bounds, self._seed("failures"))
-
-    @pinned
-    def optimize(self, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
-        """Candidates, as in Ax."""
-        with seeded(self._seed("restarts")), quiet():
-            return super().optimize(*args, **kwargs)
-
-    def _seed(self, purpose: str) -> int:
-        known = sum(len(X) for X in (*self.surrogate.Xs[:1], self.X_pending) if X is not None)
-        return seeds.derive(self.options.get("seed", 0), known, purpose)
 
 
 def generation_strategy(

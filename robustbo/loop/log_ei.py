@@ -48,6 +48,8 @@ class LogNEI(AcquisitionFunction):
         `robustbo.numerics.improvement.noisy`.
     """
 
+    _log = True
+
     def __init__(
         self,
         model: MapGP,

@@ -18,6 +18,7 @@ from ax.storage.sqa_store.db import create_all_tables, get_engine, init_engine_a
 
 from problems.synthetic import branin
 from robustbo.ax import best, complete, generation_strategy, outliers
+from robustbo.ax.acquisition import SeededAcquisition
 from robustbo.ax.strategy import _rounded
 from robustbo.surrogates.registry import SURROGATES
 
@@ -281,3 +282,22 @@ def test_the_readmes_example_runs(capsys):
     report = names["outliers"](names["client"])
     assert (report["trial_index"][0], report["flagged"].sum()) == (6, 1)
     assert "Best(trial_index=" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("objective", ["f", "-f"])
+def test_a_single_candidate_is_found_by_the_closed_form_of_what_ax_would_maximize(objective, monkeypatch):
+    made, seen = go_on(client(objective=objective), 9), []
+
+    def seeing(self):
+        ours = closed_form(self)
+        assert ours is not None
+        X = torch.rand(200, 1, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+        seen.append((ours(X).detach(), self._asked_for(X).detach()))
+        return ours
+
+    closed_form = SeededAcquisition._closed_form
+    monkeypatch.setattr(SeededAcquisition, "_closed_form", seeing)
+    made.get_next_trials(max_trials=1)
+    ((ours, theirs),) = seen
+    assert theirs[ours.argmax()] > theirs.max() - 0.5  # theirs samples the new point's value too
+    assert torch.corrcoef(torch.stack([ours, theirs]))[0, 1] > 0.9

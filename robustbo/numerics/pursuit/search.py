@@ -18,7 +18,7 @@ from robustbo.numerics.pursuit.averaging import REACH
 from robustbo.numerics.pursuit.penalty import Penalty
 from robustbo.numerics.pursuit.support_fit import Level, Refit, empty, extended, refit, suspicious
 
-START_FTOL, WALK_FTOL, FINAL_FTOL = 1e-4, 1e-4, 1e-9  # relative tolerances of the beginning, the way and the end
+START_FTOL, WALK_FTOL, FINAL_FTOL = 1e-3, 1e-4, 1e-9  # relative tolerances of the beginning, the way and the end
 NEIGHBOURS = 1  # levels on either side of a plausible one that a warm pursuit visits
 
 
