@@ -24,11 +24,12 @@ import torch
 import robustbo as rb
 from problems.hartmann6 import hartmann6
 from problems.synthetic import ackley, branin, levy
-from robustbo.loop.acquisition import Search, maximize
+from robustbo.loop.acquisition import maximize
 from robustbo.loop.cache import FitCache
 from robustbo.loop.fit import fit_to
 from robustbo.loop.observations import observations
 from robustbo.loop.propose import search
+from robustbo.loop.search import Search
 from robustbo.loop.viability import viability
 from robustbo.searchspace.encoding import decode
 from robustbo.seeds import derive

@@ -1,9 +1,5 @@
-"""Acquisition functions by name, and their maximization over continuous and mixed spaces."""
+"""Acquisition functions by name, and BoTorch's maximization of those that are not ours."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
-from functools import cached_property, partial
 from typing import TypeGuard
 
 import torch
@@ -11,43 +7,22 @@ from botorch.acquisition import AcquisitionFunction, LogExpectedImprovement, qLo
 from botorch.acquisition.logei import qLogNoisyExpectedImprovement
 from botorch.models.gpytorch import GPyTorchModel
 from botorch.optim import optimize_acqf
-from botorch.optim.optimize_mixed import MAX_DISCRETE_VALUES, optimize_acqf_mixed_alternating
+from botorch.optim.optimize_mixed import optimize_acqf_mixed_alternating
 from botorch.sampling import SobolQMCNormalSampler
 from torch import Tensor
 
-from robustbo import seeds
-from robustbo.determinism.isolation import drawing_in_python, drawing_nothing
-from robustbo.loop import maximizer
-from robustbo.loop.fit import Fitted
-from robustbo.loop.ladder import finite
-from robustbo.loop.log_ei import (
-    NUM_SAMPLES,
-    LogNEI,
-    LogViable,
-    Mixture,
-    StudentTLogExpectedImprovement,
-    is_student_t,
-    noisy_improvement,
-    thinned,
-)
-from robustbo.loop.observations import Row
-from robustbo.loop.viability import Viability
-from robustbo.numerics.improvement.noisy import means
-from robustbo.searchspace.encoding import categories, decode, discrete, varying
-from robustbo.searchspace.parameters import Value
-from robustbo.searchspace.region.region import Region
-from robustbo.searchspace.region.sampling import spread_over
+from robustbo.loop.log_ei import NUM_SAMPLES, LogNEI, Mixture, StudentTLogExpectedImprovement, is_student_t
+from robustbo.numerics.improvement.noisy import MOST
+from robustbo.searchspace.encoding import categories, discrete, varying
 from robustbo.searchspace.space import Space
-from robustbo.surrogates.common.contract import capabilities, quiet
+from robustbo.surrogates.common.contract import capabilities, marginals
 from robustbo.surrogates.common.map_gp import MapGP
-from robustbo.surrogates.transforms.inputs import one_hot_inputs
 from robustbo.trials.settings import ACQUISITIONS
 
 NUM_RESTARTS = 4
 RAW_SAMPLES = 256
-CHUNK = 256  # points whose acquisition is computed at once
-MANY = 2048  # points of a longer list: these are computed exactly
-MOST_MOVED = 32  # points measured with other values of what is fixed now, that count as known here
+CHUNK = 256  # points whose posterior means are computed at once
+AT_ONCE = 2**24  # covariances, of points with all points measured, that are computed at once
 NEARBY = {"sample_around_best": True}  # as many again, near the best posterior means: a narrow maximum lies there
 
 
@@ -80,7 +55,7 @@ def build(
     """
     if name == "auto" and has_formulas(model):
         return LogNEI(model, X if X_pending is None else torch.cat([X, X_pending]), seed, X_best, latents)
-    best = X if X_best is None else X_best
+    best = _greatest(model, X if X_best is None else X_best)
     sampler = SobolQMCNormalSampler(torch.Size([NUM_SAMPLES]), seed=seed)
     match name:
         case "auto" | "LogEI" if X_pending is None and is_student_t(model, X):
@@ -94,6 +69,15 @@ def build(
     raise ValueError(f"acquisition must be one of {list(ACQUISITIONS)}, got {name!r}")
 
 
+def _greatest(model: GPyTorchModel, X: Tensor) -> Tensor:
+    """Of many ``n x d`` points those of the best posterior means: no other may well be the best."""
+    if len(X) <= MOST:
+        return X
+    with torch.no_grad():
+        mean = torch.cat([marginals(model, part)[0] for part in X.split(CHUNK)])
+    return X[mean.argsort(descending=True, stable=True)[:MOST].sort().values]
+
+
 def has_formulas(model: GPyTorchModel) -> TypeGuard[MapGP]:
     """Whether it is one of ours whose fitted processes are told in numbers, and all that it says of the objective."""
     return isinstance(model, MapGP) and model.is_named and capabilities(model).is_normal
@@ -105,12 +89,17 @@ def incumbent_value(model: GPyTorchModel, X: Tensor) -> Tensor:
         return model.posterior(X).mean.max()
 
 
-def maximize(function: AcquisitionFunction, space: Space) -> Tensor:
+def maximize(function: AcquisitionFunction, space: Space, n: int = 0) -> Tensor:
     """The point that maximizes an acquisition function over a space: ``d`` encoded coordinates.
 
     Continuous spaces go through `optimize_acqf`, from raw samples everywhere and near the best points, spaces with an
     Int or a Choice through BoTorch's alternating mixed optimizer, which has starting points of its own (near the
     measured ones too, unless an Int has more than two levels).
+
+    Args:
+        function: The function.
+        space: The space.
+        n: How many observations its model has: of many, fewer points are computed at once.
     """
     choices, others = categories(space), discrete(space)
     bounds = torch.tensor([[0.0], [1.0]], dtype=torch.float64).repeat(1, len(varying(space)))
@@ -119,7 +108,8 @@ def maximize(function: AcquisitionFunction, space: Space) -> Tensor:
     for column, count in choices.items():
         bounds[1, column] = count - 1
     if not others and not choices:
-        X, _ = optimize_acqf(function, bounds, q=1, num_restarts=NUM_RESTARTS, raw_samples=RAW_SAMPLES, options=NEARBY)
+        options = {**NEARBY, "init_batch_limit": max(1, AT_ONCE // (MOST * max(n, 1)))}
+        X, _ = optimize_acqf(function, bounds, q=1, num_restarts=NUM_RESTARTS, raw_samples=RAW_SAMPLES, options=options)
     else:
         X, _ = optimize_acqf_mixed_alternating(
             function,
@@ -130,114 +120,3 @@ def maximize(function: AcquisitionFunction, space: Space) -> Tensor:
             raw_samples=RAW_SAMPLES,
         )
     return X.squeeze(0)
-
-
-@dataclass(frozen=True)
-class Search:
-    """A search for the next point; a pure function of what it holds.
-
-    Attributes:
-        name: Of the acquisition function, one of `ACQUISITIONS`.
-        fitted: The surrogate.
-        viability: Where trials give a value; None where none has failed.
-        pending: Unit-cube rows of the points asked and not told.
-        region: What may be asked for.
-        seed: Of everything random in here.
-    """
-
-    name: str
-    fitted: Fitted
-    viability: Viability | None
-    pending: Sequence[Row]
-    region: Region
-    seed: int
-
-    def next_point(self) -> dict[str, Value]:
-        """Where to measure next.
-
-        Raises:
-            ArithmeticError: If that is nowhere.
-        """
-        with self._apart(), quiet():
-            function = self._function()
-            if noisy_improvement(function) is None and not self.region.is_restricted:
-                x = maximize(function, self.fitted.space)
-                finite(*x.tolist())
-                return self.fitted.space.from_unit(decode(self.fitted.space, x.unsqueeze(0))[0])
-            with drawing_nothing() if self.fitted.is_ours else nullcontext():
-                score, coarse = partial(self._score, function), partial(self._coarse, function)
-                sloped = None if noisy_improvement(function) is None else partial(self._sloped, function)
-                return maximizer.maximize(score, self.region, self._best(), self.seed, coarse, sloped)
-
-    def values_at(self, rows: Sequence[Sequence[float]]) -> Tensor:
-        """The acquisition function at ``m`` unit-cube rows, where not every point will do."""
-        with self._apart(), quiet(), torch.no_grad():
-            return self._score(self._function(), torch.tensor(rows, dtype=torch.float64))
-
-    def best_of(self, rows: Tensor) -> int:
-        """Which of ``m`` unit-cube rows it is greatest at; of many, of those that a coarser function finds best."""
-        with self._apart(), quiet(), torch.no_grad():
-            function, among = self._function(), torch.arange(len(rows))
-            if len(rows) > MANY:
-                among = self._coarse(function, rows).topk(MANY, sorted=False).indices.sort().values
-            return int(among[self._score(function, rows[among]).argmax()])
-
-    @contextmanager
-    def _apart(self) -> Iterator[None]:
-        levels = categories(self.fitted.space).values()
-        is_sampled = any(count > MAX_DISCRETE_VALUES for count in levels)  # by Python's generator
-        with self.fitted.apart(self.seed), drawing_in_python(self.seed) if is_sampled else nullcontext():
-            yield
-
-    def _function(self) -> AcquisitionFunction:
-        fitted, best = self.fitted, None
-        X_pending = fitted.encoded(self.pending) if self.pending else None
-        if self.region.is_restricted:
-            best = fitted.encoded(self._best())
-        function = build(self.name, fitted.model, fitted.X, X_pending, self._samples, best, self._latents)
-        if fitted.is_ours:  # its samples are drawn
-            function.forward = drawing_nothing()(function.forward)
-        if self.viability is None:
-            return function
-        return LogViable(function, self.viability.predictor, one_hot_inputs(fitted.space))
-
-    @property
-    def _samples(self) -> int:
-        return seeds.derive(self.seed, 0, "samples") % 2**31
-
-    def _score(self, function: AcquisitionFunction, rows: Tensor) -> Tensor:
-        parts = self.fitted.encoded(rows).unsqueeze(-2).split(CHUNK)
-        return torch.cat([function(part) for part in parts])
-
-    def _coarse(self, function: AcquisitionFunction, rows: Tensor) -> Tensor:
-        with thinned(function):
-            return self._score(function, rows)
-
-    def _sloped(self, function: LogNEI | LogViable, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """Values, and gradients along what is an input as it is."""
-        value, slope = function.sloped(self.fitted.encoded(rows))
-        return value, torch.zeros_like(rows).index_copy(-1, torch.tensor(varying(self.fitted.space)), slope)
-
-    def _best(self) -> Tensor:
-        """Points of a restricted region, the best first: those measured, with what is fixed as it is now."""
-        rows = torch.tensor(self.fitted.observations.X, dtype=torch.float64)
-        rows = self.region.canonical(self.region.complete(rows))
-        rows = rows[self.region.holds(rows)]
-        rows = (rows if len(rows) else spread_over(self.region)[:MOST_MOVED]).unique(dim=0)
-        with torch.no_grad():
-            mean = self._means(self.fitted.encoded(rows))
-        rows = rows[mean.argsort(descending=True, stable=True)]
-        return rows[:MOST_MOVED] if self.region.fixed else rows
-
-    def _means(self, X: Tensor) -> Tensor:
-        """Posterior means at ``m x d`` inputs, or what stands in the same order."""
-        model = self.fitted.model
-        if self._latents is None:
-            return model.posterior(X).mean.squeeze(-1)
-        weights, processes = zip(*self._latents, strict=True)
-        return X.new_tensor(weights) @ means(processes, model.transform_inputs(X))
-
-    @cached_property
-    def _latents(self) -> Mixture | None:
-        model = self.fitted.model
-        return model.latents() if has_formulas(model) else None

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from robustbo.loop.acquisition import Search
 from robustbo.loop.distinct import free_points, is_taken
 from robustbo.loop.fit import Fitted
 from robustbo.loop.observations import Data, Row
+from robustbo.loop.search import Search
 from robustbo.loop.viability import Viability
 from robustbo.searchspace.parameters import Value
 from robustbo.trials.history import Trial

@@ -6,8 +6,8 @@ best new point promises, asking again costs little and tells the one from the ot
 
 import math
 
-from robustbo.loop.acquisition import Search
 from robustbo.loop.observations import Data, Row
+from robustbo.loop.search import Search
 from robustbo.loop.viability import Viability
 from robustbo.trials.history import Trial
 

@@ -7,9 +7,10 @@ from botorch.acquisition import AcquisitionFunction, LogExpectedImprovement, qLo
 from botorch.acquisition.logei import qLogNoisyExpectedImprovement
 from botorch.models import SingleTaskGP
 
-from robustbo.loop.acquisition import LogNEI, Search, build, maximize
+from robustbo.loop.acquisition import LogNEI, build, maximize
 from robustbo.loop.cache import FitCache
 from robustbo.loop.fit import fit as fit_history
+from robustbo.loop.search import Search
 from robustbo.loop.viability import _fitted_to
 from robustbo.searchspace.encoding import decode
 from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal
