@@ -25,7 +25,6 @@ from robustbo.surrogates.names import SurrogateName
 from robustbo.trials import worker
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import (
-    COMMITTEE_FROM,
     DEFAULT_MAX_REPEATS,
     DEFAULT_REMEASURE,
     Acquisition,
@@ -50,8 +49,8 @@ class Optimizer(Recording):
     Args:
         space: The search space.
         direction: "minimize" or "maximize".
-        surrogate: A name of `robustbo.surrogates.registry.SURROGATES`, "auto" (relevance pursuit; for many values a
-            committee), or a BoTorch model class with the signature of `SingleTaskGP`.
+        surrogate: A name of `robustbo.surrogates.registry.SURROGATES`, "auto" (relevance pursuit), or a
+            BoTorch model class with the signature of `SingleTaskGP`.
         surrogate_options: Keyword options of the surrogate; JSON values.
         acquisition: "auto" (noisy expected improvement in closed form, else qLogNEI; Student-t LogEI for Student-t
             posteriors), "qLogNEI", "qLogEI" or "LogEI"; "sobol" asks for space-filling points for ever.
@@ -62,14 +61,15 @@ class Optimizer(Recording):
         max_repeats: How many measurements more one point may get, failed ones included.
         set_aside: Whether a value that disappoints a robust surrogate beyond belief is quarantined: left out for now.
         failures: "learn" where trials fail, and keep away from there ("learn" unless said); or "ignore" that they do.
-        committee_from: How many told values make "auto" a committee, which takes none of the `surrogate_options`.
+        committee_from: How many told values make "auto" a committee, which takes none of the `surrogate_options`; none
+            unless said.
         seed: Root of all randomness; drawn, logged and kept in the journal unless said.
         prior_data: What was measured before: a data frame as for `tell_frame`, another journal or study (its told and
             failed trials); recorded first, unless the journal has trials already.
         journal: A file, or the address of a database (``postgresql+psycopg://...#name``, ``sqlite:///lab.db#name``);
             each event is kept there before the call that caused it returns.
         if_exists: What to do where there is such a journal: "error", or "resume" it, if it was begun with the same
-            settings; a seed, num_initial or failures that is not given here is taken from it.
+            settings; a seed, num_initial, failures or committee_from that is not given here is taken from it.
 
     Raises:
         ValueError, TypeError: If an argument breaks its rule; the message says which.
@@ -99,7 +99,7 @@ class Optimizer(Recording):
         max_repeats: int = DEFAULT_MAX_REPEATS,
         set_aside: bool = True,
         failures: Failures | None = None,
-        committee_from: int = COMMITTEE_FROM,
+        committee_from: int | None = None,
         seed: int | None = None,
         prior_data: Prior | None = None,
         journal: str | PathLike[str] | None = None,
@@ -123,7 +123,7 @@ class Optimizer(Recording):
             committee_from=committee_from,
         )
         before = [] if prior_data is None else measured_before(space, direction, prior_data)
-        given = {"seed": seed, "num_initial": num_initial, "failures": failures}
+        given = {"seed": seed, "num_initial": num_initial, "failures": failures, "committee_from": committee_from}
         drawn = [name for name, value in given.items() if value is None]
         self._store = begun(settings, journal, if_exists=if_exists, drawn=drawn)
         if before:

@@ -12,6 +12,7 @@ beside a credible one, by its surprise (`refuted`), and where it is flagged, by 
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import torch
 
@@ -25,6 +26,24 @@ CREDIBLE = 3.0  # nats of surprise up to which a value is taken as expected
 CLEAR = 4.0  # nats that tell two disagreeing values apart
 NEAR = 3.0  # standard deviations up to which two believed values agree
 TINY, HUGE = 1e-300, 1e100  # bounds of a standard deviation and of how many of them a value is off
+
+
+class Word(NamedTuple):
+    """What is said of a value without looking at the others at its point.
+
+    Attributes:
+        expected: What the others predict.
+        sd: Standard deviation of that, noise included.
+        evidence: Nats against it.
+        flagged: Whether it is taken for an outlier.
+        weight: How much it counts, where that has been asked.
+    """
+
+    expected: float
+    sd: float
+    evidence: float
+    flagged: bool
+    weight: float | None
 
 
 def surprise(value: float, expected: float, sd: float) -> float:

@@ -10,9 +10,9 @@ Where its search begins, `loop.warm_start` says.
 import math
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import torch
@@ -24,8 +24,9 @@ from robustbo import seeds
 from robustbo.determinism.isolation import isolated, seeded
 from robustbo.determinism.surroundings import pinned
 from robustbo.errors import FitError
+from robustbo.loop.active import Active, Guess, active
 from robustbo.loop.cache import FitCache
-from robustbo.loop.evidence import Expectation, is_credible
+from robustbo.loop.evidence import Expectation, Word, is_credible
 from robustbo.loop.observations import Data, Observations, Row, observations
 from robustbo.loop.quarantine import quarantine
 from robustbo.loop.warm_start import Beginning, Line, line
@@ -57,6 +58,7 @@ class Fitted:
         scale: Units of the value that the model sees as 1; likewise.
         seconds: How long the fit took, without those that it began from.
         quarantined: The told trials that are left out; see `robustbo.loop.quarantine`.
+        others: What is said of those that it was not fitted to for their number; see `robustbo.loop.active`.
     """
 
     model: GPyTorchModel
@@ -68,6 +70,7 @@ class Fitted:
     scale: float
     seconds: float
     quarantined: tuple[int, ...] = ()
+    others: Mapping[int, Word] = field(default_factory=dict)
 
     @property
     def is_ours(self) -> bool:
@@ -130,19 +133,55 @@ def fit_to(settings: Settings, data: Data, fits: FitCache) -> Fitted:
     if not data.told:
         raise ValueError("a surrogate needs at least one told value, got none; tell one first")
     settings = replace(settings.of_size(len(data.told)), space=data.space)
+    everything = data.all_but()
+    part = active(everything, partial(_guess, settings, fits)) if _capabilities(settings).is_cubic else None
+    fitted = _fit_credible(settings, data, everything, part, fits)
+    return fitted if part is None else replace(fitted, others=_others(settings, part, fits))
+
+
+def _fit_credible(
+    settings: Settings, data: Data, everything: Observations, part: Active | None, fits: FitCache
+) -> Fitted:
+    """Without what is quarantined, if that is to be."""
+    among, origin = (everything, None) if part is None else (part.told, Line(part.sample))
     if not (settings.set_aside and is_robust(settings)) or _capabilities(settings).judges_alone:
-        return _fit(settings, Line(data.all_but(), None), fits)
+        return _fit(settings, Line(among, origin), fits)
     doubted, refuted = quarantine(data, settings.max_repeats)
     if not (left_out := doubted | refuted) or len(left_out) == len(data.told):
-        return _fit(settings, Line(data.all_but(), None), fits)
-    everything = data.all_but()
-    fitted = _fit(settings, line(data.all_but(left_out), everything), fits)
+        return _fit(settings, Line(among, origin), fits)
+    fitted = _fit(settings, line(among.but(left_out), among, origin), fits)
     numbers = sorted(doubted)
     against = zip(numbers, fitted.expect(data.rows_of(numbers)), strict=True)
     if credible := {number for number, said in against if is_credible(data.trials[number].measured, *said)}:
         left_out -= credible
-        fitted = _fit(settings, line(data.all_but(left_out), everything), fits)
+        fitted = _fit(settings, line(among.but(left_out), among, origin), fits)
     return replace(fitted, quarantined=tuple(sorted(left_out)))
+
+
+def _guess(settings: Settings, fits: FitCache, sample: Observations, told: Observations) -> Guess:
+    """What a fit to some of the observations predicts at the points of all."""
+    fitted = _fit(settings, Line(sample), fits)
+    X = fitted.encoded(told.X)
+    with fitted.apart(0), contract.quiet(), torch.no_grad():
+        mean, sd = contract.marginals(fitted.model, X)
+        return Guess(mean + sd, fitted.model.transform_inputs(X) / fitted.model.latent().l)
+
+
+def _others(settings: Settings, part: Active, fits: FitCache) -> dict[int, Word]:
+    """What the fit to those that were chosen says of those that were not."""
+    chosen = Line(part.told.first(part.count), Line(part.sample))
+
+    def make() -> dict[int, Word]:
+        fitted = _fit(settings, chosen, fits)
+        X, Y, sds = _in_model_units(settings, part.others, fitted.center, fitted.scale)
+        with fitted.apart(0), contract.quiet():
+            found = fitted.model.diagnose_others(X, Y, sds)
+        expected, sd = fitted.in_units(found.expected, found.sd)
+        weight = [0.0] * len(sd) if found.weight is None else found.weight.tolist()
+        words = zip(expected, sd, found.evidence.tolist(), found.is_outlier.tolist(), weight, strict=True)
+        return dict(zip(part.others.numbers, (Word(*each) for each in words), strict=True))
+
+    return fits.get_small(("others", settings, chosen, part.others), make)
 
 
 def is_robust(settings: Settings) -> bool:
@@ -190,16 +229,14 @@ def _fitted(settings: Settings, of: Line, fits: FitCache) -> Fitted:
     started = time.perf_counter()
     if before is not None:
         center, scale = before.center, before.scale
-    X = encode(settings.space, [list(row) for row in told.X])
-    Y = torch.tensor([settings.sign * (v / scale - center / scale) for v in told.values], dtype=torch.float64)
-    Yvar = None if told.sds is None else torch.tensor([_variance(s / scale) for s in told.sds], dtype=torch.float64)
+    X, Y, sds = _in_model_units(settings, told, center, scale)
     seed = seeds.derive(settings.seed, len(told.values), "fit")
     with (isolated if settings.surrogate in SURROGATES else seeded)(seed), contract.quiet():
         try:
             model = model_class(settings.surrogate)(
                 X,
                 Y.unsqueeze(-1),
-                None if Yvar is None else Yvar.unsqueeze(-1),
+                None if sds is None else sds.square().unsqueeze(-1),
                 input_transform=one_hot_inputs(settings.space),
                 **settings.surrogate_options,
             )
@@ -224,6 +261,15 @@ def _center_and_scale(values: tuple[float, ...]) -> tuple[float, float]:
     return center, math.ldexp(1.0, min(exponent, 1023))
 
 
-def _variance(sd: float) -> float:
-    """The variance of a noise relative to the spread of the values, kept where float64 can work with it."""
-    return min(max(sd, MIN_SD), MAX_SD) ** 2
+def _in_model_units(
+    settings: Settings, told: Observations, center: float, scale: float
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """``n x d`` inputs, ``n`` values, larger being better, and their noise where it is known.
+
+    That is relative to the spread of the values, and kept where float64 can work with it.
+    """
+    X = encode(settings.space, [list(row) for row in told.X])
+    Y = torch.tensor([settings.sign * (v / scale - center / scale) for v in told.values], dtype=torch.float64)
+    if told.sds is None:
+        return X, Y, None
+    return X, Y, (torch.tensor(told.sds, dtype=torch.float64) / scale).clamp(MIN_SD, MAX_SD)

@@ -2,10 +2,9 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from robustbo.determinism.surroundings import pinned
-from robustbo.loop.evidence import NEAR, agree, probability_wrong, refutes, surprise
+from robustbo.loop.evidence import NEAR, Word, agree, probability_wrong, refutes, surprise
 from robustbo.loop.fit import Fitted
 from robustbo.loop.ladder import finite
 from robustbo.loop.observations import Data
@@ -60,16 +59,6 @@ class Belief:
         return frozenset(o.trial.number for o in self.values if o.flagged)
 
 
-class _Word(NamedTuple):
-    """What is said of a value without looking at the others at its point."""
-
-    expected: float
-    sd: float
-    evidence: float
-    flagged: bool
-    weight: float | None
-
-
 @pinned
 def judge(data: Data, fitted: Fitted, *, is_weighed: bool = False) -> Belief:
     """What a surrogate that has been fitted to the data believes of each told value; weights take time."""
@@ -85,24 +74,25 @@ def judge(data: Data, fitted: Fitted, *, is_weighed: bool = False) -> Belief:
     return Belief(tuple(sorted(report, key=lambda o: (not o.flagged, -o.evidence, o.trial.number))))
 
 
-def _said(data: Data, fitted: Fitted, is_weighed: bool) -> dict[int, _Word]:
-    """By trial: the surrogate's word on what it was fitted to, and how far off a quarantined value is."""
+def _said(data: Data, fitted: Fitted, is_weighed: bool) -> dict[int, Word]:
+    """By trial: the surrogate's word on what it was fitted to and on others, and how far off a quarantined value is."""
     with fitted.apart(0), quiet():
         diagnosis = diagnose(fitted.model)
         weight = weights(fitted.model, diagnosis) if is_weighed else None
     expected, sd = fitted.in_units(diagnosis.expected, diagnosis.sd)
     each = [None] * len(expected) if weight is None else weight.tolist()
     rows = zip(expected, sd, diagnosis.evidence.tolist(), diagnosis.is_outlier.tolist(), each, strict=True)
-    said = dict(zip(fitted.observations.numbers, (_Word(*row) for row in rows), strict=True))
+    said = dict(zip(fitted.observations.numbers, (Word(*row) for row in rows), strict=True))
+    said |= {n: word._replace(weight=word.weight if is_weighed else None) for n, word in fitted.others.items()}
     against = fitted.expect(data.rows_of(fitted.quarantined))
     for number, expectation in zip(fitted.quarantined, against, strict=True):
         evidence = surprise(data.trials[number].measured, *expectation)
-        said[number] = _Word(*expectation, evidence, True, None if weight is None else 0.0)
+        said[number] = Word(*expectation, evidence, True, None if weight is None else 0.0)
     return said
 
 
 def _remeasured(
-    trial: Trial, others: Sequence[Trial], word: _Word, flagged: Collection[int], is_quarantined: bool
+    trial: Trial, others: Sequence[Trial], word: Word, flagged: Collection[int], is_quarantined: bool
 ) -> str:
     """What the other values at a trial's point say of its own.
 

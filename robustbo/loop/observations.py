@@ -1,6 +1,6 @@
 """What a decision sees of a history: one frozen table of all trials, with their rows and the groups of replicates."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -37,6 +37,15 @@ class Observations(NamedTuple):
         """The first so many."""
         sds = None if self.sds is None else self.sds[:count]
         return Observations(self.numbers[:count], self.X[:count], self.values[:count], sds)
+
+    def but(self, numbers: Collection[int]) -> "Observations":
+        """Those that are not of some trials."""
+        return self.only([i for i, number in enumerate(self.numbers) if number not in numbers])
+
+    def only(self, kept: Sequence[int]) -> "Observations":
+        """Those at some places."""
+        numbers, X, values = (tuple(each[i] for i in kept) for each in self[:3])
+        return Observations(numbers, X, values, None if self.sds is None else tuple(self.sds[i] for i in kept))
 
 
 @dataclass(frozen=True)

@@ -54,27 +54,27 @@ class Line(NamedTuple):
 
     Attributes:
         told: What is to be fitted to.
-        origin: Whose fit takes the place of beginning from nothing; None where there is none.
+        origin: Whose end takes the place of beginning from nothing; None where there is none.
     """
 
     told: Observations
-    origin: Observations | None
+    origin: "Line | None" = None
 
     @property
     def before(self) -> "Line | None":
         """The line whose end is the beginning of this one; None where it is to begin from nothing."""
         if (count := predecessor(len(self.told.values))) is not None:
             return Line(self.told.first(count), self.origin)
-        return None if self.origin is None else Line(self.origin, None)
+        return self.origin
 
 
-def line(told: Observations, everything: Observations) -> Line:
-    """The line of some observations among all that there are."""
+def line(told: Observations, everything: Observations, origin: Line | None = None) -> Line:
+    """The line of some observations among all that there are, whose own is that of an origin."""
     root = told.first(anchor(len(told.values)))
     among = bisect_right(everything.numbers, root.numbers[-1]) if root.numbers else 0
     if len(root.values) <= FEW or root == everything.first(len(root.values)):
-        return Line(told, None)
-    return Line(told, everything.first(anchor(among)))
+        return Line(told, origin)
+    return Line(told, Line(everything.first(anchor(among)), origin))
 
 
 def anchor(n: int) -> int:

@@ -20,7 +20,6 @@ from robustbo.surrogates.registry import check_options, name_of
 from robustbo.trials.codec import opened
 from robustbo.trials.extent import space_of
 from robustbo.trials.settings import (
-    COMMITTEE_FROM,
     DEFAULT_SURROGATE,
     Direction,
     Settings,
@@ -45,7 +44,7 @@ def settings_of(
     surrogate: SurrogateName | type[GPyTorchModel] = "auto",
     surrogate_options: Mapping[str, Any] | None = None,
     num_initial: int | None = None,
-    committee_from: int = COMMITTEE_FROM,
+    committee_from: int | None = None,
     seed: int | None = None,
     **rest: Any,
 ) -> Settings:

@@ -20,7 +20,6 @@ Acquisition = Literal["auto", "qLogNEI", "qLogEI", "LogEI", "sobol"]
 ACQUISITIONS: tuple[str, ...] = get_args(Acquisition)
 OF_THE_SPACE = ("space", "constraints", "pool")
 DEFAULT_SURROGATE = "relevance-pursuit"
-COMMITTEE_FROM = 2000  # told values beyond which "auto" is a committee
 DEFAULT_MAX_REPEATS = 2  # with the first value that is three, of which two may agree
 DEFAULT_REMEASURE: Remeasure = "promising"  # by its figures: see the README, runs/figure-*
 
@@ -48,7 +47,8 @@ class Settings:
         failures: Whether it is learned where trials fail, so that asks stay away: one of `FAILURES`; see
             `robustbo.loop.viability`.
         seed: Root of all randomness.
-        committee_from: Beyond so many told values a committee takes the surrogate's place; None never.
+        committee_from: Beyond so many told values a committee takes the surrogate's place; None never. The journals of
+            "auto" said 2000 once.
     """
 
     space: Space

@@ -42,7 +42,7 @@ class TrimmedOptions(GPOptions):
     def capabilities(self) -> Capabilities:
         """Robust unless nothing is left out."""
         is_robust = self.fraction > 0
-        return Capabilities(is_robust=is_robust, is_heeded=is_robust, trims=is_robust)
+        return Capabilities(is_robust=is_robust, is_heeded=is_robust, is_cubic=True, trims=is_robust)
 
 
 class TrimmedGP(MapGP):

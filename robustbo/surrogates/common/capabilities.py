@@ -13,6 +13,8 @@ class Capabilities:
         is_robust: Whether it says of itself that single values may be wrong, and predicts nearly without these.
         is_heeded: Whether the loop acts on its doubts: leaves values out for now, and measures them again. A peer that
             others wrote is measured as they have it.
+        is_cubic: Whether its cost is the cube of the number of observations: of very many it is given a part, and says
+            what it thinks of the others by a method ``diagnose_others(X, Y, sds)``.
         judges_alone: Whether it is to see all values, since it leaves some out itself; it has a ``verdict`` then.
         trims: Whether it leaves out a given share of the values, wrong or not.
         is_too_sure: Whether its standard deviations are shorter than its errors.
@@ -26,6 +28,7 @@ class Capabilities:
 
     is_robust: bool = False
     is_heeded: bool = False
+    is_cubic: bool = False
     judges_alone: bool = False
     trims: bool = False
     is_too_sure: bool = False

@@ -36,6 +36,7 @@ BOTORCH_ARGUMENTS = (
     *("train_X", "train_Y", "train_Yvar", "likelihood"),
     *("covar_module", "mean_module", "outcome_transform", "input_transform"),
 )
+AT_ONCE = 512  # points that are predicted together: the covariance of a posterior is dense
 
 
 class Surrogate(GPyTorchModel):
@@ -201,7 +202,9 @@ def diagnose(model: GPyTorchModel) -> Diagnosis:
 
 def marginals(model: GPyTorchModel, X: Tensor, is_noisy: bool = False) -> tuple[Tensor, Tensor]:
     """Means and standard deviations at ``m x d`` points: of the objective, or of a measurement there."""
-    return _answering(model).marginals(model, X, is_noisy)
+    parts = [_answering(model).marginals(model, part, is_noisy) for part in X.split(AT_ONCE)]
+    mean, sd = (torch.cat(each) for each in zip(*parts, strict=True))
+    return mean, sd
 
 
 def at_inputs(model: GPyTorchModel, X: Tensor) -> tuple[Tensor, Tensor]:

@@ -10,9 +10,9 @@ from robustbo.numerics.gp.log_posterior import Model, log_posterior
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.gp.posterior import Latent
 from robustbo.surrogates.common import priors
-from robustbo.surrogates.common.contract import outcome_transform
+from robustbo.surrogates.common.contract import marginals, outcome_transform
 from robustbo.surrogates.common.diagnosis import Diagnosis
-from robustbo.surrogates.common.units import in_outcome_units
+from robustbo.surrogates.common.units import in_model_units, in_outcome_units
 
 
 class InNumbers:
@@ -46,6 +46,38 @@ class InNumbers:
             known = self.known
             expected, sd = in_outcome_units(outcome_transform(gp), gp.train_targets - known.e, known.v.sqrt())
             return Diagnosis(expected, sd, gain(known.e, known.v), gp._rho > 0)
+
+    def diagnose_others(self, X: Tensor, Y: Tensor, sds: Tensor | None) -> Diagnosis:
+        """What it says of values that it was not fitted to, by the rule for those that it was.
+
+        Args:
+            X: ``m x d`` points.
+            Y: ``m`` values.
+            sds: ``m`` standard deviations of their noise; None where it is inferred.
+        """
+        gp: Any = self
+        with torch.no_grad():
+            expected, sd = marginals(gp, X, sds is None)
+            sd = sd if sds is None else torch.hypot(sd, sds)
+            transform = outcome_transform(gp)
+            inside, v = in_model_units(transform, expected, sd)
+            y, _ = in_model_units(transform, Y, sd)
+            is_outlier, weight = self.verdict_on(y, y - inside, v.square())
+            return Diagnosis(expected, sd, gain(y - inside, v.square()), is_outlier, weight)
+
+    def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Which of ``m`` values that it was not fitted to are outliers, and the probabilities that they are right.
+
+        Where a model does not say more: those with more evidence against them than the least of its own outliers.
+
+        Args:
+            y: The values, in the model's own units.
+            e: How far they are from what is predicted.
+            v: The variances of that.
+        """
+        own = self.diagnose()
+        least = own.evidence[own.is_outlier].amin() if own.is_outlier.any() else torch.inf
+        return gain(e, v) > least, None
 
     def latents(self) -> list[tuple[float, Latent]]:
         """The fitted processes that it predicts by, with their weights: here one; see `gp.posterior`."""

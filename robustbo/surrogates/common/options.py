@@ -48,3 +48,8 @@ class GPOptions(Options):
         """Raise a ValueError if there is no such kernel."""
         super().check()
         one_of("kernel", self.kernel, sorted(KERNELS))
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What an exact process can do."""
+        return Capabilities(is_cubic=True)

@@ -1,6 +1,6 @@
 """Computation-aware GP, robust or not: it looks at the data through few actions, and knows what it has not seen."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import torch
@@ -18,6 +18,7 @@ from robustbo.numerics.iterative.policies import NAMES
 from robustbo.numerics.pursuit.support_fit import empty
 from robustbo.numerics.weighted import map_fit
 from robustbo.numerics.weighted.rcgp import LeaveOneOut
+from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.weighted.weighed import Weighed, WeighedOptions
 from robustbo.validation import one_of, whole
@@ -63,6 +64,11 @@ class ComputationAwareOptions(WeighedOptions):
     def is_robust(self) -> bool:
         """Whether observations are weighted."""
         return self.robust
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Those of a weighed process that takes as many observations as there are."""
+        return replace(super().capabilities, is_cubic=False)
 
 
 class ComputationAwareGP(Weighed, MapGP):

@@ -11,6 +11,7 @@ from torch import Tensor
 from robustbo.numerics.gp.known import Known
 from robustbo.numerics.gp.log_posterior import Model, log_posterior, prior_covariance
 from robustbo.numerics.gp.map_fit import Fit, maximize_alone
+from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.gp.replicates import recurring
 from robustbo.numerics.pursuit import growth, search
 from robustbo.numerics.pursuit.averaging import probabilities
@@ -142,6 +143,15 @@ class RelevancePursuitGP(Averaged, MapGP):
                 return 1 - self._probability_wrong(model, self._theta(model), self.support)
             wrong = [m.weight * self._probability_wrong(model, m.fit.theta, m.fit.support) for m in self.components]
             return (1 - torch.stack(wrong).sum(0)).clamp(0.0, 1.0)  # the weights add up to 1 but for rounding
+
+    def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Outliers are those that gain more than one more has to pay."""
+        model = self.search_model()
+        price = self.options.penalty(model).of_one(self.support)(-1)
+        log_right = -0.5 * ((2 * math.pi * v).log() + e.square() / v)
+        rate = self.options.rate(len(model.y))
+        wrong = (log_cauchy(y, torch.ones_like(y)) + math.log(rate / (1 - rate)) - log_right).sigmoid()
+        return gain(e, v) > price, 1 - wrong
 
     def _probability_wrong_of_many(self, model: Model) -> Tensor:
         rate = self.options.rate(len(model.y))

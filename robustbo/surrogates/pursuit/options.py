@@ -52,9 +52,10 @@ class PursuitOptions(GPOptions):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Robust unless it is told that there are no outliers."""
+        """Robust unless it is told that there are no outliers; of a part of the data their number is not known."""
         is_robust = self.num_outliers != 0
-        return Capabilities(is_robust=is_robust, is_heeded=is_robust, continues=True)
+        is_cubic = not self.num_outliers
+        return Capabilities(is_robust=is_robust, is_heeded=is_robust, is_cubic=is_cubic, continues=True)
 
     def known(self, n: int) -> int | None:
         """The known number of outliers, at most half of n observations; None where it is not known."""

@@ -43,7 +43,7 @@ class StudentTOptions(GPOptions):
     @property
     def capabilities(self) -> Capabilities:
         """Robust at any degrees of freedom that are named."""
-        return Capabilities(is_robust=True, is_heeded=True, has_predictive=True, continues=True)
+        return Capabilities(is_robust=True, is_heeded=True, is_cubic=True, has_predictive=True, continues=True)
 
 
 class StudentTGP(ExplicitPosterior, MapGP):

@@ -44,7 +44,7 @@ class StudentTProcessOptions(GPOptions):
     @property
     def capabilities(self) -> Capabilities:
         """Of a posterior that is Student-t."""
-        return Capabilities(is_normal=False)
+        return Capabilities(is_cubic=True, is_normal=False)
 
 
 class StudentTProcess(FollowsData, MapGP):
