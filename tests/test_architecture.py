@@ -84,7 +84,7 @@ WITHIN = {
         "observations": {"place"},
         "quarantine": {"observations"},
         "distinct": {"observations"},
-        "active": {"observations"},
+        "active": {"observations", "warm_start"},
         "fit": {"active", "cache", "evidence", "observations", "quarantine", "warm_start"},
         "viability": {"cache", "observations", "warm_start"},
         "failures": {"cache", "observations", "viability"},

@@ -15,10 +15,12 @@ import torch
 from torch import Tensor
 
 from robustbo.loop.observations import Observations
+from robustbo.loop.warm_start import anchor
 
 MOST = 2000  # observations of which an exact process takes a second or so
 STEP = 160  # observations between two choices; both are counts at which searches begin, see `warm_start.anchor`
-GUESSED = 960  # observations at most of the fit by which a choice is made
+GUESSED = 1920  # observations at most of the fit by which a choice is made, likewise
+RENEWED = 8  # that is renewed where there are between an eighth and a quarter more observations
 BEST = 0.5  # share of what stays that is chosen for its predicted value
 
 
@@ -61,7 +63,7 @@ def active(told: Observations, guess: Callable[[Observations, Observations], Gue
     first = told.first(n - n % STEP)
     if len(first.values) <= MOST:
         return None
-    sample = regular(first)
+    sample = regular(first.first(anchor(n, RENEWED)))
     stays = chosen(guess(sample, first), first, MOST - STEP)
     kept = [i for i in range(n) if i >= len(first.values) or stays[i]]
     return Active(told.only(kept), sample, MOST - STEP, first.only([i for i, s in enumerate(stays) if not s]))
@@ -70,7 +72,7 @@ def active(told: Observations, guess: Callable[[Observations, Observations], Gue
 def regular(told: Observations) -> Observations:
     """Some of the observations, evenly."""
     n = len(told.values)
-    return told.only([i * n // GUESSED for i in range(GUESSED)])
+    return told if n <= GUESSED else told.only([i * n // GUESSED for i in range(GUESSED)])
 
 
 def chosen(guess: Guess, told: Observations, room: int) -> list[bool]:

@@ -212,14 +212,14 @@ def _end(settings: Settings, of: Line, fits: FitCache) -> Beginning:
 
 
 def _beginning(settings: Settings, of: Line, scale: float, fits: FitCache) -> Beginning | None:
-    """Where the search begins; None where the rest could not be fitted, or has another scale."""
+    """Where the search begins; None where the rest could not be fitted, or has a scale that does not fit."""
     if of.before is None or not _capabilities(settings).continues:
         return None
     try:
         found = _end(settings, of.before, fits)
     except (FitError, ValueError):
         return None
-    return found if found.serves(scale) else None
+    return found if of.origin is not None or found.serves(scale) else None
 
 
 def _fitted(settings: Settings, of: Line, fits: FitCache) -> Fitted:

@@ -77,15 +77,15 @@ def line(told: Observations, everything: Observations, origin: Line | None = Non
     return Line(told, Line(everything.first(anchor(among)), origin))
 
 
-def anchor(n: int) -> int:
-    """The last of n counts at which a search begins from nothing.
+def anchor(n: int, share: int = SHARE) -> int:
+    """The last of n counts at which a search begins from nothing, where of many the step is about a share of them.
 
     Example:
         >>> [anchor(n) for n in (7, 10, 19, 20, 339, 659)]
         [7, 10, 10, 20, 320, 640]
     """
     step = STEP
-    while n >= SHARE * step:
+    while n >= share * step:
         step *= 2
     return n - n % step if n > STEP else n
 

@@ -23,7 +23,8 @@ from robustbo.surrogates.common.averaged import Averaged
 from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.map_gp import ALL, MapGP
 from robustbo.surrogates.pursuit.options import PursuitOptions
-from robustbo.surrogates.transforms.inlier_rescale import RESCALE, standardize_on
+from robustbo.surrogates.transforms.inlier_rescale import RESCALE, standardize_as, standardize_on
+from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
 TURNS, TURN_FTOL = 3, 1e-4  # of a chain over sets and hyperparameters; relative tolerance of its climbs
 
@@ -83,26 +84,35 @@ class RelevancePursuitGP(Averaged, MapGP):
     _pursued: Pursued | None = None
 
     @property
-    def beginning(self) -> tuple[Pursued, Tensor]:
-        """Where a search of more observations begins: where this one ended, and the scale of its outcomes."""
+    def beginning(self) -> tuple[Pursued, Tensor, Tensor]:
+        """Where a search of more observations begins: where this one ended, and center and scale of its outcomes."""
         assert self._pursued is not None
-        return self._pursued, _scale(outcome_transform(self))
+        return self._pursued, *_units(outcome_transform(self))
 
-    def continue_from(self, before: tuple[Pursued, Tensor], rows: Tensor) -> None:
+    def continue_from(self, before: tuple[Pursued, Tensor, Tensor], rows: Tensor) -> None:
         """Begin the next pursuit at the levels of another model's, one fitted to most of these observations.
 
         It visits only those that were plausible, the last choice and those next to them, and sweeps them both ways
-        whatever the direction and the sweeps; of many observations see `numerics.pursuit.growth`. Where the outcomes
-        are standardized by quite another factor, it begins from nothing.
+        whatever the direction and the sweeps; of many observations see `numerics.pursuit.growth`, which holds the
+        hyperparameters, so that outcomes are standardized as the other model's. Where those of few are standardized by
+        quite another factor, it begins from nothing.
         """
-        pursued, scale = before
-        if (_scale(outcome_transform(self)) / scale).log().abs().max().item() < math.log(RESCALE):
+        pursued, center, scale = before
+        transform = outcome_transform(self)
+        is_many = len(rows) > growth.MANY and isinstance(transform, RobustStandardize)
+        if is_many and self._s2_known(ALL) is None:
+            standardize_as(self, transform, center, scale)
+        if (_units(transform)[1] / scale).log().abs().max().item() < math.log(RESCALE):
             self._before = pursued, rows
 
     def search(self, model: Model) -> Fit:
-        """Pursue the support; standardize on the inliers and pursue again where that changes the scale."""
+        """Pursue the support; standardize on the inliers and pursue again where that changes the scale.
+
+        A search that holds hyperparameters holds the scale too.
+        """
+        is_held = self._before is not None and len(model.y) > growth.MANY
         level = self._pursue(model)
-        if standardize_on(self, outcome_transform(self), level.fit.rho == 0):
+        if not is_held and standardize_on(self, outcome_transform(self), level.fit.rho == 0):
             level = self._pursue(self.search_model())
         return level.fit
 
@@ -206,6 +216,6 @@ def _log_wrong(model: Model) -> Tensor:
     return log_cauchy(model.y, scale)
 
 
-def _scale(transform: OutcomeTransform | None) -> Tensor:
-    """By which outcomes are divided; 1 by a transform that does not say."""
-    return transform.stdvs if isinstance(transform, Standardize) else torch.ones(1)
+def _units(transform: OutcomeTransform | None) -> tuple[Tensor, Tensor]:
+    """What is subtracted from outcomes, and by what they are divided; 0 and 1 by a transform that does not say."""
+    return (transform.means, transform.stdvs) if isinstance(transform, Standardize) else (torch.zeros(1), torch.ones(1))

@@ -2,6 +2,7 @@
 
 import math
 
+import torch
 from botorch.models import SingleTaskGP
 from botorch.models.transforms.outcome import OutcomeTransform
 from torch import Tensor
@@ -30,6 +31,19 @@ def standardize_on(model: SingleTaskGP, transform: OutcomeTransform | None, inli
     if (transform.stdvs / before).log().abs().item() < math.log(RESCALE):
         transform.learn(raw)
         return False
+    _transform_again(model, transform, raw)
+    return True
+
+
+def standardize_as(model: SingleTaskGP, transform: RobustStandardize, means: Tensor, stdvs: Tensor) -> None:
+    """Take the center and the scale of a model's outcomes from another's, ``1 x 1`` each."""
+    if torch.equal(transform.means, means) and torch.equal(transform.stdvs, stdvs):
+        return
+    raw, _ = transform.untransform(model.train_targets.unsqueeze(-1))
+    transform.take(means, stdvs)
+    _transform_again(model, transform, raw)
+
+
+def _transform_again(model: SingleTaskGP, transform: RobustStandardize, raw: Tensor) -> None:
     targets, _ = transform.eval()(raw)
     model.set_train_data(targets=targets.squeeze(-1), strict=False)
-    return True

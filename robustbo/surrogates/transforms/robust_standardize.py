@@ -41,8 +41,11 @@ class RobustStandardize(Standardize):
         center = Y.quantile(0.5, dim=-2, keepdim=True)
         scale, mean_distance = self.spread(Y, center), (Y - center).abs().mean(dim=-2, keepdim=True)
         scale = torch.where(scale > MIN_SCALE, scale, mean_distance)
-        self.means = center
-        self.stdvs = torch.where(scale > MIN_SCALE, scale, torch.ones_like(scale))
+        self.take(center, torch.where(scale > MIN_SCALE, scale, torch.ones_like(scale)))
+
+    def take(self, means: Tensor, stdvs: Tensor) -> None:
+        """Take center and scale as they are given."""
+        self.means, self.stdvs = means, stdvs
         self._stdvs_sq = self.stdvs.square()
         self._is_trained = torch.tensor(True)
 
