@@ -8,12 +8,13 @@ more, which all join. So the part that is left out grows from nothing, and there
 A choice follows from the observations alone.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from robustbo.loop.cache import FitCache
 from robustbo.loop.observations import Observations
 from robustbo.loop.warm_start import anchor
 
@@ -42,31 +43,39 @@ class Active(NamedTuple):
     Attributes:
         told: All that stays, in order.
         sample: The observations of the fit by which it was made.
-        count: How many of those that stay it was made of; those after them were told later.
+        num_chosen: How many of those that stay were chosen; those after them were told later.
         others: What has made way.
     """
 
     told: Observations
     sample: Observations
-    count: int
+    num_chosen: int
     others: Observations
 
 
-def active(told: Observations, guess: Callable[[Observations, Observations], Guess]) -> Active | None:
+def active(
+    told: Observations,
+    guess: Callable[[Observations, Observations], Guess],
+    fits: FitCache,
+    key: Hashable,
+) -> Active | None:
     """What stays of some observations; None where all do.
 
     Args:
         told: All that there are.
         guess: What a process fitted to the first argument predicts at the points of the second.
+        fits: The last choices.
+        key: What they depend on besides.
     """
     n = len(told.values)
     first = told.first(n - n % STEP)
     if len(first.values) <= MOST:
         return None
     sample = regular(first.first(anchor(n, RENEWED)))
-    stays = chosen(guess(sample, first), first, MOST - STEP)
-    kept = [i for i in range(n) if i >= len(first.values) or stays[i]]
-    return Active(told.only(kept), sample, MOST - STEP, first.only([i for i, s in enumerate(stays) if not s]))
+    room = MOST - STEP
+    stays = fits.get_small(("active", key, first), lambda: chosen(guess(sample, first), first, room))
+    kept = [i for i in range(n) if i >= len(stays) or stays[i]]
+    return Active(told.only(kept), sample, room, first.only([i for i, each in enumerate(stays) if not each]))
 
 
 def regular(told: Observations) -> Observations:

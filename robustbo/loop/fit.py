@@ -1,14 +1,10 @@
 """From the observations to a fitted surrogate that speaks the user's units, with what is quarantined left out.
 
-A fit is a function of the settings and the observations alone, so keeping it changes nothing but the time. Values enter
-the model turned so that larger is better, shifted by their median and divided by a power of two, which is exact in
-effect: differences of 1e-12, or of 1e12, are no other problem than differences of 1.
-
-Where its search begins, `loop.warm_start` says.
+A fit is a function of the settings and the observations alone, so keeping it changes nothing but the time. Of very many
+observations an exact process is fitted to a part, and judges the others: which, `loop.active` says; where its search
+begins, `loop.warm_start`; in which units it sees them, `loop.units`.
 """
 
-import math
-import statistics
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -29,6 +25,7 @@ from robustbo.loop.cache import FitCache
 from robustbo.loop.evidence import Expectation, Word, is_credible
 from robustbo.loop.observations import Data, Observations, Row, observations
 from robustbo.loop.quarantine import quarantine
+from robustbo.loop.units import center_and_scale, in_model_units
 from robustbo.loop.warm_start import Beginning, Line, line
 from robustbo.searchspace.encoding import encode
 from robustbo.searchspace.space import Space
@@ -39,9 +36,6 @@ from robustbo.surrogates.registry import SURROGATES, model_class
 from robustbo.surrogates.transforms.inputs import one_hot_inputs
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
-
-SPAN = 1000  # binary orders of magnitude that may lie between a typical and the largest distance
-MIN_SD, MAX_SD = 1e-6, 1e6  # a noise below changes nothing, above it the value tells nothing
 
 
 @dataclass(frozen=True)
@@ -134,7 +128,11 @@ def fit_to(settings: Settings, data: Data, fits: FitCache) -> Fitted:
         raise ValueError("a surrogate needs at least one told value, got none; tell one first")
     settings = replace(settings.of_size(len(data.told)), space=data.space)
     everything = data.all_but()
-    part = active(everything, partial(_guess, settings, fits)) if _capabilities(settings).is_cubic else None
+    part = (
+        active(everything, partial(_guess, settings, fits), fits, settings)
+        if _capabilities(settings).is_cubic
+        else None
+    )
     fitted = _fit_credible(settings, data, everything, part, fits)
     return fitted if part is None else replace(fitted, others=_others(settings, part, fits))
 
@@ -169,11 +167,11 @@ def _guess(settings: Settings, fits: FitCache, sample: Observations, told: Obser
 
 def _others(settings: Settings, part: Active, fits: FitCache) -> dict[int, Word]:
     """What the fit to those that were chosen says of those that were not."""
-    chosen = Line(part.told.first(part.count), Line(part.sample))
+    chosen = Line(part.told.first(part.num_chosen), Line(part.sample))
 
     def make() -> dict[int, Word]:
         fitted = _fit(settings, chosen, fits)
-        X, Y, sds = _in_model_units(settings, part.others, fitted.center, fitted.scale)
+        X, Y, sds = in_model_units(settings.space, settings.sign, part.others, fitted.center, fitted.scale)
         with fitted.apart(0), contract.quiet():
             found = fitted.model.diagnose_others(X, Y, sds)
         expected, sd = fitted.in_units(found.expected, found.sd)
@@ -224,12 +222,12 @@ def _beginning(settings: Settings, of: Line, scale: float, fits: FitCache) -> Be
 
 def _fitted(settings: Settings, of: Line, fits: FitCache) -> Fitted:
     told = of.told
-    center, scale = _center_and_scale(told.values)
+    center, scale = center_and_scale(told.values)
     before = _beginning(settings, of, scale, fits)
     started = time.perf_counter()
     if before is not None:
         center, scale = before.center, before.scale
-    X, Y, sds = _in_model_units(settings, told, center, scale)
+    X, Y, sds = in_model_units(settings.space, settings.sign, told, center, scale)
     seed = seeds.derive(settings.seed, len(told.values), "fit")
     with (isolated if settings.surrogate in SURROGATES else seeded)(seed), contract.quiet():
         try:
@@ -247,29 +245,3 @@ def _fitted(settings: Settings, of: Line, fits: FitCache) -> Fitted:
         else:
             contract.fit(model, before.state, before.rows_of(told.numbers))
     return Fitted(model, X, told, settings.space, settings.sign, center, scale, time.perf_counter() - started)
-
-
-def _center_and_scale(values: tuple[float, ...]) -> tuple[float, float]:
-    """The median, and a power of two (dividing by it loses nothing) near the median distance from it.
-
-    Where the largest distance is more than 2^`SPAN` times that, the power is larger, so that none overflows.
-    """
-    center = statistics.median_low(values)
-    halves = sorted(abs(v / 2 - center / 2) for v in values)  # of the distances, which might overflow themselves
-    typical = next((half for half in halves[len(halves) // 2 :] if half > 0), 0.5)
-    exponent = max(math.frexp(typical)[1], math.frexp(halves[-1])[1] - SPAN) + 1
-    return center, math.ldexp(1.0, min(exponent, 1023))
-
-
-def _in_model_units(
-    settings: Settings, told: Observations, center: float, scale: float
-) -> tuple[Tensor, Tensor, Tensor | None]:
-    """``n x d`` inputs, ``n`` values, larger being better, and their noise where it is known.
-
-    That is relative to the spread of the values, and kept where float64 can work with it.
-    """
-    X = encode(settings.space, [list(row) for row in told.X])
-    Y = torch.tensor([settings.sign * (v / scale - center / scale) for v in told.values], dtype=torch.float64)
-    if told.sds is None:
-        return X, Y, None
-    return X, Y, (torch.tensor(told.sds, dtype=torch.float64) / scale).clamp(MIN_SD, MAX_SD)

@@ -44,8 +44,12 @@ class Observations(NamedTuple):
 
     def only(self, kept: Sequence[int]) -> "Observations":
         """Those at some places."""
-        numbers, X, values = (tuple(each[i] for i in kept) for each in self[:3])
-        return Observations(numbers, X, values, None if self.sds is None else tuple(self.sds[i] for i in kept))
+        return Observations(
+            tuple(self.numbers[i] for i in kept),
+            tuple(self.X[i] for i in kept),
+            tuple(self.values[i] for i in kept),
+            None if self.sds is None else tuple(self.sds[i] for i in kept),
+        )
 
 
 @dataclass(frozen=True)

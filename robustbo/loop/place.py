@@ -61,7 +61,8 @@ class Place(NamedTuple):
     @property
     def refuted(self) -> tuple[Trial, ...]:
         """Those whose values are beyond belief beside a credible one."""
-        judged = self.judged
+        if len(judged := self.judged) < 2:
+            return ()
         verdicts = refuted([t.measured for t in judged], self.expectation)
         return tuple(t for t, is_refuted in zip(judged, verdicts, strict=True) if is_refuted)
 

@@ -127,7 +127,8 @@ def _may_flatter(data: Data, fitted: Fitted, best: Outlier) -> bool:
 def _worth(data: Data, means: Means, candidates: Sequence[Outlier], chances: Sequence[float]) -> Tensor:
     """The value of knowing values that were measured once, each wrong with some probability."""
     rows = data.rows_of([o.trial.number for o in candidates])
-    others = [max((m for row, m in means.items() if row != mine), default=-math.inf) for mine in rows]
+    best = sorted(means, key=means.__getitem__, reverse=True)[:2]
+    others = [max((means[other] for other in best if other != row), default=-math.inf) for row in rows]
     y, mu, sd, p, B = torch.tensor(
         [
             [data.sign * o.value, data.sign * o.expected, o.sd, chance, other]
