@@ -449,6 +449,13 @@ class TestManyValues:
         assert resumed.settings == opt.settings
         assert resumed.best() == opt.best()
 
+    def test_auto_does_not_unless_said_and_a_journal_that_says_so_is_resumed_without_saying_it(self, tmp_path):
+        assert rb.Optimizer(SPACE, seed=0, journal=tmp_path / "new.jsonl").settings.committee_from is None
+        assert "committee_from" not in (tmp_path / "new.jsonl").read_text()
+        rb.Optimizer(SPACE, seed=0, committee_from=2000, journal=tmp_path / "old.jsonl")
+        resumed = rb.Optimizer(SPACE, journal=tmp_path / "old.jsonl", if_exists="resume")
+        assert resumed.settings.committee_from == 2000
+
     def test_a_surrogate_that_was_named_stays(self):
         opt = go_on(rb.Optimizer(SPACE, surrogate="standard", seed=0, committee_from=5), 8)
         assert type(fit.fit(opt.settings, opt.history).model).__name__ == "StandardGP"

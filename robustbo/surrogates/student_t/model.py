@@ -163,6 +163,13 @@ class StudentTGP(ExplicitPosterior, MapGP):
         e = at.r + at.f - latent
         return Tails(e, heavy_tail.log_cdf(-e.abs(), torch.zeros_like(e), v, at.noise))
 
+    def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Outliers are those whose tail is below `TAIL`, at the mean scale where several are known."""
+        assert self.laplace is not None
+        noise = self.laplace.noise._replace(s2=self.laplace.noise.s2.mean())
+        latent = (v - heavy_tail.variance(noise)).clamp_min(0.0)
+        return heavy_tail.log_cdf(-e.abs(), torch.zeros_like(e), latent, noise) < math.log(TAIL), None
+
     def _is_outlier(self) -> Tensor:
         return (self.tails().log_chance < math.log(TAIL)) & ~self.cleared()
 

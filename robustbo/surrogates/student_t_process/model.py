@@ -152,3 +152,8 @@ class StudentTProcess(FollowsData, MapGP):
         is_outlier = (log_cdf(-e.abs() / scale2.sqrt(), df) < math.log(TAIL)) & ~self.cleared()
         expected, sd = in_outcome_units(outcome_transform(self), model.y - e, (scale2 * df / (df - 2)).sqrt())
         return Diagnosis(expected, sd, student_t_process.gain(e, scale2, df), is_outlier)
+
+    def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Flagged are those whose tail is below `TAIL`."""
+        df = self.value.marginal.df
+        return log_cdf(-e.abs() / (v * (df - 2) / df).sqrt(), df) < math.log(TAIL), None

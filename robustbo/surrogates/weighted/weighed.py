@@ -91,3 +91,7 @@ class Weighed(ExplicitPosterior):
         is_far = (e.abs() > FAR * t.sqrt()) & (self.share < FAINT)
         expected, sd = in_outcome_units(outcome_transform(self), self.train_targets - e, t.sqrt())
         return Diagnosis(expected, sd, gain(e, t), is_far & ~self.cleared(), self.share)
+
+    def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Flagged are those that lie `FAR` from the prediction, where far ones weigh less."""
+        return (e.abs() > FAR * v.sqrt()) & self.options.is_robust, None
