@@ -73,7 +73,7 @@ def active(
         return None
     sample = regular(first.first(anchor(n, RENEWED)))
     room = MOST - STEP
-    stays = fits.get_small(("active", key, first), lambda: chosen(guess(sample, first), first, room))
+    stays = fits.get_dear(("active", key, first), lambda: chosen(guess(sample, first), first, room))
     kept = [i for i in range(n) if i >= len(stays) or stays[i]]
     return Active(told.only(kept), sample, room, first.only([i for i, each in enumerate(stays) if not each]))
 

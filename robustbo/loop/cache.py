@@ -8,6 +8,7 @@ T = TypeVar("T")
 
 FITS = 4  # of hundreds of observations, each takes megabytes
 SMALL = 32  # what is small is kept longer: where searches begin, and where trials fail
+DEAR = 8  # of that what was made from nothing, and is asked for again a hundred observations later
 
 
 class FitCache:
@@ -19,20 +20,21 @@ class FitCache:
     Args:
         size: How many fits are kept.
         small: How many of what is small.
+        dear: How many of what is small and dear.
 
     Attributes:
-        misses: How many of both were made.
+        misses: How many of all were made.
     """
 
-    def __init__(self, size: int = FITS, small: int = SMALL) -> None:
-        self._sizes = size, small
-        self._fits, self._small = OrderedDict[Hashable, Any](), OrderedDict[Hashable, Any]()
+    def __init__(self, size: int = FITS, small: int = SMALL, dear: int = DEAR) -> None:
+        self._sizes = size, small, dear
+        self._fits, self._small, self._dear = (OrderedDict[Hashable, Any]() for _ in self._sizes)
         self.misses = 0
 
     def __len__(self) -> int:
         return len(self._fits)
 
-    def __reduce__(self) -> tuple[type["FitCache"], tuple[int, int]]:
+    def __reduce__(self) -> tuple[type["FitCache"], tuple[int, int, int]]:
         return FitCache, self._sizes
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
@@ -42,6 +44,10 @@ class FitCache:
     def get_small(self, key: Hashable, make: Callable[[], T]) -> T:
         """The same of something small."""
         return self._get(self._small, self._sizes[1], key, make)
+
+    def get_dear(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The same of something small and dear."""
+        return self._get(self._dear, self._sizes[2], key, make)
 
     def _get(self, kept: OrderedDict[Hashable, Any], size: int, key: Hashable, make: Callable[[], T]) -> T:
         if key in kept:
@@ -57,3 +63,4 @@ class FitCache:
         """Forget all."""
         self._fits.clear()
         self._small.clear()
+        self._dear.clear()

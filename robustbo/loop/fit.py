@@ -158,7 +158,7 @@ def _fit_credible(
 
 def _guess(settings: Settings, fits: FitCache, sample: Observations, told: Observations) -> Guess:
     """What a fit to some of the observations predicts at the points of all."""
-    fitted = _fit(settings, Line(sample), fits)
+    fitted = _fit(settings, Line(sample, Line(sample)), fits)  # whose own end is kept longer than it
     X = fitted.encoded(told.X)
     with fitted.apart(0), contract.quiet(), torch.no_grad():
         mean, sd = contract.marginals(fitted.model, X)
@@ -179,7 +179,7 @@ def _others(settings: Settings, part: Active, fits: FitCache) -> dict[int, Word]
         words = zip(expected, sd, found.evidence.tolist(), found.is_outlier.tolist(), weight, strict=True)
         return dict(zip(part.others.numbers, (Word(*each) for each in words), strict=True))
 
-    return fits.get_small(("others", settings, chosen, part.others), make)
+    return fits.get_dear(("others", settings, chosen, part.others), make)
 
 
 def is_robust(settings: Settings) -> bool:
@@ -206,7 +206,8 @@ def _end(settings: Settings, of: Line, fits: FitCache) -> Beginning:
         fitted = fits.get((settings, of), partial(_fitted, settings, of, fits))
         return Beginning(of.told.numbers, fitted.center, fitted.scale, contract.beginning(fitted.model))
 
-    return fits.get_small((settings, of), make)
+    keep = fits.get_dear if of.before is None else fits.get_small
+    return keep((settings, of), make)
 
 
 def _beginning(settings: Settings, of: Line, scale: float, fits: FitCache) -> Beginning | None:
