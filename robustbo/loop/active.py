@@ -71,7 +71,7 @@ def active(
     first = told.first(n - n % STEP)
     if len(first.values) <= MOST:
         return None
-    sample = regular(first.first(anchor(n, RENEWED)))
+    sample = regular(first.first(anchor(len(first.values), RENEWED)))
     room = MOST - STEP
     stays = fits.get_dear(("active", key, first), lambda: chosen(guess(sample, first), first, room))
     kept = [i for i in range(n) if i >= len(stays) or stays[i]]

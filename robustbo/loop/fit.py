@@ -128,11 +128,8 @@ def fit_to(settings: Settings, data: Data, fits: FitCache) -> Fitted:
         raise ValueError("a surrogate needs at least one told value, got none; tell one first")
     settings = replace(settings.of_size(len(data.told)), space=data.space)
     everything = data.all_but()
-    part = (
-        active(everything, partial(_guess, settings, fits), fits, settings)
-        if _capabilities(settings).is_cubic
-        else None
-    )
+    is_cubic = _capabilities(settings).is_cubic
+    part = active(everything, partial(_guess, settings, fits), fits, settings) if is_cubic else None
     fitted = _fit_credible(settings, data, everything, part, fits)
     return fitted if part is None else replace(fitted, others=_others(settings, part, fits))
 
