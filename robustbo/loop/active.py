@@ -6,6 +6,9 @@ length-scales. Predictions decide, not values: a wrong one is no reason to stay.
 more, which all join. So the part that is left out grows from nothing, and there is no size at which anything jumps.
 
 A choice follows from the observations alone.
+
+References:
+    docs/equations.md section 6, eq. 6.16.
 """
 
 from collections.abc import Callable, Hashable
@@ -122,7 +125,7 @@ def spread(Z: Tensor, begin: Tensor, count: int) -> list[int]:
     nearest = torch.cdist(Z, Z[begin]).amin(-1).square()
     found: list[int] = []
     while len(found) < min(count, len(Z) - len(begin)):
-        far = int(nearest.argmax())
+        far = int(nearest.argmax())  # eq. 6.16
         if nearest[far] <= 0:
             break
         found.append(far)
