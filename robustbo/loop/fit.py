@@ -1,10 +1,10 @@
 """From the observations to a fitted surrogate that speaks the user's units, with what is quarantined left out.
 
-A fit is a function of the settings and the observations alone, so keeping it changes nothing but the time. Of very many
-observations an exact process is fitted to a part, and judges the others: which, `loop.active` says; where its search
-begins, `loop.warm_start`; in which units it sees them, `loop.units`.
+A fit is a function of the settings and the observations alone, so keeping it changes nothing but the time. To which of
+very many it is, `loop.active` says; where its search begins, `loop.warm_start`; in which units, `loop.units`.
 """
 
+import gc
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -36,6 +36,8 @@ from robustbo.surrogates.registry import SURROGATES, model_class
 from robustbo.surrogates.transforms.inputs import one_hot_inputs
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
+
+LARGE = 1500  # observations of which a fit's matrix takes 18 MB
 
 
 @dataclass(frozen=True)
@@ -128,8 +130,8 @@ def fit_to(settings: Settings, data: Data, fits: FitCache) -> Fitted:
         raise ValueError("a surrogate needs at least one told value, got none; tell one first")
     settings = replace(settings.of_size(len(data.told)), space=data.space)
     everything = data.all_but()
-    is_cubic = _capabilities(settings).is_cubic
-    part = active(everything, partial(_guess, settings, fits), fits, settings) if is_cubic else None
+    guess = partial(_guess, settings, fits)
+    part = active(everything, guess, fits, settings) if _capabilities(settings).is_cubic else None
     fitted = _fit_credible(settings, data, everything, part, fits)
     return fitted if part is None else replace(fitted, others=_others(settings, part, fits))
 
@@ -190,7 +192,10 @@ def _capabilities(settings: Settings) -> Capabilities:
 
 
 def _fit(settings: Settings, of: Line, fits: FitCache) -> Fitted:
+    misses = fits.misses
     fitted = fits.get((settings, of), partial(_fitted, settings, of, fits))
+    if len(of.told.values) > LARGE and fits.misses > misses:
+        gc.collect()  # modules refer to themselves: what makes way would stay, with a matrix each
     if _capabilities(settings).continues:
         _end(settings, of, fits)  # which is kept longer
     return fitted
