@@ -55,10 +55,12 @@ def test_a_folder_is_called_that(tmp_path):
         rb.Study.resume(tmp_path)
 
 
-def test_the_setting_that_differs_is_named_as_it_was_given(tmp_path):
+@pytest.mark.parametrize(("committee_from", "name"), [(None, "relevance-pursuit"), (2000, "auto")])
+def test_the_setting_that_differs_is_named_as_it_was_given(tmp_path, committee_from, name):
     path = tmp_path / "lab.jsonl"
-    rb.Optimizer(SPACE, seed=0, journal=path)
+    rb.Optimizer(SPACE, seed=0, journal=path, committee_from=committee_from)
+    rb.Optimizer(SPACE, seed=0, journal=path, if_exists="resume")
     with pytest.raises(rb.JournalError) as caught:
-        rb.Optimizer(SPACE, seed=0, surrogate="relevance-pursuit", journal=path, if_exists="resume")
-    assert "surrogate: recorded 'auto', given 'relevance-pursuit'" in str(caught.value)
+        rb.Optimizer(SPACE, seed=0, surrogate="standard", journal=path, if_exists="resume")
+    assert f"surrogate: recorded '{name}', given 'standard'" in str(caught.value)
     assert "committee_from" not in str(caught.value)
