@@ -147,11 +147,6 @@ def information(model: Model, value: Value, support: Tensor, slope: Tensor) -> T
     return torch.from_numpy(0.5 * (A - on_mean[:, None] * on_mean / P1.sum()))
 
 
-def prior_covariance(model: Model, theta: Tensor) -> Tensor:
-    """``n x n`` covariance of the observations without added variances, K + sigma^2 I."""
-    return model.covariance.at(theta[: len(model.covariance.bounds)]).K + torch.diag(noise(model, theta))
-
-
 def noise(model: Model, theta: Tensor) -> Tensor:
     """``n`` noise variances at some hyperparameters: known, or one for all."""
     return theta[-1].exp().expand_as(model.y) if model.s2_known is None else model.s2_known

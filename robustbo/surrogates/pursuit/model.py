@@ -1,21 +1,20 @@
 """Relevance pursuit of our own: explicit gradients, closed-form gains, and no cap on an outlier's variance."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import torch
 from botorch.models.transforms.outcome import OutcomeTransform, Standardize
 from torch import Tensor
 
-from robustbo.numerics.gp.known import Known
-from robustbo.numerics.gp.log_posterior import Model, log_posterior, prior_covariance
-from robustbo.numerics.gp.map_fit import Fit, maximize_alone
-from robustbo.numerics.gp.outlier_gain import gain
+from robustbo.numerics.gp.known import Known, known_at
+from robustbo.numerics.gp.log_posterior import Model, log_posterior
+from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.replicates import recurring
 from robustbo.numerics.pursuit import growth, search
 from robustbo.numerics.pursuit.averaging import probabilities
-from robustbo.numerics.pursuit.gibbs import log_cauchy, sample, sample_doubtful
+from robustbo.numerics.pursuit.gibbs import log_cauchy, sample_doubtful
 from robustbo.numerics.pursuit.growth import Pursued
 from robustbo.numerics.pursuit.support_fit import Level, screen
 from robustbo.numerics.pursuit.walk import level_posterior, one_a_support
@@ -25,8 +24,6 @@ from robustbo.surrogates.common.map_gp import ALL, MapGP
 from robustbo.surrogates.pursuit.options import PursuitOptions
 from robustbo.surrogates.transforms.inlier_rescale import RESCALE, standardize_as, standardize_on
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
-
-TURNS, TURN_FTOL = 3, 1e-4  # of a chain over sets and hyperparameters; relative tolerance of its climbs
 
 
 class RelevancePursuitGP(Averaged, MapGP):
@@ -134,12 +131,11 @@ class RelevancePursuitGP(Averaged, MapGP):
             self.average(model, probabilities([fit.F - penalty.total(fit.support) for fit in fits]), fits)
 
     def probability_right(self) -> Tensor:
-        """``n`` probabilities that an observation is right: over all sets of outliers, and hyperparameters for them.
+        """``n`` probabilities that an observation is right: over sets of outliers near those of the plausible levels.
 
-        A chain from each plausible level samples sets, and climbs to hyperparameters for the last of them, in turn; of
-        more than `growth.MANY` observations it samples those that are doubtful, at the hyperparameters of the fit. The
-        prior rate is 0.1, the `outlier_rate`, or that of ``num_outliers``; at most half are wrong. Sampling leaves an
-        error of up to 0.1 where it is doubtful.
+        Under each level a chain samples which of the doubtful observations are wrong, at the level's hyperparameters.
+        The prior rate is 0.1, the `outlier_rate`, or that of ``num_outliers``; at most half are wrong. Sampling leaves
+        an error of up to 0.1 where it is doubtful.
 
         References:
             `numerics.pursuit.gibbs`.
@@ -147,37 +143,16 @@ class RelevancePursuitGP(Averaged, MapGP):
         self.eval()
         with torch.no_grad():
             model = self.search_model()
-            if len(model.y) > growth.MANY:
-                return 1 - self._probability_wrong_of_many(model)
-            if not self.components:
-                return 1 - self._probability_wrong(model, self._theta(model), self.support)
-            wrong = [m.weight * self._probability_wrong(model, m.fit.theta, m.fit.support) for m in self.components]
-            return (1 - torch.stack(wrong).sum(0)).clamp(0.0, 1.0)  # the weights add up to 1 but for rounding
+            given, fits = partial(self._probability_wrong, model), [component.fit for component in self.components]
+            if len(fits) < 2:
+                return 1 - given(self.known, self._rho)
+            wrong = [given(known_at(model, fit.theta, fit.rho), fit.rho) for fit in fits]
+            w = model.y.new_tensor([component.weight for component in self.components])
+            return (1 - w @ torch.stack(wrong)).clamp(0.0, 1.0)  # the weights add up to 1 but for rounding
 
-    def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Outliers are those that gain more than one more has to pay."""
-        model = self.search_model()
-        price = self.options.penalty(model).of_one(self.support)(-1)
-        log_right = -0.5 * ((2 * math.pi * v).log() + e.square() / v)
+    def _probability_wrong(self, model: Model, known: Known, rho: Tensor) -> Tensor:
         rate = self.options.rate(len(model.y))
-        wrong = (log_cauchy(y, torch.ones_like(y)) + math.log(rate / (1 - rate)) - log_right).sigmoid()
-        return gain(e, v) > price, 1 - wrong
-
-    def _probability_wrong_of_many(self, model: Model) -> Tensor:
-        rate = self.options.rate(len(model.y))
-        return sample_doubtful(self.known, self._rho, _log_wrong(model), rate=rate, cleared=model.cleared)
-
-    def _probability_wrong(self, model: Model, theta: Tensor, wrong: Collection[int]) -> Tensor:
-        n, total = len(model.y), torch.zeros_like(model.y)
-        given = partial(sample, log_wrong=_log_wrong(model), cleared=model.cleared, rate=self.options.rate(n))
-        for turn in range(TURNS):
-            part = super().search_model(torch.tensor([i for i in range(n) if i not in wrong]))
-            if turn > 0 and self.is_named:  # a kernel of one's own is a module, which a climb would move
-                theta = maximize_alone(part, theta, ftol=TURN_FTOL).theta
-            r = model.y - log_posterior(part, theta, torch.zeros_like(part.y)).evidence.m
-            q, wrong = given(prior_covariance(model, theta), r, begin=wrong, seed=turn)
-            total += q
-        return total / TURNS
+        return sample_doubtful(known, rho, _log_wrong(model), rate=rate, cleared=model.cleared)
 
     def search_model(self, rows: Tensor | slice = ALL) -> Model:
         """The model as the search sees it: values that agree at a point clear each other, recurring ones are known."""

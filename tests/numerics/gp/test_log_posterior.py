@@ -4,11 +4,16 @@ import pytest
 import torch
 
 from robustbo.numerics.gp.covariance import stationary
-from robustbo.numerics.gp.log_posterior import Model, gradient, information, log_posterior, prior_covariance
+from robustbo.numerics.gp.log_posterior import Model, gradient, information, log_posterior, noise
 from robustbo.numerics.gp.parameters import LogNormal
 
 PRIOR = LogNormal(0.5, 1.5)
 NOISE = LogNormal(-4.0, 1.0)
+
+
+def prior_covariance(given, theta):
+    """The covariance of the observations without added variances."""
+    return given.covariance.at(theta[: len(given.covariance.bounds)]).K + torch.diag(noise(given, theta))
 
 
 def model(n=12, known=False):
