@@ -69,7 +69,7 @@ def said(place: Path, replication: int, work: Path) -> pd.DataFrame:
 def left_out_by_levels(fitted: Fitted) -> Tensor:
     """The share of the plausible levels, by their probabilities, in which each value is an outlier."""
     assert isinstance(fitted.model, Averaged)
-    supports = [(m.weight, m.fit.support) for m in fitted.model.members] or [(1.0, fitted.model.support)]
+    supports = [(m.weight, m.fit.support) for m in fitted.model.components]
     total = torch.zeros(len(fitted.X))
     for weight, support in supports:
         total[list(support)] += weight
