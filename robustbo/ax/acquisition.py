@@ -6,7 +6,7 @@ import torch
 from ax.generators.torch.botorch_modular.acquisition import Acquisition
 from botorch.acquisition import AcquisitionFunction
 from botorch.acquisition.logei import qLogNoisyExpectedImprovement
-from botorch.acquisition.objective import IdentityMCObjective, ScalarizedPosteriorTransform
+from botorch.acquisition.objective import IdentityMCObjective, PosteriorTransform, ScalarizedPosteriorTransform
 from torch import Tensor
 
 from robustbo import seeds
@@ -35,11 +35,15 @@ class SeededAcquisition(Acquisition):
 
     @pinned
     def optimize(self, n: int, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
-        """Candidates, as in Ax; where it is the same function, a single one by its closed form, which costs less."""
+        """Candidates, as in Ax; a single one by the closed form, in our model's outcomes, where Ax would sample."""
+        as_asked = self.acqf
         with seeded(self._seed("restarts")), quiet():
             if n == 1 and (ours := self._closed_form()) is not None:
                 self.acqf = self._viable(ours)
-            return super().optimize(n, *args, **kwargs)
+            try:
+                return super().optimize(n, *args, **kwargs)
+            finally:
+                self.acqf = as_asked
 
     def _viable(self, function: AcquisitionFunction) -> AcquisitionFunction:
         """The function, and the probability of a value where arms have failed."""
@@ -53,12 +57,9 @@ class SeededAcquisition(Acquisition):
         model, asked_for = self.surrogate.model, self._asked_for
         if type(asked_for) is not qLogNoisyExpectedImprovement or not has_formulas(model):
             return None
-        transform = asked_for.posterior_transform
-        weights = transform.weights.tolist() if isinstance(transform, ScalarizedPosteriorTransform) else [1.0]
         is_alone = type(asked_for.objective) is IdentityMCObjective and asked_for._constraints is None
-        if not is_alone or weights not in ([1.0], [-1.0]):
+        if not is_alone or (sign := _sign(asked_for.posterior_transform)) is None:
             return None
-        (sign,) = weights
         turned = [(p, latent._replace(m=sign * latent.m, al=sign * latent.al)) for p, latent in model.latents()]
         known = torch.cat([X for X in (self.X_observed, self.X_pending) if X is not None])
         return LogNEI(model, known, self._seed("samples") % 2**31, latents=turned)
@@ -66,3 +67,13 @@ class SeededAcquisition(Acquisition):
     def _seed(self, purpose: str) -> int:
         known = sum(len(X) for X in (*self.surrogate.Xs[:1], self.X_pending) if X is not None)
         return seeds.derive(self.options.get("seed", 0), known, purpose)
+
+
+def _sign(transform: PosteriorTransform | None) -> float | None:
+    """By which one outcome is multiplied, 1 or -1; None where something else is done to it."""
+    if transform is None:
+        return 1.0
+    if type(transform) is not ScalarizedPosteriorTransform or transform.offset != 0:
+        return None
+    weights = transform.weights.tolist()
+    return weights[0] if weights in ([1.0], [-1.0]) else None

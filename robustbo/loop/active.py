@@ -8,7 +8,7 @@ more, which all join. So the part that is left out grows from nothing, and there
 A choice follows from the observations alone.
 
 References:
-    docs/equations.md section 6, eq. 6.16.
+    docs/equations.md section 6, eq. 6.17.
 """
 
 from collections.abc import Callable, Hashable
@@ -125,7 +125,7 @@ def spread(Z: Tensor, begin: Tensor, count: int) -> list[int]:
     nearest = torch.cdist(Z, Z[begin]).amin(-1).square()
     found: list[int] = []
     while len(found) < min(count, len(Z) - len(begin)):
-        far = int(nearest.argmax())  # eq. 6.16
+        far = int(nearest.argmax())  # eq. 6.17
         if nearest[far] <= 0:
             break
         found.append(far)

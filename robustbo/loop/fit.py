@@ -129,29 +129,28 @@ def fit_to(settings: Settings, data: Data, fits: FitCache) -> Fitted:
     if not data.told:
         raise ValueError("a surrogate needs at least one told value, got none; tell one first")
     settings = replace(settings.of_size(len(data.told)), space=data.space)
-    everything = data.all_but()
     guess = partial(_guess, settings, fits)
-    part = active(everything, guess, fits, settings) if _capabilities(settings).is_cubic else None
-    fitted = _fit_credible(settings, data, everything, part, fits)
+    part = active(data.all_but(), guess, fits, settings) if _capabilities(settings).is_cubic else None
+    fitted = _credible(settings, data, part, fits)
     return fitted if part is None else replace(fitted, others=_others(settings, part, fits))
 
 
-def _fit_credible(
-    settings: Settings, data: Data, everything: Observations, part: Active | None, fits: FitCache
-) -> Fitted:
+def _credible(settings: Settings, data: Data, part: Active | None, fits: FitCache) -> Fitted:
     """Without what is quarantined, if that is to be."""
-    among, origin = (everything, None) if part is None else (part.told, Line(part.sample))
-    if not (settings.set_aside and is_robust(settings)) or _capabilities(settings).judges_alone:
-        return _fit(settings, Line(among, origin), fits)
-    doubted, refuted = quarantine(data, settings.max_repeats)
-    if not (left_out := doubted | refuted) or len(left_out) == len(data.told):
-        return _fit(settings, Line(among, origin), fits)
-    fitted = _fit(settings, line(among.but(left_out), among, origin), fits)
+    among, ever, origin = data.all_but(), data.with_excluded(), None
+    if part is not None:
+        among, ever, origin = part.told, part.told, Line(part.sample)
+    is_to_be = settings.set_aside and is_robust(settings) and not _capabilities(settings).judges_alone
+    doubted, refuted = quarantine(data, settings.max_repeats) if is_to_be else (frozenset(), frozenset())
+    left_out = doubted | refuted
+    if not left_out or len(left_out) == len(data.told):
+        return _fit(settings, line(among, ever, origin), fits)
+    fitted = _fit(settings, line(among.but(left_out), ever, origin), fits)
     numbers = sorted(doubted)
     against = zip(numbers, fitted.expect(data.rows_of(numbers)), strict=True)
     if credible := {number for number, said in against if is_credible(data.trials[number].measured, *said)}:
         left_out -= credible
-        fitted = _fit(settings, line(among.but(left_out), among, origin), fits)
+        fitted = _fit(settings, line(among.but(left_out), ever, origin), fits)
     return replace(fitted, quarantined=tuple(sorted(left_out)))
 
 

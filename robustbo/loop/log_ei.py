@@ -68,7 +68,8 @@ class LogNEI(AcquisitionFunction):
             measured = contenders(processes, measured)
             Z = torch.cat([measured, pending])
             normal = draw_sobol_normal_samples(len(Z), NUM_SAMPLES, dtype=Z.dtype, seed=seed)
-            counts, kept = _among(Z, best), torch.arange(len(Z)) >= len(measured)
+            kept = torch.arange(len(Z)) >= len(measured)
+            counts = _among(Z, best) | kept  # what is pending may be the best, too
             self._to = over(processes, Z.new_tensor(weights).log(), Z, normal, counts, kept)
 
     @t_batch_mode_transform(expected_q=1)

@@ -15,6 +15,7 @@ from scipy.optimize import minimize
 from torch import Tensor
 
 from robustbo import seeds
+from robustbo.errors import SpaceError
 from robustbo.loop.climb import climb
 from robustbo.searchspace.columns import cell, is_continuous, middle
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
@@ -63,7 +64,7 @@ def maximize(
         SpaceError: If no point of the region is found.
         ArithmeticError: If the score is a number at none that is looked at.
     """
-    generator = seeds.generator(seed, 0, "restricted")
+    generator = seeds.generator(seed, 0, "restricted")  # the name it had first
     everywhere = spread_over(region)
     some = everywhere[torch.as_tensor(generator.permutation(len(everywhere))[:LOOKED_AT])]
     rows = torch.cat([some, _near(region, best, generator)])
@@ -73,8 +74,8 @@ def maximize(
     found, values = _climbed(score, sloped, region, *relaxed)
     discrete = [i for i in region.free if i not in region.continuous]
     for _ in range(ROUNDS if discrete else 0):
-        best = values.argsort(descending=True, stable=True)[:FURTHER]
-        moved = _along_discrete(score, region, discrete, found[best], values[best])
+        further = values.argsort(descending=True, stable=True)[:FURTHER]
+        moved = _along_discrete(score, region, discrete, found[further], values[further])
         again, higher = _climbed(score, sloped, region, *moved)
         gain = float(higher.max() - values.max())
         found, values = torch.cat([again, found]), torch.cat([higher, values])
@@ -85,7 +86,10 @@ def maximize(
     for row in found[values.argsort(descending=True, stable=True)]:
         if (point := region.point(row.tolist())) is not None:
             return point
-    return next(point for row in rows.tolist() if (point := region.point(row)) is not None)
+    for row in rows.tolist():
+        if (point := region.point(row)) is not None:
+            return point
+    raise SpaceError(f"some point that is looked at must be one of the region, none of {len(rows)} is")
 
 
 def _values(score: Score, rows: Tensor) -> Tensor:

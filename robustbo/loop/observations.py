@@ -119,7 +119,13 @@ class Data:
 
     def all_but(self, without: Collection[int] = ()) -> Observations:
         """The told trials but some: not the failed, not the excluded, not the pending ones."""
-        told = [t for t in self.told if t.number not in without]
+        return self._observed([t for t in self.told if t.number not in without])
+
+    def with_excluded(self) -> Observations:
+        """The told trials, and those that were told and then excluded."""
+        return self._observed([t for t in self.trials if t.state in ("told", "excluded")])
+
+    def _observed(self, told: Sequence[Trial]) -> Observations:
         known = [t.sd for t in told if t.sd is not None]
         if 0 < len(known) < len(told):
             text = "sd is known for some of the values: noise is inferred for all; tell it always or never"

@@ -119,7 +119,7 @@ class Search:
         return value, torch.zeros_like(rows).index_copy(-1, torch.tensor(varying(self.fitted.space)), slope)
 
     def _best(self) -> Tensor:
-        """Points of a restricted region, the best first: those measured, with what is fixed as it is now."""
+        """Points of the region, the best first: those measured, with what is fixed as it is now."""
         rows = torch.tensor(self.fitted.observations.X, dtype=torch.float64)
         rows = self.region.canonical(self.region.complete(rows))
         rows = rows[self.region.holds(rows)]

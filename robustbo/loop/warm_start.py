@@ -1,12 +1,12 @@
 """Warm starts: a search begins where that of other observations ended, most of which are the same.
 
-The beginning is the same whether a run went on, was resumed, or is replayed: it follows from the observations. At every
-tenth count (or twentieth, fortieth, ... of more than 320, 640, ...) a search begins from nothing; of those in between,
-each begins at a count before it that has one binary digit less, counted from there. So a study that is resumed makes a
-handful of fits, and none of many observations waits for dozens of others.
+The beginning is the same whether a run went on, was resumed, or is replayed: it follows from the observations. Up to
+ten observations, and at every tenth count (from 320 on at every twentieth, from 640 on at every fortieth, and so on) a
+search begins from nothing; of those in between, each begins at a count before it that has one binary digit less,
+counted from there. So a study that is resumed makes a handful of fits, and none waits for dozens of others.
 
-Where some observations are left out that a fit has seen, all that would begin from nothing begins there all the same:
-of many it is dear.
+A value may be left out later: it is excluded, quarantined or refuted. Then the searches without it that would begin
+from nothing begin at the fit to all instead, if they are of more than `FEW` observations: of many that is dear.
 
 What a surrogate makes of a beginning is its own ``continue_from``.
 """
@@ -20,7 +20,7 @@ from torch import Tensor
 from robustbo.loop.observations import Observations
 
 STEP = 10  # observations between two counts at which a search of few begins from nothing
-SHARE = 32  # of many, the step is between a sixteenth and this share of them
+SHARE = 32  # of many, the step is between 1/32 and 1/16 of them
 FEW = 64  # observations up to which a search from nothing is cheap
 
 

@@ -7,6 +7,7 @@ from botorch.acquisition import AcquisitionFunction, LogExpectedImprovement, qLo
 from botorch.acquisition.logei import qLogNoisyExpectedImprovement
 from botorch.models import SingleTaskGP
 
+import robustbo as rb
 from robustbo.loop.acquisition import LogNEI, build, maximize
 from robustbo.loop.cache import FitCache
 from robustbo.loop.fit import fit as fit_history
@@ -250,3 +251,14 @@ def test_where_the_function_is_no_number_there_is_no_next_point(monkeypatch):
     monkeypatch.setattr("robustbo.loop.log_ei.log_improvement", nothing)
     with pytest.raises(ArithmeticError, match="must be finite somewhere"):
         search.next_point()
+
+
+def test_what_is_pending_is_not_asked_for_again_where_a_constraint_holds():
+    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1), y=rb.Float(0, 1), constraints=["x + y <= 1.9"]), seed=0)
+    for i in range(12):
+        x, y = (0.37 * i) % 1, (0.61 * i) % 1
+        if x + y <= 1.9:
+            opt.tell({"x": x, "y": y}, (x - 0.5) ** 2 + (y - 0.6) ** 2)
+    asked = torch.tensor([list(opt.ask().params.values()) for _ in range(5)], dtype=torch.float64)
+    apart = torch.cdist(asked, asked) + torch.eye(5)
+    assert apart.min() > 0.03

@@ -9,7 +9,7 @@ from robustbo.loop.incumbent import incumbent
 from robustbo.loop.outliers import outliers
 from robustbo.loop.warm_start import STEP
 from robustbo.numerics.gp.map_fit import climb
-from robustbo.numerics.pursuit import support_fit
+from robustbo.numerics.pursuit import search, support_fit
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.registry import name_of
@@ -110,3 +110,15 @@ def test_known_noise_goes_along():
     )
     expected = torch.tensor([(0.1 + 0.01 * i) / found.scale for i in range(13)], dtype=torch.float64).square()
     torch.testing.assert_close(noise.squeeze(-1), expected)
+
+
+def test_an_exclusion_costs_no_search_from_nothing(monkeypatch):
+    settings, made, fits = Settings(SPACE), history(83), FitCache()
+    fit(settings, made, fits)
+    calls, cold = [], search.cold
+    monkeypatch.setattr(search, "cold", lambda model, plan: calls.append(len(model.y)) or cold(model, plan))
+    without = made.apply({"event": "exclude", "trial": 7})
+    going_on = fit(settings, without, fits)
+    assert calls == []
+    assert theta(going_on) == theta(fit(settings, without))
+    assert calls == [80]  # of all, whether it was excluded since or not

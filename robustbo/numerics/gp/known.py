@@ -57,4 +57,4 @@ def at_inputs(known: Known, y: Tensor, s2: Tensor, rho: Tensor) -> tuple[Tensor,
         rho: ``n`` added variances.
     """
     latent, N = (known.v - s2).maximum(LEAST * known.v), s2 + rho
-    return y - known.e * N / (latent + N), latent * N / (latent + N)  # eq. 6.15
+    return y - known.e * N / (latent + N), latent * N / (latent + N)  # eq. 6.16

@@ -1,13 +1,15 @@
 """Supports at hyperparameters that are held: one factorization, then every support costs only its own size.
 
 With C0 = K + diag(s2) inverted once, a support S with added variances R = D(rho_S) changes what is known by the inverse
-T of (R^-1 + C0^-1_SS) alone (Woodbury). What an observation gains, in or out of the support, follows without
-cancellation however gross its variance is.
+T of (R^-1 + C0^-1_SS) alone (Woodbury). What the members say is kept apart from what the others do: however gross a
+value and its variance are, nothing cancels.
 
 Notation (no batch dimensions: a search is one search):
     P0    n x n  (K + diag(s2))^-1
-    A0    n x 2  P0 [y, 1]
     S     k      the support
+    B     n x 2  [y, 1]; Bo without the rows of S, Bs k x 2 with these alone
+    A0    n x 2  P0 Bo
+    A     n x 2  P B
     T     k x k  (R^-1 + P0_SS)^-1
     W     n x k  P0_:S T
     e, v  n      leave-one-out errors and variances, the observation's own added variance removed
@@ -31,6 +33,7 @@ from robustbo.errors import NumericalError
 from robustbo.numerics.gp.known import Known
 from robustbo.numerics.gp.log_posterior import Model, log_posterior
 from robustbo.numerics.gp.outlier_gain import gain
+from robustbo.numerics.gp.parameters import log_prior
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 from robustbo.numerics.pursuit.penalty import Penalty
@@ -53,6 +56,8 @@ class Supported(NamedTuple):
         v: ``n`` leave-one-out variances.
         F: Log posterior density.
         L: Log marginal likelihood.
+        m: Constant mean.
+        al: ``n`` values of P (y - m).
     """
 
     members: Indices
@@ -61,6 +66,8 @@ class Supported(NamedTuple):
     v: Array
     F: float
     L: float
+    m: float
+    al: Array
 
 
 class Held:
@@ -81,10 +88,10 @@ class Held:
         found, self._y = value.evidence, model.y.numpy()
         self._P0 = found.P.numpy()
         self._diagonal = self._P0.diagonal().copy()
-        self._sides = np.stack([self._y, np.ones_like(self._y)], axis=1)
-        self._A0 = self._P0 @ self._sides
+        self._B = np.stack([self._y, np.ones_like(self._y)], axis=1)
         self._log_det = found.log_det.item()
-        self._log_prior = value.F - found.L.item()
+        p = len(model.covariance.bounds)
+        self._log_prior = value.covariance.log_prior + log_prior(model.blocks, theta.tolist()[p:])
         self._open = np.ones(len(self._y)) if model.cleared is None else 1.0 - model.cleared.numpy()
 
     @lapack.quiet()  # what is said of members is said again
@@ -97,18 +104,21 @@ class Held:
         """
         n = len(self._y)
         columns, (T, log_det) = self._P0[:, members], self._inverse(members, rho)
-        W = columns @ T
-        A = self._A0 - W @ self._A0[members]  # eq. 6.13
-        G = self._sides.T @ A
+        W, others, own = columns @ T, self._B.copy(), self._B[members] / rho[:, None]
+        others[members] = 0.0
+        A0 = self._P0 @ others
+        A = A0 + W @ (own - A0[members])  # eq. 6.13
+        A[members] = on_members = own + (T @ (A0[members] - own)) / rho[:, None]  # eq. 6.14
+        G = self._B.T @ A
         m = G[0, 1] / G[1, 1]  # eq. 4.9
-        al, P_diag = A[:, 0] - m * A[:, 1], self._diagonal - np.vecdot(W, columns)
-        v = 1 / P_diag
+        al = A[:, 0] - m * A[:, 1]
+        v = 1 / (self._diagonal - np.vecdot(W, columns))
         e = al * v  # eq. 6.2
         left = 1 - T.diagonal() / rho
-        v[members] = T.diagonal() / left  # eq. 6.14
-        e[members] = (T @ (self._A0[members, 0] - m * self._A0[members, 1])) / left
+        v[members] = T.diagonal() / left  # eq. 6.15
+        e[members] = (on_members[:, 0] - m * on_members[:, 1]) * rho / left
         L = -0.5 * (G[0, 0] - m * G[0, 1] + self._log_det + log_det + n * math.log(2 * math.pi))  # eq. 6.1
-        return Supported(members, rho, e, v, L + self._log_prior, L)
+        return Supported(members, rho, e, v, float(L + self._log_prior), float(L), float(m), al)
 
     def _inverse(self, members: Indices, rho: Array) -> tuple[Array, float]:
         """T, and by how much the support raises the logarithm of the determinant."""
@@ -124,10 +134,7 @@ class Held:
         P = self._P0 - (columns @ T) @ columns.T  # eq. 6.13
         P += P.T.copy()
         P *= 0.5
-        P1 = P.sum(0)
-        m = P1 @ self._y / P1.sum()  # eq. 4.9
-        al = P @ (self._y - m)
-        return Known(*map(lapack.as_tensor, (m, P, al, found.e, found.v)))
+        return Known(*map(lapack.as_tensor, (found.m, P, found.al, found.e, found.v)))
 
     def suspecting(self, rho: Array, group: Collection[int] = ()) -> Supported:
         """A support to begin with: those with an added variance among ``n``, and a group whose pull is taken away."""
@@ -174,10 +181,10 @@ def _next(here: Supported, gains: Array, penalty: Penalty) -> Indices:
     is_member = np.zeros(n, dtype=bool)
     is_member[here.members] = True
     pays = gains > np.array([of_one(i) for i in range(n)])
-    staying, ready = is_member & pays, np.flatnonzero(~is_member & pays)
-    room = max(0, min(max(1, n // JOIN_SHARE), n // 2 - int(staying.sum())))
-    staying[ready[_falling(gains[ready])[:room]]] = True
-    return np.flatnonzero(staying)
+    members, ready = np.flatnonzero(is_member & pays), np.flatnonzero(~is_member & pays)
+    staying = members[_falling(gains[members])[: n // 2]]
+    room = min(max(1, n // JOIN_SHARE), n // 2 - len(staying))
+    return np.sort(np.concatenate([staying, ready[_falling(gains[ready])[:room]]]))
 
 
 def _largest(gains: Array, size: int) -> Indices:

@@ -21,7 +21,7 @@ from gpytorch.mlls import ExactMarginalLogLikelihood, MarginalLogLikelihood
 from linear_operator.utils.errors import NanError, NotPSDError
 from torch import Tensor
 
-from robustbo.errors import FitError
+from robustbo.errors import FitError, NumericalError
 from robustbo.numerics.gp.leave_one_out import leave_one_out
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.surrogates.common.capabilities import Capabilities
@@ -184,7 +184,7 @@ def fit(model: GPyTorchModel, before: Any = None, rows: Tensor | None = None) ->
     try:
         with quiet():
             fit_gpytorch_mll(mll)
-    except (ModelFittingError, NanError, NotPSDError, torch.linalg.LinAlgError) as error:
+    except (ModelFittingError, NanError, NotPSDError, NumericalError, torch.linalg.LinAlgError) as error:
         n = model.train_targets.shape[-1]
         raise FitError(f"{type(model).__name__} could not be fitted to {n} observations: {error}") from error
     return model.eval()

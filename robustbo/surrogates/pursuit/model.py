@@ -39,7 +39,8 @@ class RelevancePursuitGP(Averaged, MapGP):
         train_Yvar: ``n x 1`` known noise variances.
         direction: "backward" or "forward" through the levels.
         parameterization: Of the added variances: "log", "convex" or "canonical".
-        levels: Support sizes to visit, as fractions of n (float) or counts (int).
+        levels: Support sizes to visit, as fractions of n (float) or counts (int). They, direction and sweeps are those
+            of a search from nothing, which has at most `growth.MANY` observations unless ``is_grown`` is False.
         selection: "corrected" (`penalty.corrected`; a value that recurs at several points, as from a sensor that
             sticks, counts as one outlier: `penalty.Penalty`), "botorch" or "paper".
         outlier_rate: Your own prior rate of outliers, in (0, 1); with "corrected".
@@ -81,10 +82,9 @@ class RelevancePursuitGP(Averaged, MapGP):
     _pursued: Pursued | None = None
 
     @property
-    def beginning(self) -> tuple[Pursued, Tensor, Tensor]:
+    def beginning(self) -> tuple[Pursued, Tensor, Tensor] | None:
         """Where a search of more observations begins: where this one ended, and center and scale of its outcomes."""
-        assert self._pursued is not None
-        return self._pursued, *_units(outcome_transform(self))
+        return None if self._pursued is None else (self._pursued, *_units(outcome_transform(self)))
 
     def continue_from(self, before: tuple[Pursued, Tensor, Tensor], rows: Tensor) -> None:
         """Begin the next pursuit at the levels of another model's, one fitted to most of these observations.
@@ -170,12 +170,18 @@ class RelevancePursuitGP(Averaged, MapGP):
 
         return found[0] if len(found) == 1 else max(found, key=score)
 
+    def _part(self, whole: Model, rows: slice) -> Model:
+        """The model of some observations; what recurs among all is known to."""
+        place = {i: k for k, i in enumerate(range(len(whole.y))[rows])}
+        alike = [frozenset(place[i] for i in group if i in place) for group in whole.alike]
+        return self.search_model(rows)._replace(alike=tuple(group for group in alike if group))
+
     def _pursue(self, model: Model) -> Level:
         plan, before, self._before = self.options.plan(model), self._before, None
         if before is not None:
             found = growth.continued(model, plan, *before)
         elif self.options.is_grown:
-            found = growth.grown(self.search_model, self.options.plan, len(model.y))
+            found = growth.grown(partial(self._part, model), self.options.plan, len(model.y))
         else:
             levels = search.cold(model, plan)
             found = Pursued(levels, search.best(model, plan, levels))

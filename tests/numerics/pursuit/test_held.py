@@ -48,6 +48,22 @@ def test_the_errors_of_a_gross_value_are_not_lost_in_its_variance():
     assert gross == pytest.approx(without, rel=1e-6)
 
 
+@pytest.mark.parametrize("by", [1e3, 1e6, 1e10, 1e14])
+def test_gross_values_are_told_from_the_others_to_the_last_digits(by):
+    given, members = model(by=by), [4, 11, 20]
+    rho = [by**2] * 3
+    held, full = Held(given, THETA), variances(30, members, rho)
+    found = held.at(np.array(members), np.array(rho))
+    direct = known_at(given, THETA, full)
+    assert pytest.approx(log_posterior(given, THETA, full).F, abs=1e-6) == found.F
+    right = [i for i in range(30) if i not in members]
+    known = held.known(found)
+    K = given.covariance.at(THETA[:2]).K
+    torch.testing.assert_close(known.m + K @ known.al, direct.m + K @ direct.al, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(found.e[right], direct.e[right], rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(found.e[members], by, rtol=1e-2)
+
+
 def test_what_is_known_with_a_support_is_what_is_known_from_nothing():
     given, held = model(), Held(model(), THETA)
     found = held.at(np.array([4, 11]), np.array([20.0, 9.0]))

@@ -384,3 +384,16 @@ def test_a_subclass_may_take_options_of_its_own():
     assert not capabilities_for(WithItsOwn, {"extra": 2, "num_outliers": 0}).is_robust
     with pytest.raises(TypeError, match="extra"):
         registry.check_options(name, {"extar": 2})
+
+
+@pytest.mark.parametrize("gross", [1e2, 1e8, 1e14])
+def test_of_many_observations_too_the_fit_is_the_fit_without_the_gross_ones_at_any_magnitude(gross):
+    generator = torch.Generator().manual_seed(0)
+    X = torch.rand(300, 2, generator=generator)
+    Y = torch.sin(5 * X[:, :1]) + X[:, 1:] + 0.01 * torch.randn(300, 1, generator=generator)
+    wrong, Z = list(range(5, 300, 20)), torch.rand(9, 2, generator=generator)
+    truth = torch.sin(5 * Z[:, :1]) + Z[:, 1:]
+    Y[wrong] += gross
+    model = fit(RelevancePursuitGP(X, Y, outcome_transform=None))
+    assert set(wrong) <= set(model.support)
+    assert (model.posterior(Z).mean - truth).abs().max() < 0.1
