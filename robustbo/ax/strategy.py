@@ -94,6 +94,8 @@ def generation_strategy(
 ) -> GenerationStrategy:
     """Sobol points, then one of our surrogates with qLogNEI, for `Client.set_generation_strategy`.
 
+    A single candidate is found by the closed form of it, in the outcomes as the surrogate transforms them.
+
     Where trials have failed or were abandoned, the probability of a value counts too (`log_ei.CAUTION`).
 
     Each metric has a model of its own; several objectives have Ax's own acquisition function for them.

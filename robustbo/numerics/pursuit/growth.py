@@ -45,28 +45,44 @@ class Pursued(NamedTuple):
     best: Level
 
 
-def grown(part: Callable[[slice], Model], plan_for: Callable[[Model], Plan], n: int) -> Pursued:
+def grown(part: Callable[[Tensor], Model], plan_for: Callable[[Model], Plan], n: int) -> Pursued:
     """A pursuit that knows nothing, of n observations.
 
     Args:
-        part: The model of some of them.
+        part: The model of the observations of some indices.
         plan_for: How to pursue in a model.
         n: How many there are.
     """
-    stride = 1
-    while -(-n // stride) > MANY:
-        stride *= 2
-    model = part(slice(None, None, stride))
+    size, *larger = sizes(n)
+    indices = evenly(n, size)
+    model = part(indices)
     plan = plan_for(model)
     levels = search.cold(model, plan)
     found = Pursued(levels, search.best(model, plan, levels))
-    while stride > 1:
-        stride //= 2
-        model = part(slice(None, None, stride))
-        rows = torch.full((len(model.y),), -1)
-        rows[::2] = torch.arange(len(rows[::2]))
-        found = continued(model, plan_for(model), found, rows, is_climbing=True)
+    for size in larger:
+        before, indices = indices, evenly(n, size)
+        place = torch.full((n,), -1).index_copy(0, before, torch.arange(len(before)))
+        model = part(indices)
+        found = continued(model, plan_for(model), found, place[indices], is_climbing=True)
     return found
+
+
+def sizes(n: int) -> list[int]:
+    """How many of n observations are pursued one after the other: about twice as many each time, in the end all.
+
+    Example:
+        >>> sizes(100), sizes(300), sizes(600), sizes(1000)
+        ([100], [256, 300], [256, 600], [256, 512, 1000])
+    """
+    found = [min(n, MANY)]
+    while 3 * found[-1] <= n:
+        found.append(2 * found[-1])
+    return found if found[-1] == n else [*found, n]
+
+
+def evenly(n: int, size: int) -> Tensor:
+    """The indices of so many of n observations, evenly."""
+    return torch.arange(size) * n // size
 
 
 def continued(model: Model, plan: Plan, before: Pursued, rows: Tensor, *, is_climbing: bool = False) -> Pursued:

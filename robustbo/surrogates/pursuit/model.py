@@ -170,9 +170,9 @@ class RelevancePursuitGP(Averaged, MapGP):
 
         return found[0] if len(found) == 1 else max(found, key=score)
 
-    def _part(self, whole: Model, rows: slice) -> Model:
+    def _part(self, whole: Model, rows: Tensor) -> Model:
         """The model of some observations; what recurs among all is known to."""
-        place = {i: k for k, i in enumerate(range(len(whole.y))[rows])}
+        place = {i: k for k, i in enumerate(rows.tolist())}
         alike = [frozenset(place[i] for i in group if i in place) for group in whole.alike]
         return self.search_model(rows)._replace(alike=tuple(group for group in alike if group))
 
