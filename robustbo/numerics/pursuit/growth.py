@@ -22,7 +22,7 @@ from torch import Tensor
 
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit, climb
-from robustbo.numerics.pursuit import search
+from robustbo.numerics.pursuit import search, walk
 from robustbo.numerics.pursuit.held import Held, Supported, score
 from robustbo.numerics.pursuit.search import Plan
 from robustbo.numerics.pursuit.support_fit import Level, placed
@@ -30,6 +30,7 @@ from robustbo.numerics.pursuit.support_fit import Level, placed
 MANY = 256  # observations beyond which one support is as good as certain; a pursuit from nothing has no more
 TURNS = 3  # of climbs and changes of the support; later ones hardly ever change anything
 CLIMB_FTOL = 1e-4  # relative tolerance of these climbs
+OTHER = 0.1  # share of the observations by which supports differ that are another word on the data
 LEAST = 1e-8  # of the outcomes' variance: an added variance below is none
 
 
@@ -96,11 +97,20 @@ def continued(model: Model, plan: Plan, before: Pursued, rows: Tensor, *, is_cli
         is_climbing: Whether to climb, where there are many observations; the hyperparameters are held unless so.
     """
     if len(model.y) > MANY:
-        level = _alternating(model, plan, placed(before.best.fit, rows), TURNS if is_climbing else 0)
+        begins, turns = (_worth_growing(before, plan), TURNS) if is_climbing else ([before.best], 0)
+        found = [_alternating(model, plan, placed(level.fit, rows), turns) for level in begins]
+        level = max(found, key=partial(walk.score, penalty=plan.penalty))
         return Pursued([level], level)
     chosen = len(before.best.support) if plan.known is None else plan.known
     levels = search.warm(model, plan, before.levels, chosen, rows)
     return Pursued(levels, search.best(model, plan, levels))
+
+
+def _worth_growing(before: Pursued, plan: Plan) -> list[Level]:
+    """The best level, and the best of those that are quite another word on the data: more of them may bear it out."""
+    apart = OTHER * len(before.best.fit.rho)
+    others = [level for level in before.levels if abs(len(level.support) - len(before.best.support)) > apart]
+    return [before.best, *sorted(others, key=partial(walk.score, penalty=plan.penalty))[-1:]]
 
 
 def _alternating(model: Model, plan: Plan, begin: Fit, turns: int) -> Level:

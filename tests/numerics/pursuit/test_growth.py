@@ -8,7 +8,7 @@ from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.pursuit import growth, search, walk
 from robustbo.numerics.pursuit.penalty import Penalty, corrected
 from robustbo.numerics.pursuit.search import Plan
-from robustbo.numerics.pursuit.support_fit import first, placed
+from robustbo.numerics.pursuit.support_fit import Level, first, placed
 
 
 def everything(n, seed=0):
@@ -94,3 +94,13 @@ def test_a_fit_to_others_has_no_variance_for_what_it_has_not_seen():
     fit = map_fit.Fit(torch.zeros(1), torch.tensor([1.0, 0.0, 3.0]), 0.0, 0.0, 1, True)
     assert placed(fit, torch.tensor([2, -1, 0, 1])).rho.tolist() == [3.0, 0.0, 1.0, 0.0]
     assert first(4, 2).tolist() == [0, 1, -1, -1]
+
+
+def test_what_is_another_word_on_the_data_grows_beside_the_best():
+    def level(size, F):
+        return Level(tuple(range(size)), map_fit.Fit(torch.zeros(1), torch.zeros(200), F, F, 1, True), None, None)
+
+    best, near, far, worse = level(0, 0.0), level(10, 5.0), level(60, 150.0), level(80, 100.0)
+    given = Plan([0], Penalty(lambda k: 3.0 * k))
+    assert growth._worth_growing(growth.Pursued([best, near, far, worse], best), given) == [best, far]
+    assert growth._worth_growing(growth.Pursued([best, near], best), given) == [best]
