@@ -34,8 +34,9 @@ def side_by_side(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def besides(rows: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """What is known of ours alone: medians over the seeds."""
-    of = rows[rows["competitor"].isin(["default", "standard"])]
+    """What is known of ours alone: medians over the seeds; no row where nothing of ours was measured."""
+    of = rows.reindex(columns=["competitor", "function", "n", *columns])
+    of = of[of["competitor"].isin(["default", "standard"])]
     return of.groupby(["competitor", "function", "n"], sort=False)[columns].median().reset_index()
 
 

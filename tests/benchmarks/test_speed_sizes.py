@@ -78,3 +78,8 @@ def test_ratios_are_of_the_same_seed(speed_table):
     (row,) = speed_table.side_by_side(pd.DataFrame(rows)).to_dict("records")
     assert row["default / Optuna"] == row["first / first"] == pytest.approx(1.0)
     assert row["default_s"] == 4.5
+
+
+def test_tables_are_shown_where_nothing_of_ours_was_measured(speed_table, capsys):
+    speed_table.show([{"function": "levy", "n": 50, "seed": 0, "competitor": "ax"} | dict.fromkeys(SECONDS, 1.0)])
+    assert "seconds of an ask" in capsys.readouterr().out
