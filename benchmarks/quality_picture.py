@@ -45,13 +45,13 @@ def draw(rows: list[dict[str, Any]], folder: Path, before: list[dict[str, Any]])
             panel.set_xlabel("values")
         axes[0, 0].legend(frameon=False, fontsize=8)
         figure.suptitle(f"a tenth of the values wrong: {wrong}", fontsize=11)
-        figure.savefig(folder / f"quality-{wrong}.png", dpi=110)
+        figure.savefig(folder / f"quality-{wrong}.png", dpi=75)
         plt.close(figure)
 
 
 def numeric(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Rows of text as a table of numbers."""
-    table = pd.DataFrame(rows)
+    """Rows of text as a table of numbers; some are none."""
+    table = pd.DataFrame(rows).replace("nan", "")
     return table.assign(**{key: pd.to_numeric(table[key]) for key in ("n", "seed", *PANELS) if key in table})
 
 
