@@ -12,6 +12,7 @@ from torch import Tensor
 
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
 
+LEAST = 1e-12  # of the signal variance: what rounding leaves of a variance is no less
 AT_ONCE = 256  # points whose covariances with the inputs are held at a time
 
 
@@ -76,7 +77,7 @@ class Latent(NamedTuple):
         for part in X.split(AT_ONCE):
             k = self.covariance(part, self.X)
             means.append(self.m + k @ self.al)
-            variances.append((self.s2f - (k @ self.P * k).sum(-1)).clamp_min(0.0))
+            variances.append((self.s2f - (k @ self.P * k).sum(-1)).maximum(LEAST * self.s2f))
         return torch.cat(means), torch.cat(variances)
 
     def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
