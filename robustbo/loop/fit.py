@@ -26,7 +26,7 @@ from robustbo.loop.evidence import Expectation, Word, is_credible
 from robustbo.loop.observations import Data, Observations, Row, observations
 from robustbo.loop.quarantine import quarantine
 from robustbo.loop.units import center_and_scale, in_model_units
-from robustbo.loop.warm_start import Beginning, Line, line
+from robustbo.loop.warm_start import Beginning, Line, anchor, line
 from robustbo.searchspace.encoding import encode
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.common import contract
@@ -207,7 +207,8 @@ def _end(settings: Settings, of: Line, fits: FitCache) -> Beginning:
         fitted = fits.get((settings, of), partial(_fitted, settings, of, fits))
         return Beginning(of.told.numbers, fitted.center, fitted.scale, contract.beginning(fitted.model))
 
-    keep = fits.get_dear if of.before is None else fits.get_small
+    n = len(of.told.values)
+    keep = fits.get_dear if of.before is None or n == anchor(n) else fits.get_small
     return keep((settings, of), make)
 
 

@@ -2,8 +2,9 @@
 
 The beginning is the same whether a run went on, was resumed, or is replayed: it follows from the observations. Up to
 ten observations, and at every tenth count (from 320 on at every twentieth, from 640 on at every fortieth, and so on) a
-search begins from nothing; of those in between, each begins at a count before it that has one binary digit less,
-counted from there. So a study that is resumed makes a handful of fits, and none waits for dozens of others.
+search begins anew: from nothing, or, of more than `WHOLE`, at half of them. Of those in between, each begins at a count
+before it that has one binary digit less, counted from there. So a study that is resumed makes a handful of fits, none
+waits for dozens of others, and none of many observations begins from nothing while a study goes on.
 
 A value may be left out later: it is excluded, quarantined or refuted. Then the searches without it that would begin
 from nothing begin at the fit to all instead, if they are of more than `FEW` observations: of many that is dear.
@@ -19,8 +20,9 @@ from torch import Tensor
 
 from robustbo.loop.observations import Observations
 
-STEP = 10  # observations between two counts at which a search of few begins from nothing
+STEP = 10  # observations between two counts at which a search of few begins anew
 SHARE = 32  # of many, the step is between 1/32 and 1/16 of them
+WHOLE = 250  # observations up to which a search anew is one from nothing
 FEW = 64  # observations up to which a search from nothing is cheap
 
 
@@ -63,8 +65,11 @@ class Line(NamedTuple):
     @property
     def before(self) -> "Line | None":
         """The line whose end is the beginning of this one; None where it is to begin from nothing."""
-        if (count := predecessor(len(self.told.values))) is not None:
+        n = len(self.told.values)
+        if (count := predecessor(n)) is not None:
             return Line(self.told.first(count), self.origin)
+        if self.origin is None and n > WHOLE:
+            return Line(self.told.first(max(anchor(n // 2), WHOLE)))
         return self.origin
 
 
@@ -78,7 +83,7 @@ def line(told: Observations, everything: Observations, origin: Line | None = Non
 
 
 def anchor(n: int, share: int = SHARE) -> int:
-    """The last of n counts at which a search begins from nothing, where of many the step is about a share of them.
+    """The last of n counts at which a search begins anew, where of many the step is about a share of them.
 
     Example:
         >>> [anchor(n) for n in (7, 10, 19, 20, 339, 659)]
@@ -91,7 +96,7 @@ def anchor(n: int, share: int = SHARE) -> int:
 
 
 def predecessor(n: int) -> int | None:
-    """How many of n observations the fit sees where the search begins; None where it is to begin from nothing.
+    """How many of n observations the fit sees where the search begins; None where it is to begin anew.
 
     Example:
         >>> [predecessor(n) for n in (7, 10, 11, 12, 17, 20, 339, 340)]

@@ -72,3 +72,11 @@ def test_a_beginning_knows_which_of_its_values_are_which():
     assert end.rows_of((0, 2, 3, 4, 5)).tolist() == [0, -1, 2, 3, -1]
     assert end.serves(2.0)
     assert not end.serves(3.0)
+
+
+@pytest.mark.parametrize(("n", "counts"), [(250, []), (260, [250]), (505, [504, 500, 250]), (2000, [1000, 500, 250])])
+def test_of_many_none_begins_from_nothing_but_at_the_first_few_hundred(n, counts):
+    of, seen = line(told(range(n)), told(range(n))), []
+    while (of := of.before) is not None:
+        seen.append(len(of.told.values))
+    assert seen == counts
