@@ -11,6 +11,7 @@ from torch import Tensor
 from robustbo.numerics.gp.known import Known, known_at
 from robustbo.numerics.gp.log_posterior import Model, log_posterior
 from robustbo.numerics.gp.map_fit import Fit
+from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.gp.replicates import recurring
 from robustbo.numerics.pursuit import growth, search
 from robustbo.numerics.pursuit.averaging import probabilities
@@ -153,6 +154,15 @@ class RelevancePursuitGP(Averaged, MapGP):
     def _probability_wrong(self, model: Model, known: Known, rho: Tensor) -> Tensor:
         rate = self.options.rate(len(model.y))
         return sample_doubtful(known, rho, _log_wrong(model), rate=rate, cleared=model.cleared)
+
+    def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Outliers are those that gain more than one more has to pay."""
+        model = self.search_model()
+        price = self.options.penalty(model).of_one(self.support)(-1)
+        log_right = -0.5 * ((2 * math.pi * v).log() + e.square() / v)
+        rate = self.options.rate(len(model.y))
+        wrong = (log_cauchy(y, torch.ones_like(y)) + math.log(rate / (1 - rate)) - log_right).sigmoid()
+        return gain(e, v) > price, 1 - wrong
 
     def search_model(self, rows: Tensor | slice = ALL) -> Model:
         """The model as the search sees it: values that agree at a point clear each other, recurring ones are known."""
