@@ -96,6 +96,12 @@ def sample(
     return Sampled(torch.from_numpy(total / SWEEPS), tuple(i for i, wrong in enumerate(chain.is_wrong) if wrong))
 
 
+def given_the_others(e: Tensor, v: Tensor, log_wrong: Tensor, rate: float) -> Tensor:
+    """The probabilities that ``n`` values are wrong, each by its error and variance given others that are not asked."""
+    log_right = -0.5 * ((2 * math.pi * v).log() + e.square() / v)
+    return (log_wrong + math.log(rate / (1 - rate)) - log_right).sigmoid()
+
+
 def sample_doubtful(
     known: Known, rho: Tensor, log_wrong: Tensor, *, rate: float, cleared: Tensor | None = None, seed: int = 0
 ) -> Tensor:
@@ -112,8 +118,7 @@ def sample_doubtful(
         cleared: ``n`` booleans: those that cannot be wrong.
         seed: Of the draws.
     """
-    log_right = -0.5 * ((2 * math.pi * known.v).log() + known.e.square() / known.v)
-    q = (log_wrong + math.log(rate / (1 - rate)) - log_right).sigmoid()
+    q = given_the_others(known.e, known.v, log_wrong, rate)
     q = q if cleared is None else q.masked_fill(cleared, 0.0)
     rows = ((q > SURE) & (q < 1 - SURE)).nonzero().flatten()
     if len(rows):

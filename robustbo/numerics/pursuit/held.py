@@ -38,6 +38,7 @@ from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 from robustbo.numerics.pursuit.penalty import Penalty
 from robustbo.numerics.pursuit.support_fit import SUSPICION
+from robustbo.numerics.pursuit.walk import largest
 
 Indices = NDArray[np.intp]
 
@@ -162,7 +163,11 @@ class Held:
         seen = set[bytes]()
         for _ in range(ROUNDS):
             gains = gain(*map(torch.from_numpy, (self.of_the_open(here.e), here.v))).numpy()
-            members = _next(here, gains, penalty) if known is None else _largest(gains, known)
+            members = (
+                _next(here, gains, penalty)
+                if known is None
+                else np.array(largest(gains.tolist(), known), dtype=np.intp)
+            )
             rho = np.maximum(np.square(here.e[members]) - here.v[members], 0.0)  # eq. 6.3
             if np.array_equal(members, here.members):
                 if np.all(np.abs(rho - here.rho) <= SETTLED * here.rho):
@@ -185,11 +190,6 @@ def _next(here: Supported, gains: Array, penalty: Penalty) -> Indices:
     staying = members[_falling(gains[members])[: n // 2]]
     room = min(max(1, n // JOIN_SHARE), n // 2 - len(staying))
     return np.sort(np.concatenate([staying, ready[_falling(gains[ready])[:room]]]))
-
-
-def _largest(gains: Array, size: int) -> Indices:
-    chosen = _falling(gains)[:size]
-    return np.sort(chosen[gains[chosen] > 0])
 
 
 def _falling(gains: Array) -> Indices:

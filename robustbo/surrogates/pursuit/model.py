@@ -15,7 +15,7 @@ from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.gp.replicates import recurring
 from robustbo.numerics.pursuit import growth, search
 from robustbo.numerics.pursuit.averaging import probabilities
-from robustbo.numerics.pursuit.gibbs import log_cauchy, sample_doubtful
+from robustbo.numerics.pursuit.gibbs import given_the_others, log_cauchy, sample_doubtful
 from robustbo.numerics.pursuit.growth import Pursued
 from robustbo.numerics.pursuit.support_fit import Level, screen
 from robustbo.numerics.pursuit.walk import level_posterior, one_a_support
@@ -159,9 +159,7 @@ class RelevancePursuitGP(Averaged, MapGP):
         """Outliers are those that gain more than one more has to pay."""
         model = self.search_model()
         price = self.options.penalty(model).of_one(self.support)(-1)
-        log_right = -0.5 * ((2 * math.pi * v).log() + e.square() / v)
-        rate = self.options.rate(len(model.y))
-        wrong = (log_cauchy(y, torch.ones_like(y)) + math.log(rate / (1 - rate)) - log_right).sigmoid()
+        wrong = given_the_others(e, v, log_cauchy(y, torch.ones_like(y)), self.options.rate(len(model.y)))
         return gain(e, v) > price, 1 - wrong
 
     def search_model(self, rows: Tensor | slice = ALL) -> Model:
