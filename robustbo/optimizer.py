@@ -66,6 +66,12 @@ class Optimizer(Recording):
         seed: Root of all randomness; drawn, logged and kept in the journal unless said.
         prior_data: What was measured before: a data frame as for `tell_frame`, another journal or study (its told and
             failed trials); recorded first, unless the journal has trials already.
+        objectives: Of several outcomes, or of one that is told by its name: which to "minimize" and which to
+            "maximize", as a mapping of at most four; see `tell` and `front`. Each has a surrogate of its own.
+        outcome_constraints: Bounds that measured outcomes must keep, such as "purity >= 0.95"; those that are no
+            objectives are told too.
+        reference_point: By objective, where there are several, the value that is no good any more: hypervolume counts
+            beyond it. By what is believed unless given.
         journal: A file, or the address of a database (``postgresql+psycopg://...#name``, ``sqlite:///lab.db#name``);
             each event is kept there before the call that caused it returns.
         if_exists: What to do where there is such a journal: "error", or "resume" it, if it was begun with the same
@@ -102,6 +108,9 @@ class Optimizer(Recording):
         committee_from: int | None = None,
         seed: int | None = None,
         prior_data: Prior | None = None,
+        objectives: Mapping[str, Direction] | None = None,
+        outcome_constraints: Sequence[str] = (),
+        reference_point: Mapping[str, float] | None = None,
         journal: str | PathLike[str] | None = None,
         if_exists: Literal["error", "resume"] = "error",
     ) -> None:
@@ -121,8 +130,11 @@ class Optimizer(Recording):
             failures="learn" if failures is None else failures,
             seed=seed,
             committee_from=committee_from,
+            objectives=objectives or (),
+            outcome_constraints=outcome_constraints,
+            reference_point=reference_point or (),
         )
-        before = [] if prior_data is None else measured_before(space, direction, prior_data)
+        before = [] if prior_data is None else measured_before(settings, prior_data)
         given = {"seed": seed, "num_initial": num_initial, "failures": failures, "committee_from": committee_from}
         drawn = [name for name, value in given.items() if value is None]
         self._store = begun(settings, journal, if_exists=if_exists, drawn=drawn)
@@ -205,7 +217,8 @@ class Optimizer(Recording):
         what was being evaluated waits for the next ask.
 
         Args:
-            func: Gives a point's value, or ``(value, sd)``, for a dict of its parameters.
+            func: Gives a point's value, or ``(value, sd)``, for a dict of its parameters; of several outcomes a dict of
+                values, or one and a dict of sds.
             num_trials: How many trials, told, failed or excluded, the study is to have in all.
             timeout: Seconds, or a timedelta, after which no trial begins; those that run are finished.
             jobs: Worker processes. One that dies fails its trial only. ``func`` must be importable there.

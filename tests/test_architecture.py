@@ -65,15 +65,16 @@ WITHIN = {
         "worker": set(),
         "storage": {"worker"},
         "trial": set(),
-        "settings": set(),
+        "outcomes": set(),
+        "settings": {"outcomes"},
         "events": {"storage", "trial"},
         "history": {"storage", "trial", "events"},
         "extent": {"settings", "history"},
-        "schema": {"storage"},
+        "schema": {"storage", "settings"},
         "trust": {"settings"},
         "codec": {"storage", "history", "extent", "schema", "settings", "trust"},
         "store": {"storage", "history", "extent", "schema", "settings", "trust", "codec"},
-        "repair": {"storage", "trial", "events", "history", "schema", "codec"},
+        "repair": {"storage", "trial", "events", "history", "schema", "settings", "codec"},
     },
     "loop": {
         "warm_start": {"observations"},
@@ -101,9 +102,15 @@ WITHIN = {
         "replicate": {"observations", "fit", "judge"},
         "incumbent": {"cache", "observations", "fit", "ladder", "judge"},
         "outliers": {"cache", "observations", "fit", "ladder", "judge"},
+        "suggestion": {"evidence"},
+        "choose": {"distinct", "fit", "observations", "propose", "replicate", "retry", "search", "suggestion"},
+        "several": {
+            *("cache", "choose", "evidence", "fit", "incumbent", "judge", "ladder", "log_ei", "acquisition"),
+            *("observations", "replicate", "search", "suggestion", "viability"),
+        },
         "decide": {
-            *("cache", "evidence", "observations", "distinct", "fit", "ladder", "judge", "incumbent", "propose"),
-            *("replicate", "viability", "away", "retry"),
+            *("cache", "choose", "evidence", "observations", "distinct", "fit", "ladder", "judge", "incumbent"),
+            *("propose", "replicate", "several", "suggestion", "viability", "away", "retry"),
         },
     },
     "gest": {
@@ -219,10 +226,16 @@ def test_what_may_be_imported_makes_no_circle():
 @pytest.mark.parametrize(
     ("seen", "by"),
     [
-        (("trials", "history", "History"), ["decide", "failures", "fit", "incumbent", "observations", "outliers"]),
+        (
+            ("trials", "history", "History"),
+            ["decide", "failures", "fit", "incumbent", "observations", "outliers", "several/front"],
+        ),
         (
             ("trials", "settings", "Settings"),
-            ["decide", "failures", "fit", "incumbent", "ladder", "observations", "outliers"],
+            [
+                *("choose", "decide", "failures", "fit", "incumbent", "ladder", "observations", "outliers"),
+                *("several/decide", "several/front", "several/learned", "several/search"),
+            ],
         ),
     ],
 )

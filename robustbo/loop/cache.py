@@ -29,6 +29,7 @@ class FitCache:
     def __init__(self, size: int = FITS, small: int = SMALL, dear: int = DEAR) -> None:
         self._sizes = size, small, dear
         self._fits, self._small, self._dear = (OrderedDict[Hashable, Any]() for _ in self._sizes)
+        self._parts: dict[str, FitCache] = {}
         self.misses = 0
 
     def __len__(self) -> int:
@@ -36,6 +37,10 @@ class FitCache:
 
     def __reduce__(self) -> tuple[type["FitCache"], tuple[int, int, int]]:
         return FitCache, self._sizes
+
+    def of(self, name: str) -> "FitCache":
+        """The fits of one of several outcomes."""
+        return self._parts.setdefault(name, FitCache(*self._sizes))
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """The fit that is kept under a key, or else is made; an error in that is nobody's to keep."""
@@ -64,3 +69,4 @@ class FitCache:
         self._fits.clear()
         self._small.clear()
         self._dear.clear()
+        self._parts.clear()

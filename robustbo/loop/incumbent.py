@@ -1,8 +1,8 @@
 """The best point so far, as a pure function of settings and history."""
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 
 from robustbo.determinism.surroundings import pinned
@@ -29,12 +29,16 @@ class Incumbent:
         mean: Posterior mean of the objective there (or the raw value, where that was asked for).
         sd: Posterior standard deviation (or the value's own, NaN where unknown).
         moved: The point, where it is that of the trial but for what was to have a given value.
+        outcomes: Of several outcomes, posterior mean and standard deviation of each there.
+        probability_feasible: That it keeps all outcome constraints.
     """
 
     trial: Trial
     mean: float
     sd: float
     moved: dict[str, Value] | None = None
+    outcomes: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    probability_feasible: float = 1.0
 
     @property
     def params(self) -> dict[str, Value]:
@@ -61,7 +65,7 @@ def incumbent(settings: Settings, history: History, fits: FitCache | None = None
     data = observations(settings, history, fixed)
     if not data.told:
         raise ValueError(NOTHING_TOLD)
-    if fixed and not _moved(data, data.told):
+    if fixed and not moved(data, data.told):
         raise ValueError(f"no point measured will do with {dict(data.fixed)!r}; ask and tell one there first")
     use = partial(_best_at if fixed else _best, data)
     best, why = climb(settings, data, use, FitCache() if fits is None else fits, is_judging=True)
@@ -93,15 +97,15 @@ def _believed(data: Data, settings: Settings, fitted: Fitted) -> dict[Row, Trial
 
 def _best_at(data: Data, settings: Settings, fitted: Fitted) -> Incumbent:
     """The incumbent with some values fixed."""
-    moved = _moved(data, _believed(data, settings, fitted).values()) or _moved(data, data.told)
-    means, sds = fitted.predict(fitted.encoded(list(moved)))
+    found = moved(data, _believed(data, settings, fitted).values()) or moved(data, data.told)
+    means, sds = fitted.predict(fitted.encoded(list(found)))
     finite(*means, *sds)
     best = max(range(len(means)), key=lambda i: data.sign * means[i])
-    trial, point = list(moved.values())[best]
+    trial, point = list(found.values())[best]
     return Incumbent(trial, means[best], sds[best], None if point == trial.params else point)
 
 
-def _moved(data: Data, trials: Iterable[Trial]) -> dict[Row, tuple[Trial, dict[str, Value]]]:
+def moved(data: Data, trials: Iterable[Trial]) -> dict[Row, tuple[Trial, dict[str, Value]]]:
     """By its row: each point measured as it is with what is fixed, and its trial, where that is a point asked for."""
     found: dict[Row, tuple[Trial, dict[str, Value]]] = {}
     for trial in trials:

@@ -37,11 +37,13 @@ class Outlier:
     flagged: bool
     remeasured: str
     weight: float | None = None
+    outcome: str | None = None
 
     @property
     def probability_wrong(self) -> float:
         """By the surprise against what was expected when it was asked, or the evidence: whichever is the more."""
-        return probability_wrong(self.evidence, self.value, self.trial.expectation)
+        asked = self.trial.expectation if self.outcome is None else self.trial.expectations.get(self.outcome)
+        return probability_wrong(self.evidence, self.value, asked)
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,12 @@ def judge(data: Data, fitted: Fitted, *, is_weighed: bool = False) -> Belief:
         others = [t for t in data.places[trial.point].told if t is not trial]
         verdict = _remeasured(trial, others, word, flagged, number in fitted.quarantined)
         report.append(Outlier(trial, trial.measured, *word[:4], verdict, word.weight))
-    return Belief(tuple(sorted(report, key=lambda o: (not o.flagged, -o.evidence, o.trial.number))))
+    return Belief(tuple(sorted(report, key=suspicious)))
+
+
+def suspicious(o: Outlier) -> tuple[bool, float, int]:
+    """By what values are sorted, the most suspicious first: flagged before not, then by evidence."""
+    return not o.flagged, -o.evidence, o.trial.number
 
 
 def _said(data: Data, fitted: Fitted, is_weighed: bool) -> dict[int, Word]:

@@ -12,6 +12,7 @@ from robustbo.searchspace.region.region import Fixed, Region
 from robustbo.searchspace.space import Space
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import Diagnosis, History, Trial
+from robustbo.trials.outcomes import Wanted
 from robustbo.trials.settings import Settings
 from robustbo.trials.trial import Point
 
@@ -69,6 +70,11 @@ class Data:
     trials: tuple[Trial, ...]
     diagnoses: tuple[Diagnosis, ...] = ()
     fixed: Fixed = ()
+
+    def of(self, wanted: Wanted) -> "Data":
+        """What one of several outcomes alone sees: a trial where it is missing has failed, for it."""
+        trials = tuple(trial.of(wanted.name) for trial in self.trials)
+        return replace(self, sign=wanted.sign, trials=trials, diagnoses=())
 
     @cached_property
     def region(self) -> Region:

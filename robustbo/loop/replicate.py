@@ -58,10 +58,21 @@ def replicate(
         max_repeats: How many measurements more one point may get.
         is_any: Whether a value that is not flagged will do.
     """
+    disputed, once = measured_once(data, fitted, belief, max_repeats)
+    if disputed is not None:
+        return disputed
+    best = _best(data.sign, belief)
+    flattering = [o for o in once if o is best and _may_flatter(data, fitted, o)]
+    candidates = [o for o in once if o.flagged or is_any]
+    return _worthwhile(data, fitted, flattering, candidates, new) if flattering or candidates else None
+
+
+def measured_once(data: Data, fitted: Fitted, belief: Belief, max_repeats: int) -> tuple[Outlier | None, list[Outlier]]:
+    """The first value whose replicate disagrees with it; and those measured once that may be measured again."""
     reports = {o.trial.number: o for o in belief}
     signatures = {o.value for o in belief if o.flagged and o.remeasured == "refuted"}
     failures = _failures(data, fitted, belief.values)
-    once = []
+    once: list[Outlier] = []
     for place in data.places.values():
         known = place.without(failures)
         if not known.told or len(place.trials) > max_repeats or place.is_closed:
@@ -70,13 +81,10 @@ def replicate(
             continue
         first = reports[known.told[0].number]
         if known.is_open(data.sign):
-            return first
+            return first, once
         if len(known.told) == 1 and not (first.flagged and first.value in signatures):
             once.append(first)
-    best = _best(data.sign, belief)
-    flattering = [o for o in once if o is best and _may_flatter(data, fitted, o)]
-    candidates = [o for o in once if o.flagged or is_any]
-    return _worthwhile(data, fitted, flattering, candidates, new) if flattering or candidates else None
+    return None, once
 
 
 def _worthwhile(

@@ -11,7 +11,7 @@ from botorch.optim.optimize_mixed import MAX_DISCRETE_VALUES
 from torch import Tensor
 
 from robustbo import seeds
-from robustbo.determinism.isolation import drawing_in_python, drawing_nothing
+from robustbo.determinism.isolation import drawing_in_python, drawing_nothing, isolated, seeded
 from robustbo.loop import maximizer
 from robustbo.loop.acquisition import build, has_formulas, maximize
 from robustbo.loop.fit import Fitted
@@ -52,6 +52,16 @@ class Search:
     region: Region
     seed: int
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether the surrogate is one of this library."""
+        return self.fitted.is_ours
+
+    @cached_property
+    def measured(self) -> Tensor:
+        """``n x d`` unit-cube rows of the points measured."""
+        return torch.tensor(self.fitted.observations.X, dtype=torch.float64)
+
     def next_point(self) -> dict[str, Value]:
         """Where to measure next.
 
@@ -64,7 +74,7 @@ class Search:
                 x = maximize(function, self.fitted.space, len(self.fitted.X))
                 finite(*x.tolist())
                 return self.fitted.space.from_unit(decode(self.fitted.space, x.unsqueeze(0))[0])
-            with drawing_nothing() if self.fitted.is_ours else nullcontext():
+            with drawing_nothing() if self.is_ours else nullcontext():
                 score, coarse = partial(self._score, function), partial(self._coarse, function)
                 sloped = None if noisy_improvement(function) is None else partial(self._sloped, function)
                 return maximizer.maximize(score, self.region, self._best(), self.seed, coarse, sloped)
@@ -86,20 +96,26 @@ class Search:
     def _apart(self) -> Iterator[None]:
         levels = categories(self.fitted.space).values()
         is_sampled = any(count > MAX_DISCRETE_VALUES for count in levels)  # by Python's generator
-        with self.fitted.apart(self.seed), drawing_in_python(self.seed) if is_sampled else nullcontext():
+        with (
+            (isolated if self.is_ours else seeded)(self.seed),
+            drawing_in_python(self.seed) if is_sampled else nullcontext(),
+        ):
             yield
 
     def _function(self) -> AcquisitionFunction:
-        fitted, best = self.fitted, None
+        fitted = self.fitted
         X_pending = fitted.encoded(self.pending) if self.pending else None
-        if self.region.is_restricted:
-            best = fitted.encoded(self._best())
-        function = build(self.name, fitted.model, fitted.X, X_pending, self._samples, best, self._latents)
-        if fitted.is_ours:  # its samples are drawn
+        best = fitted.encoded(self._best()) if self.region.is_restricted else None
+        function = self._build(X_pending, best)
+        if self.is_ours:  # its samples are drawn
             function.forward = drawing_nothing()(function.forward)
         if self.viability is None:
             return function
         return LogViable(function, self.viability.predictor, one_hot_inputs(fitted.space))
+
+    def _build(self, X_pending: Tensor | None, X_best: Tensor | None) -> AcquisitionFunction:
+        fitted = self.fitted
+        return build(self.name, fitted.model, fitted.X, X_pending, self._samples, X_best, self._latents)
 
     @property
     def _samples(self) -> int:
@@ -120,8 +136,7 @@ class Search:
 
     def _best(self) -> Tensor:
         """Points of the region, the best first: those measured, with what is fixed as it is now."""
-        rows = torch.tensor(self.fitted.observations.X, dtype=torch.float64)
-        rows = self.region.canonical(self.region.complete(rows))
+        rows = self.region.canonical(self.region.complete(self.measured))
         rows = rows[self.region.holds(rows)]
         rows = (rows if len(rows) else spread_over(self.region)[:MOST_MOVED]).unique(dim=0)
         with torch.no_grad():

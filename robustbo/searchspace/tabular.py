@@ -62,27 +62,36 @@ def warn_of_broken(space: Space, points: Iterable[Mapping[str, Any]]) -> None:
 
 
 def measurements_of(
-    space: Space, frame: pd.DataFrame, *, value: str, sd: str, ignore_extra: bool
-) -> list[tuple[Params, float, float | None]]:
+    space: Space, frame: pd.DataFrame, *, value: str, sd: str, ignore_extra: bool, outcomes: Sequence[str] = ()
+) -> list[tuple[Params, Any, Any]]:
     """The point, value and noise sd (None where there is none, or NaN) in each row of a data frame.
+
+    Of several ``outcomes`` value and sd are dicts, from columns OUTCOME and OUTCOME.sd, without the empty cells.
 
     Raises:
         SpaceError: If a column is missing or not known, or any row breaks a rule; the message tells of each.
     """
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"frame must be a pandas DataFrame, got {type(frame).__name__}; use tell for a single value")
-    if value not in frame.columns:
-        hint = nearest(value, [name for name in frame.columns if isinstance(name, str)])
-        raise SpaceError(f"value: there must be a column {value!r} of measured values, got {list(frame.columns)}{hint}")
-    others = [name for name in (value, sd) if name in frame.columns]
+    columns = {name: f"{name}.sd" for name in outcomes} or {value: sd}
+    for column in columns:
+        if column not in frame.columns:
+            hint = nearest(column, [name for name in frame.columns if isinstance(name, str)])
+            got = f"{list(frame.columns)}{hint}"
+            raise SpaceError(f"value: there must be a column {column!r} of measured values, got {got}")
+    others = [name for pair in columns.items() for name in pair if name in frame.columns]
     has_state = STATE in frame.columns and STATE not in _columns(space, frame)
     if has_state and not (frame[STATE] == "told").all():
         raise SpaceError(f"{STATE}: rows must be told values, got others too; pass frame[frame['{STATE}'] == 'told']")
 
-    def measurement(row: tuple[Mapping[str, Any], Mapping[str, Any]]) -> tuple[Params, float, float | None]:
+    def measurement(row: tuple[Mapping[str, Any], Mapping[str, Any]]) -> tuple[Params, Any, Any]:
         params, rest = row
-        known = rest.get(sd)
-        return point_of(space, params), real(value, rest[value]), None if _is_missing(known) else noise_sd(known)
+        point, known = point_of(space, params), {name: rest.get(noise) for name, noise in columns.items()}
+        sds = {name: None if _is_missing(each) else noise_sd(each) for name, each in known.items()}
+        if outcomes:
+            values = {name: real(name, rest[name]) for name in outcomes if not _is_missing(rest[name])}
+            return point, values, {name: sds[name] for name in values}
+        return point, real(value, rest[value]), sds[value]
 
     return _checked(_rows(space, frame, others, ignore_extra), measurement)
 

@@ -19,6 +19,7 @@ from robustbo.surrogates.names import SurrogateName
 from robustbo.surrogates.registry import check_options, name_of
 from robustbo.trials.codec import opened
 from robustbo.trials.extent import space_of
+from robustbo.trials.outcomes import measured
 from robustbo.trials.settings import (
     DEFAULT_SURROGATE,
     Direction,
@@ -29,7 +30,7 @@ from robustbo.trials.settings import (
 )
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State, Store
-from robustbo.trials.trial import point_of
+from robustbo.trials.trial import Trial, point_of
 
 log = logging.getLogger("robustbo")
 
@@ -99,7 +100,7 @@ def begun(settings: Settings, journal: str | PathLike[str] | None, *, if_exists:
     return store
 
 
-def measured_before(space: Space, direction: str, prior: Prior) -> list[Content]:
+def measured_before(settings: Settings, prior: Prior) -> list[Content]:
     """The measurements in a data frame (whose other columns are passed over), in another journal, or in a study.
 
     Of a journal or a study these are the trials that were told or have failed; what is excluded or pending is not.
@@ -108,28 +109,48 @@ def measured_before(space: Space, direction: str, prior: Prior) -> list[Content]
         SpaceError: If any is no point of the space; the message tells of each.
         ValueError: If the other optimization goes the other way.
     """
+    space, outcomes = settings.space, settings.outcomes
     if isinstance(prior, pd.DataFrame):
-        rows = measurements_of(space, prior, value="value", sd="sd", ignore_extra=True)
-        return [(params, *told(value, sd)) for params, value, sd in rows]
+        names = [wanted.name for wanted in outcomes]
+        rows = measurements_of(space, prior, value="value", sd="sd", ignore_extra=True, outcomes=names)
+        return [(params, *told(*measured(outcomes, *each))) for params, *each in rows]
     if not isinstance(prior, Study | str | PathLike):
         raise TypeError(f"prior_data must be a data frame, a study, or a journal's file or address, got {prior!r}")
-    settings, history = (prior.settings, prior.history) if isinstance(prior, Study) else opened(prior)
-    if settings.direction != direction:
-        raise ValueError(
-            f"prior_data is of an optimization that is to {settings.direction}, this one is to {direction}"
-        )
-    trials = [trial for trial in history if trial.state in ("told", "failed")]
+    then, history = (prior.settings, prior.history) if isinstance(prior, Study) else opened(prior)
+    if not outcomes and then.direction != settings.direction:
+        ways = f"that is to {then.direction}, this one is to {settings.direction}"
+        raise ValueError(f"prior_data is of an optimization {ways}")
+    if (wanted := _said(settings)) != (other := _said(then)):
+        raise ValueError(f"prior_data must be of an optimization of the same outcomes {wanted}, got one of {other}")
+    trials = [t for t in history if t.state == "failed" or (t.state == "told" and _value_of(t)["value"] != {})]
     try:
         points = points_of(space, [trial.params for trial in trials])
     except SpaceError as error:
         raise SpaceError(f"prior_data: {error}") from error
     contents = [
-        ("tell", {"value": t.value, "sd": t.sd})
+        ("tell", _value_of(t))
         if t.state == "told"
         else ("fail", {"reason": t.reason or "failed"} | ({} if t.retry is None else {"retry": t.retry}))
         for t in trials
     ]
     return [(params, *content) for params, content in zip(points, contents, strict=True)]
+
+
+def _measured(value: Any) -> Any:
+    """A value, or those of several outcomes, hashable."""
+    return tuple(sorted(value.items())) if isinstance(value, Mapping) else value
+
+
+def _said(settings: Settings) -> list[str]:
+    return sorted(wanted.name for wanted in settings.outcomes)
+
+
+def _value_of(trial: Trial) -> dict[str, Any]:
+    """What a trial was told, without the outcomes that are excluded."""
+    if not trial.outcomes:
+        return {"value": trial.value, "sd": trial.sd}
+    kept = {name: each for name, each in trial.outcomes.items() if each.value is not None and not each.is_excluded}
+    return {key: {name: getattr(each, key) for name, each in kept.items()} for key in ("value", "sd")}
 
 
 def tell_before_all(store: Store, contents: Sequence[Content]) -> None:
@@ -140,8 +161,8 @@ def tell_before_all(store: Store, contents: Sequence[Content]) -> None:
 
     if store.commit(first):
         return
-    known = {(trial.point, trial.value) for trial in store.seen.history}
-    missing = sum((point_of(params), content.get("value")) not in known for params, _, content in contents)
+    known = {(trial.point, _measured(trial.values or trial.value)) for trial in store.seen.history}
+    missing = sum((point_of(params), _measured(content.get("value"))) not in known for params, _, content in contents)
     if missing:
         text = f"{missing} of {len(contents)} rows of prior_data are not in the journal, which was begun before"
         warn(f"{text}; tell them with tell_frame", JournalWarning)

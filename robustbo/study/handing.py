@@ -96,8 +96,12 @@ def ended(history: History, kind: str, trial: TrialLike | Mapping[str, Any], con
     return {"event": kind, "trial": number, **content}
 
 
-def told(value: float, sd: float | None) -> tuple[str, dict[str, Any]]:
-    """The kind and content of the event that a value is: a value that is not finite is a failure."""
+def told(
+    value: float | Mapping[str, float], sd: float | Mapping[str, float | None] | None
+) -> tuple[str, dict[str, Any]]:
+    """The kind and content of the event that a value is: a value that is not finite, or of no outcome, is a failure."""
+    if isinstance(value, Mapping):
+        return ("tell", {"value": value, "sd": sd}) if value else ("fail", {"reason": "no value told was finite"})
     if math.isfinite(value):
         return "tell", {"value": value, "sd": sd}
     return "fail", {"reason": f"the value told was not finite: {value}"}
@@ -142,7 +146,9 @@ def line_of(trial: Trial) -> str:
         'trial 3 (told, model), x=0.5: 1.25'
     """
     place = ", ".join(f"{name}={value!r}" for name, value in trial.params.items())
-    what = f": {trial.value!r}" if trial.value is not None else f": {trial.reason}" if trial.reason else ""
+    values = ", ".join(f"{name} {value!r}" for name, value in trial.values.items())
+    values = values if trial.value is None else repr(trial.value)
+    what = f": {values}" if values else f": {trial.reason}" if trial.reason else ""
     expected = "" if trial.expected is None else f", expected {trial.expected:.6g} (sd {trial.expected_sd:.2g})"
     said = "" if trial.retry is None else f", {SAID[trial.retry]}"
     return f"trial {trial.number} ({trial.state}, {trial.origin}{said}), {place}{what}{expected}"

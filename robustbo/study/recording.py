@@ -1,11 +1,10 @@
 """What people record of trials: values, failures and verdicts, one at a time or a table at once."""
 
 import logging
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any, SupportsFloat
+from typing import Any
 
 import pandas as pd
 
@@ -25,9 +24,10 @@ from robustbo.study.study import Study
 from robustbo.trials import worker
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import Trial
+from robustbo.trials.outcomes import Noise, Value, measured
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
-from robustbo.validation import flag, noise_sd, real
+from robustbo.validation import flag, one_of
 
 log = logging.getLogger("robustbo")
 
@@ -39,14 +39,15 @@ class Recording(Study):
     recorded.
     """
 
-    def tell(self, trial: TrialLike | Point, value: SupportsFloat, *, sd: float | None = None) -> Trial:
+    def tell(self, trial: TrialLike | Point, value: Value, *, sd: Noise = None) -> Trial:
         """Record a measured value; it is kept when this returns.
 
         Args:
             trial: A trial or its number, or the parameters (a mapping or a pandas Series) of a measurement. Those of
                 an open trial mean that trial; others were measured elsewhere.
-            value: What was measured. One that is not finite is recorded as a failed trial and never modelled.
-            sd: Standard deviation of the value's noise, where known.
+            value: What was measured. One that is not finite is recorded as a failed trial and never modelled. Of
+                several outcomes a mapping, in which some may be missing (or NaN): for them alone.
+            sd: Standard deviation of the value's noise, where known; of several outcomes a mapping likewise.
 
         Returns:
             The trial as it is now. A late value of a trial that was given out more than once, and has been told, is
@@ -56,7 +57,7 @@ class Recording(Study):
             ValueError: If the trial has ended, there is none, or sd is negative.
             SpaceError: If the parameters are no point of the space.
         """
-        return self._end(*told(real("value", value), noise_sd(sd)), trial)
+        return self._end(*self._told(value, sd), trial)
 
     def fail(self, trial: TrialLike | Point, reason: str = "failed", *, retry: bool | None = None) -> Trial:
         """Record that a trial gave no value: asks stay away from where trials fail (`failures` says why they did).
@@ -76,27 +77,41 @@ class Recording(Study):
         word: dict[str, Any] = {} if retry is None else {"retry": flag("retry", retry)}
         return self._end("fail", {"reason": str(reason), **word}, trial)
 
-    def exclude(self, trial: TrialLike) -> Trial:
-        """Record your own verdict that a told value is wrong: it is kept, but no longer modelled."""
-        return self._end("exclude", {}, trial)
+    def exclude(self, trial: TrialLike, *, outcome: str | None = None) -> Trial:
+        """Record your own verdict that a told value is wrong: it is kept, but no longer modelled.
 
-    def include(self, trial: TrialLike) -> Trial:
+        Args:
+            trial: Which one.
+            outcome: Which of several outcomes; all unless given.
+        """
+        return self._end("exclude", self._of(outcome), trial)
+
+    def include(self, trial: TrialLike, *, outcome: str | None = None) -> Trial:
         """Take an exclusion back: the value has your word, and what was expected of it counts no more.
 
         It may be re-evaluated all the same.
         """
-        return self._end("include", {}, trial)
+        return self._end("include", self._of(outcome), trial)
 
-    def amend(self, trial: TrialLike, value: SupportsFloat, *, sd: float | None = None) -> Trial:
+    def amend(self, trial: TrialLike, value: Value, *, sd: Noise = None) -> Trial:
         """Record a corrected value of a told, excluded or failed trial; the old one stays in the journal.
+
+        Of several outcomes only those that are given change; one that was missing is there then.
 
         Raises:
             ValueError: If the value is not finite (exclude the trial instead), or the trial is pending.
         """
-        number, sd = real("value", value), noise_sd(sd)
-        if not math.isfinite(number):
-            raise ValueError(f"value must be finite to amend a trial, got {number}; use exclude to leave it out")
-        return self._end("amend", {"value": number, "sd": sd}, trial)
+        kind, content = self._told(value, sd)
+        if kind != "tell" or (isinstance(value, Mapping) and len(content["value"]) < len(value)):
+            raise ValueError(f"value must be finite to amend a trial, got {value}; use exclude to leave it out")
+        return self._end("amend", content, trial)
+
+    def _told(self, value: Value, sd: Noise) -> tuple[str, dict[str, Any]]:
+        return told(*measured(self.settings.outcomes, value, sd))
+
+    def _of(self, outcome: str | None) -> dict[str, Any]:
+        known = [wanted.name for wanted in self.settings.outcomes]
+        return {} if outcome is None else {"outcome": one_of("outcome", outcome, known)}
 
     def requeue(
         self, trials: TrialLike | Iterable[TrialLike] | None = None, *, older_than: timedelta | float | None = None
@@ -137,17 +152,18 @@ class Recording(Study):
         Args:
             frame: A column a parameter, one of values, and one of their noise's standard deviations where known (NaN
                 where not). A value that is not finite is recorded as a failed trial.
-            value: The name of the column of values.
-            sd: That of the noise.
+            value: The name of the column of values. Several outcomes have a column each, by their names.
+            sd: That of the noise; of several outcomes the columns are OUTCOME.sd.
             ignore_extra: Whether columns that are none of these are passed over.
 
         Raises:
             SpaceError: If a column is missing or not known, or rows break a rule; the message tells of each.
         """
-        space = self.settings.space
-        rows = measurements_of(space, frame, value=value, sd=sd, ignore_extra=flag("ignore_extra", ignore_extra))
+        space, outcomes = self.settings.space, [wanted.name for wanted in self.settings.outcomes]
+        is_free = flag("ignore_extra", ignore_extra)
+        rows = measurements_of(space, frame, value=value, sd=sd, ignore_extra=is_free, outcomes=outcomes)
         warn_of_broken(space, [params for params, _, _ in rows])
-        contents = [(params, *told(measured, noise)) for params, measured, noise in rows]
+        contents = [(params, *self._told(*each)) for params, *each in rows]
         return self._commit(lambda state: ended_rows(state.history, contents))
 
     def add_rows(self, frame: pd.DataFrame) -> int:

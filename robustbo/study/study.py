@@ -1,6 +1,6 @@
 """What can be seen of an optimization: its settings, its trials, what is best and what looks wrong."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from os import PathLike
 from typing import Any, ClassVar, Self, overload
@@ -11,16 +11,16 @@ from robustbo.loop.cache import FitCache
 from robustbo.loop.failures import Failure, chances, failures
 from robustbo.loop.incumbent import Incumbent, incumbent, raw_incumbent
 from robustbo.loop.outliers import Outlier, outliers
+from robustbo.loop.several.front import Front, best, front, raw_best
 from robustbo.searchspace.tabular import Point, Points, is_point, points_of
-from robustbo.study.predicting import Prediction, predicted
+from robustbo.study.framing import framed
+from robustbo.study.predicting import Prediction, as_columns, predicted
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
 from robustbo.trials.store import Store
 from robustbo.trials.trust import Trust
 from robustbo.validation import flag
-
-EVIDENCE = ("expected", "expected_sd", "evidence", "flagged", "weight")
 
 
 class Study:
@@ -73,7 +73,8 @@ class Study:
         states = self.history.counts()
         s = self.settings.of_size(states["told"])
         counts = ", ".join(f"{count} {state}" for state, count in states.items() if count)
-        return f"{type(self).__name__}({s.direction}, {s.surrogate}, seed={s.seed}: {counts or 'no trials yet'})"
+        wanted = ", ".join([*(f"{way} {name}" for name, way in s.objectives), *s.outcome_constraints]) or s.direction
+        return f"{type(self).__name__}({wanted}, {s.surrogate}, seed={s.seed}: {counts or 'no trials yet'})"
 
     @property
     def settings(self) -> Settings:
@@ -101,6 +102,8 @@ class Study:
     def best(self, *, raw: bool = False, fixed: Mapping[str, Any] | None = None) -> Incumbent:
         """The measured point of best posterior mean, of those that keep the constraints.
 
+        Where other outcomes must keep bounds it is the best of those that probably do; see `loop.several.front.best`.
+
         Args:
             raw: Whether to give the trial of best measured value instead.
             fixed: Values of some parameters: the point measured that is best when it is changed to these.
@@ -120,8 +123,32 @@ class Study:
         if flag("raw", raw):
             if fixed:
                 raise ValueError("best takes raw or fixed, got both")
-            return raw_incumbent(self.settings, self.history)
-        return incumbent(self.settings, self.history, self.fits, self.settings.space.partial(fixed))
+            find_raw = raw_best if self.settings.outcomes else raw_incumbent
+            return find_raw(self.settings, self.history)
+        find = best if self.settings.outcomes else incumbent
+        return find(self.settings, self.history, self.fits, self.settings.space.partial(fixed))
+
+    def front(self, *, fixed: Mapping[str, Any] | None = None) -> Front:
+        """The points measured that are believed to keep all outcome constraints and to be beaten by no other.
+
+        Args:
+            fixed: Values of some parameters: of the points measured, changed to these.
+
+        Raises:
+            ValueError: If there are no named objectives, or an outcome has no value.
+
+        Example:
+            >>> import robustbo as rb
+            >>> space = rb.Space(x=rb.Float(0, 1))
+            >>> opt = rb.Optimizer(space, objectives={"strength": "maximize", "cost": "minimize"}, seed=0)
+            >>> for x in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
+            ...     _ = opt.tell({"x": x}, {"strength": x * (1.6 - x), "cost": x})
+            >>> [point.params["x"] for point in opt.front()]
+            [0.8, 0.6, 0.4, 0.2, 0.0]
+        """
+        if not self.settings.objectives:
+            raise ValueError('a front needs several objectives, such as objectives={"yield": "maximize", ...}')
+        return front(self.settings, self.history, self.fits, self.settings.space.partial(fixed))
 
     def outliers(self) -> list[Outlier]:
         """Every told value with its evidence, the most suspicious first; see `Outlier.flagged`.
@@ -170,33 +197,32 @@ class Study:
         return pd.Series(found, index=_index_of(points), name="viability", dtype="float64")
 
     @overload
-    def predict(self, points: Point) -> Prediction: ...
+    def predict(self, points: Point) -> Any: ...
 
     @overload
     def predict(self, points: pd.DataFrame | Iterable[Point]) -> pd.DataFrame: ...
 
-    def predict(self, points: Points) -> Prediction | pd.DataFrame:
-        """What the surrogate predicts of the objective, without noise, in your units.
+    def predict(self, points: Points) -> Prediction | dict[str, Prediction] | pd.DataFrame:
+        """What the surrogate predicts of the objective, or of each of several outcomes, without noise, in your units.
 
         Args:
             points: One point (a mapping or a pandas Series), or many: the rows of a data frame, or a list. Columns
                 that are no parameters are ignored.
 
         Returns:
-            A `Prediction`, or for many points a data frame with columns mean and sd and the same index.
+            A `Prediction`, or for many points a data frame with columns mean and sd and the same index. Of several
+            outcomes a dict by name, or columns NAME.mean and NAME.sd.
 
         Raises:
             SpaceError: If any is no point of the space; the message tells of each.
             ValueError: If no value has been told.
             FitError: If the surrogate cannot be fitted.
         """
-        history = self.history
-        if not history.having("told"):
-            raise ValueError("a prediction needs at least one told value, got none; tell one first")
-        means, sds = predicted(self.settings, history, self.fits, self._rows_of(points))
+        found = predicted(self.settings, self.history, self.fits, self._rows_of(points))
         if is_point(points):
-            return Prediction(means[0], sds[0])
-        return pd.DataFrame({"mean": means, "sd": sds}, index=_index_of(points), dtype="float64")
+            said = {name: Prediction(means[0], sds[0]) for name, (means, sds) in found.items()}
+            return said if self.settings.outcomes else said[None]
+        return pd.DataFrame(as_columns(found), index=_index_of(points), dtype="float64")
 
     def _rows_of(self, points: Points) -> list[list[float]]:
         """The unit-cube rows of one point, or of many."""
@@ -209,23 +235,13 @@ class Study:
         Args:
             evidence: Whether to fit the surrogate and say what the others predict for each told value (expected,
                 expected_sd), the evidence against it in nats, whether it is flagged, and its weight; see `Outlier`.
+                Of several outcomes these are OUTCOME.expected, and so on.
 
         Raises:
             FitError: If the surrogate cannot be fitted.
         """
-        history = self.history
-        if not flag("evidence", evidence):
-            return self._frame(history)
-        report = {o.trial.number: o for o in outliers(self.settings, history, self.fits)}
-        rows = [(o.expected, o.sd, o.evidence, o.flagged, o.weight) for o in report.values()]
-        kinds = dict.fromkeys(EVIDENCE, "float64") | {"flagged": "boolean"}
-        columns = pd.DataFrame(rows, index=[*report], columns=[*EVIDENCE]).astype(kinds)
-        return self._frame(history, EVIDENCE).join(columns)
-
-    def _frame(self, history: History, taken: Sequence[str] = ()) -> pd.DataFrame:
-        space = self.settings.space
-        numbers = [name for name, p in space.parameters if p.condition and p.interval]  # which may all be missing
-        return history.to_frame(names=space.names, taken=taken, numbers=numbers)
+        report = outliers(self.settings, self.history, self.fits) if flag("evidence", evidence) else None
+        return framed(self.settings, self.history, report)
 
 
 def _index_of(points: Points) -> pd.Index | None:

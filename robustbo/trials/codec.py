@@ -71,7 +71,7 @@ def fold(place: Place, contents: Contents) -> tuple[Settings, History]:
     def numbered() -> Iterator[Event]:
         nonlocal line
         for line, event in enumerate(contents.events, start=2):  # noqa: B007 - the message has it
-            schema.check(event, settings.space)
+            schema.check(event, settings)
             yield event
 
     try:

@@ -1,11 +1,12 @@
 """What each event does to the trials: the only place that knows which events a trial allows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from robustbo.trials.storage.line import Event
-from robustbo.trials.trial import OPEN, REMEASURE, RETRY, Diagnosis, Trial
+from robustbo.trials.trial import OPEN, REMEASURE, RETRY, Diagnosis, Measured, Trial
 
 BEGIN = ("ask", "enqueue")  # the events that begin a trial without ending it
 ALLOWED_STATES = {
@@ -49,8 +50,9 @@ def fold(trials: list[Trial], event: Event) -> None:
         raise ValueError(f"event must be one of {[*BEGIN, *ALLOWED_STATES]}, got {kind!r}")
     trial = known(trials, number)
     is_verdict = kind == "fail" and "retry" in event and trial.state == "failed"
-    if trial.state not in ALLOWED_STATES[kind] and not is_verdict:
-        allowed = " or ".join(ALLOWED_STATES[kind])
+    states = ("told",) if "outcome" in event else ALLOWED_STATES[kind]
+    if trial.state not in states and not is_verdict:
+        allowed = " or ".join(states)
         raise ValueError(f"trial {number} must be {allowed} to {kind} it, it is {trial.state}; {ADVICE[trial.state]}")
     trials[number] = _changed(trials, trial, event)
 
@@ -69,8 +71,7 @@ def _begun(trials: Sequence[Trial], event: Event) -> Trial:
         origin=event.get("origin", "user"),
         reason=event.get("reason", None if repeats is None else REMEASURE) if event["event"] in BEGIN else None,
         repeats=repeats,
-        expected=event.get("expected"),
-        expected_sd=event.get("expected_sd"),
+        **_expected(event.get("expected"), event.get("expected_sd")),
         fallback=event.get("fallback"),
         asked_by=event.get("by") if is_asked else None,
         asked_at=_when(event) if is_asked else None,
@@ -88,6 +89,13 @@ def _with(trial: Trial, **changes: Any) -> Trial:
     return Trial(**{**vars(trial), **changes})
 
 
+def _expected(expected: Any, sd: Any) -> dict[str, Any]:
+    """What was expected of the value, or of each outcome."""
+    if not isinstance(expected, Mapping):
+        return {"expected": expected, "expected_sd": sd}
+    return {"outcomes": {name: Measured(expected=each, expected_sd=sd[name]) for name, each in expected.items()}}
+
+
 def _changed(trials: Sequence[Trial], trial: Trial, event: Event) -> Trial:
     match event["event"]:
         case "assign":
@@ -96,19 +104,48 @@ def _changed(trials: Sequence[Trial], trial: Trial, event: Event) -> Trial:
         case "requeue":
             return _with(trial, state="queued")
         case "tell":
-            return _with(trial, state="told", value=event["value"], sd=event["sd"])
+            return _with(trial, state="told", **_told(trial, event))
         case "fail":
             return _with(trial, state="failed", reason=event["reason"], retry=event.get("retry"))
+        case "exclude" if "outcome" in event:
+            return _with(trial, outcomes=_judged(trial, event["outcome"], is_excluded=True))
         case "exclude":
             return _with(trial, state="excluded")
+        case "include" if "outcome" in event:
+            return _with(trial, outcomes=_judged(trial, event["outcome"], is_excluded=False))
         case "include":
-            return _with(trial, state="told", expected=None, expected_sd=None)
+            outcomes = {name: replace(each, expected=None, expected_sd=None) for name, each in trial.outcomes.items()}
+            return _with(trial, state="told", expected=None, expected_sd=None, outcomes=outcomes)
         case "amend":
             state = "excluded" if trial.state == "excluded" else "told"
             reason = _asked_for(trials, trial) if trial.state == "failed" else trial.reason
-            new = _with(trial, state=state, value=event["value"], sd=event["sd"], reason=reason)
-            return _with(new, expected=None, expected_sd=None, retry=None)
+            new = _with(trial, state=state, reason=reason, retry=None, expected=None, expected_sd=None)
+            return _with(new, **_told(trial, event, is_vouched_for=True))
     raise AssertionError(event)
+
+
+def _told(trial: Trial, event: Event, *, is_vouched_for: bool = False) -> dict[str, Any]:
+    """The value of an event, or those of several outcomes beside what is known of others."""
+    value, sd = event["value"], event["sd"]
+    if not isinstance(value, Mapping):
+        return {"value": value, "sd": sd}
+    outcomes = dict(trial.outcomes)
+    for name, each in value.items():
+        before = Measured() if is_vouched_for else outcomes.get(name, Measured())
+        is_excluded = outcomes.get(name, Measured()).is_excluded
+        outcomes[name] = replace(before, value=each, sd=(sd or {}).get(name), is_excluded=is_excluded)
+    return {"outcomes": outcomes}
+
+
+def _judged(trial: Trial, outcome: str, *, is_excluded: bool) -> dict[str, Measured]:
+    """The outcomes where one of them is excluded, or is no more, by the user's word."""
+    each = trial.outcomes.get(outcome, Measured())
+    if each.value is None or each.is_excluded == is_excluded:
+        kind, must = ("exclude", "told") if is_excluded else ("include", "excluded")
+        what = "missing" if each.value is None else "excluded already" if is_excluded else "not excluded"
+        raise ValueError(f"{outcome!r} of trial {trial.number} must be {must} to {kind} it, it is {what}")
+    changed = replace(each, is_excluded=True) if is_excluded else Measured(each.value, each.sd)
+    return {**trial.outcomes, outcome: changed}
 
 
 def _asked_for(trials: Sequence[Trial], trial: Trial) -> str | None:

@@ -13,7 +13,7 @@ import pandas as pd
 from robustbo.searchspace.parameters import Value
 from robustbo.trials.events import diagnosis_of, fold, known
 from robustbo.trials.storage.line import Event
-from robustbo.trials.trial import REMEASURE, RETRY, STATES, Diagnosis, Point, Trial
+from robustbo.trials.trial import REMEASURE, RETRY, STATES, Diagnosis, Measured, Point, Trial
 
 __all__ = ["REMEASURE", "RETRY", "STATES", "Diagnosis", "Event", "History", "Trial"]
 
@@ -95,37 +95,46 @@ class History:
         return History(tuple(trials), tuple(diagnoses), tuple(rows))
 
     def to_frame(
-        self, *, names: Iterable[str] = (), taken: Sequence[str] = (), numbers: Collection[str] = ()
+        self,
+        *,
+        names: Iterable[str] = (),
+        taken: Sequence[str] = (),
+        numbers: Collection[str] = (),
+        outcomes: Sequence[str] = (),
     ) -> pd.DataFrame:
         """One row a trial, indexed by its number: the parameters, then value, sd, state, origin, reason, repeats,
-        asked_by and asked_at.
+        asked_by and asked_at; of several ``outcomes``, OUTCOME and OUTCOME.sd in place of value and sd.
 
         A parameter that has one of these names, "trial" or one of those that are ``taken`` is under ``params.NAME``.
         The columns are those of the ``names``, or of all that the trials have; where a parameter does not exist at a
         trial's point the cell is missing: NaN in a column of numbers (all that has only numbers, and the ``numbers``).
         """
-        own = ["value", "sd", "state", "origin", "reason", "repeats", "asked_by", "asked_at"]
+        measured = _measured(self.trials, outcomes)
+        own = [*measured, "state", "origin", "reason", "repeats"]
         known = list(names) or list(dict.fromkeys(name for trial in self.trials for name in trial.params))
-        names = column_names(known, [*own, *taken])
+        names = column_names(known, [*own, "asked_by", "asked_at", *taken])
         rows = [
-            [
-                *(t.params.get(name) for name in known),
-                _or_nan(t.value),
-                _or_nan(t.sd),
-                t.state,
-                t.origin,
-                t.reason or "",
-                t.repeats,
-            ]
-            for t in self.trials
+            [*(t.params.get(name) for name in known), *values, t.state, t.origin, t.reason or "", t.repeats]
+            for t, *values in zip(self.trials, *measured.values(), strict=True)
         ]
         index = pd.Index([t.number for t in self.trials], name="trial", dtype="int64")
-        frame = pd.DataFrame(rows, index=index, columns=[*names, *own[:-2]])
+        frame = pd.DataFrame(rows, index=index, columns=[*names, *own])
         frame["asked_by"] = [t.asked_by or "" for t in self.trials]
         frame["asked_at"] = pd.Series([t.asked_at for t in self.trials], index=index)
         floats = {column: "float64" for name, column in zip(known, names, strict=True) if name in numbers}
-        kinds = floats | {"value": "float64", "sd": "float64", "repeats": "Int64", "asked_at": "datetime64[us, UTC]"}
-        return frame.astype(kinds)
+        floats |= dict.fromkeys(measured, "float64")
+        return frame.astype(floats | {"repeats": "Int64", "asked_at": "datetime64[us, UTC]"})
+
+
+def _measured(trials: Sequence[Trial], outcomes: Sequence[str]) -> dict[str, list[float]]:
+    """The columns of values and of their noise."""
+    if not outcomes:
+        return {"value": [_or_nan(t.value) for t in trials], "sd": [_or_nan(t.sd) for t in trials]}
+    columns: dict[str, list[float]] = {}
+    for name in outcomes:
+        seen = [t.outcomes.get(name, Measured()) for t in trials]
+        columns |= {name: [_or_nan(each.value) for each in seen], f"{name}.sd": [_or_nan(each.sd) for each in seen]}
+    return columns
 
 
 def column_names(names: Iterable[str], taken: Iterable[str]) -> list[str]:

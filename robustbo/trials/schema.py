@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_confi
 from typing_extensions import TypedDict
 
 from robustbo.searchspace.pool import Pool
-from robustbo.searchspace.space import Space
+from robustbo.trials.settings import Settings
 from robustbo.trials.storage.line import Event
 
 Number = Annotated[int, Field(strict=True, ge=0, le=2**53)]
@@ -18,6 +18,8 @@ Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Spread = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
 Value = Finite | Annotated[str, Field(strict=True)] | Annotated[bool, Field(strict=True)] | None
 Text = Annotated[str, Field(strict=True)]
+Finites = Finite | dict[Text, Finite]  # of several outcomes by name
+Spreads = Spread | None | dict[Text, Spread | None]
 Yes = Annotated[bool, Field(strict=True)]
 Params = Annotated[dict[Text, Value], Field(min_length=1)]
 ANY = ConfigDict(extra="allow")  # what later versions add
@@ -34,8 +36,8 @@ class _Ask(_Event):
     event: Literal["ask"]
     params: Params
     origin: NotRequired[Text]
-    expected: NotRequired[Finite | None]
-    expected_sd: NotRequired[Spread | None]
+    expected: NotRequired[Finites | None]
+    expected_sd: NotRequired[Spreads]
     repeats: NotRequired[Number | None]
     reason: NotRequired[Text | None]
     fallback: NotRequired[Text | None]
@@ -52,12 +54,13 @@ class _Enqueue(_Event):
 
 class _Handed(_Event):
     event: Literal["assign", "requeue", "exclude", "include"]
+    outcome: NotRequired[Text]
 
 
 class _Tell(_Event):
     event: Literal["tell", "amend"]
-    value: Finite
-    sd: Spread | None
+    value: Finites
+    sd: Spreads
     params: NotRequired[Params]
     repeats: NotRequired[Number | None]
     origin: NotRequired[Text]
@@ -97,17 +100,19 @@ EVENT: TypeAdapter[Any] = TypeAdapter(
 )
 
 
-def check(event: Event, space: Space) -> None:
+def check(event: Event, settings: Settings) -> None:
     """Raise unless an event is one that this program writes.
 
     Args:
         event: It.
-        space: Whose points the trials are.
+        settings: Of whose space the trials are points, and whose outcomes are measured.
 
     Raises:
         ValueError: If it is none; the message has the first entry that is wrong.
     """
+    space = settings.space
     checked(EVENT, event, "event", event.get("event"))
+    _check_outcomes(event, settings)
     if event["event"] == "diagnose" and len(event["outliers"]) != len(event["percentiles"]):
         raise ValueError(f"percentiles: there must be one for each of {len(event['outliers'])} outliers")
     if event["event"] == "extend" and not (isinstance(space, Pool) and all(map(space.may_have, event["rows"]))):
@@ -117,6 +122,20 @@ def check(event: Event, space: Space) -> None:
         raise ValueError(f"params must be a point as this program writes it, got {params}")
     if event["event"] == "ask" and not event.get("fixed", {}).items() <= event["params"].items():
         raise ValueError(f"fixed: the point must have these values, got {event['fixed']} and {params}")
+
+
+def _check_outcomes(event: Event, settings: Settings) -> None:
+    """Raise unless values and what belongs to them are by outcome where there are several, else mere numbers."""
+    names = {wanted.name for wanted in settings.outcomes}
+    for key in ("value", "sd", "expected", "expected_sd"):
+        if (found := event.get(key)) is None:
+            continue
+        if isinstance(found, dict) != bool(names) or not names.issuperset(found if names else ()):
+            raise ValueError(f"{key} must be {f'by outcome ({sorted(names)})' if names else 'a number'}, got {found!r}")
+    if event["event"] in ("tell", "amend") and event["value"] == {}:
+        raise ValueError("value must have at least one outcome, got {}")
+    if "outcome" in event and event["outcome"] not in names:
+        raise ValueError(f"outcome must be one of {sorted(names)}, got {event['outcome']!r}")
 
 
 def check_header(header: Mapping[str, Any]) -> None:

@@ -8,10 +8,9 @@ from typing import Any, Literal, get_args
 from robustbo.searchspace.parameters import Float, Parameter
 from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.space import Space
+from robustbo.trials.outcomes import DIRECTIONS, Direction, Wanted, objectives_of, outcomes_of, reference_of
 from robustbo.validation import flag, one_of, whole
 
-Direction = Literal["minimize", "maximize"]
-DIRECTIONS: tuple[str, ...] = get_args(Direction)
 Remeasure = Literal["promising", "suspicious", "never"]
 REMEASURES: tuple[str, ...] = get_args(Remeasure)
 Failures = Literal["learn", "ignore"]
@@ -49,6 +48,11 @@ class Settings:
         seed: Root of all randomness.
         committee_from: Beyond so many told values a committee takes the surrogate's place; None never. The journals of
             "auto" said 2000 once.
+        objectives: Names and directions of several outcomes that are to be optimized, or of one that is told by its
+            name; empty in the short form, where a value is a mere number. The direction is that of the first then.
+        outcome_constraints: Bounds that measured outcomes must keep, as texts; see `trials.outcomes`.
+        reference_point: What counts as no good, by objective, where there are several; empty: by what is believed.
+        outcomes: The outcomes that follow from these: the objectives, then the others; none in the short form.
     """
 
     space: Space
@@ -63,9 +67,14 @@ class Settings:
     set_aside: bool = True
     failures: Failures = "learn"
     committee_from: int | None = None
+    objectives: tuple[tuple[str, Direction], ...] = ()
+    outcome_constraints: tuple[str, ...] = ()
+    reference_point: tuple[tuple[str, float], ...] = ()
+    outcomes: tuple[Wanted, ...] = field(init=False, repr=False, compare=False)
     sign: float = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        self._read_outcomes()
         one_of("direction", self.direction, DIRECTIONS)
         one_of("acquisition", self.acquisition, ACQUISITIONS)
         one_of("remeasure", self.remeasure, REMEASURES)
@@ -76,6 +85,24 @@ class Settings:
         if self.committee_from is not None:
             object.__setattr__(self, "committee_from", whole("committee_from", self.committee_from, 1))
         object.__setattr__(self, "sign", 1.0 if self.direction == "maximize" else -1.0)
+
+    def _read_outcomes(self) -> None:
+        objectives = objectives_of(self.objectives)
+        if isinstance(self.outcome_constraints, str):
+            raise TypeError(f"outcome_constraints must be a list of texts, got {self.outcome_constraints!r}")
+        if self.outcome_constraints and not objectives:
+            raise ValueError('outcome_constraints need objectives, such as objectives={"yield": "maximize"}')
+        outcomes, texts = outcomes_of(objectives, self.outcome_constraints)
+        reference = reference_of(self.reference_point, objectives)
+        given: dict[str, Any] = {"objectives": objectives, "outcome_constraints": texts, "reference_point": reference}
+        given |= {"outcomes": outcomes} | ({"direction": objectives[0][1]} if objectives else {})
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+
+    def of(self, wanted: Wanted) -> "Settings":
+        """The settings of one of several outcomes alone."""
+        direction: Direction = "maximize" if wanted.sign > 0 else "minimize"
+        return replace(self, objectives=(), outcome_constraints=(), reference_point=(), direction=direction)
 
     @property
     def surrogate_options(self) -> dict[str, Any]:
@@ -101,7 +128,13 @@ class Settings:
     def _later(self) -> dict[str, Any]:
         """Settings that journals have only where they are not None."""
         pool = self.space.to_pool() if isinstance(self.space, Pool) else None
-        return {"committee_from": self.committee_from, "constraints": self.space.texts or None, "pool": pool}
+        several = {
+            "objectives": dict(self.objectives) or None,
+            "outcome_constraints": list(self.outcome_constraints) or None,
+            "reference_point": dict(self.reference_point) or None,
+        }
+        constraints = self.space.texts or None
+        return {"committee_from": self.committee_from, "constraints": constraints, "pool": pool} | several
 
     def of_size(self, count: int) -> "Settings":
         """The settings with so many told values: with a committee where these are too many for the surrogate."""
@@ -117,6 +150,8 @@ class Settings:
         }
         space, pool = Space.from_dict(given["space"], given.get("constraints", ())), given.get("pool")
         space = space if pool is None else Pool.from_pool(given["space"], pool, space.texts)
+        for name in ("objectives", "outcome_constraints", "reference_point"):
+            rest[name] = tuple(rest.get(name, {}).items() if name != "outcome_constraints" else rest.get(name, ()))
         return cls(space=space, options=options_text(given["surrogate_options"]), **rest)
 
 

@@ -160,7 +160,7 @@ class Store:
         """The history with what others have written."""
         try:
             for event in others:
-                schema.check(event, self.settings.space)
+                schema.check(event, self.settings)
             history = self._state.history.extended(others)
             check_extent(self.settings, history)
             return history

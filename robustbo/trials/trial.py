@@ -1,9 +1,9 @@
 """One trial: a point, what became of it, and what was expected of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from robustbo.searchspace.parameters import Value
 
@@ -27,6 +27,25 @@ def point_of(params: Mapping[str, Value]) -> Point:
         False
     """
     return tuple((name, isinstance(value, bool), value) for name, value in params.items())
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One of several outcomes of a trial.
+
+    Attributes:
+        value: What was measured; None where it is missing.
+        sd: The standard deviation of its noise, where known.
+        expected: What the model that asked for it expected, unless the user has vouched for a value since.
+        expected_sd: Standard deviation of that expectation, noise included.
+        is_excluded: Whether it is excluded by itself.
+    """
+
+    value: float | None = None
+    sd: float | None = None
+    expected: float | None = None
+    expected_sd: float | None = None
+    is_excluded: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,6 +74,8 @@ class Trial:
         handouts: How many times it was given out.
         retry: The user's own word on a failure: True where it was a flake, which had nothing to do with the point,
             False where it lies in the point; None where nothing was said.
+        outcomes: Each of several outcomes, by its name, as far as anything is known of it; such a trial has no value,
+            sd or expectation of its own.
     """
 
     number: int
@@ -72,6 +93,21 @@ class Trial:
     asked_at: datetime | None = field(default=None, compare=False)
     handouts: int = 0
     retry: bool | None = None
+    outcomes: dict[str, Measured] = field(default_factory=dict)
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The measured values of several outcomes."""
+        return {name: each.value for name, each in self.outcomes.items() if each.value is not None}
+
+    def of(self, name: str) -> "Trial":
+        """The trial as one of several outcomes alone sees it: where that is missing it has failed."""
+        each, state = self.outcomes.get(name, Measured()), self.state
+        if state in ("told", "excluded"):
+            state = "failed" if each.value is None else "excluded" if each.is_excluded else state
+        told: dict[str, Any] = {"value": each.value, "sd": each.sd}
+        told |= {"expected": each.expected, "expected_sd": each.expected_sd}
+        return replace(self, state=state, outcomes={}, **told)
 
     @property
     def is_open(self) -> bool:
@@ -87,6 +123,12 @@ class Trial:
     def expectation(self) -> tuple[float, float] | None:
         """What was expected and its standard deviation; None where nothing was."""
         return None if self.expected is None or self.expected_sd is None else (self.expected, self.expected_sd)
+
+    @property
+    def expectations(self) -> dict[str, tuple[float, float]]:
+        """The same of several outcomes, as far as anything was expected."""
+        said = {name: self.of(name).expectation for name in self.outcomes}
+        return {name: each for name, each in said.items() if each is not None}
 
     @property
     def measured(self) -> float:

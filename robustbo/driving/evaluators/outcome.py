@@ -3,7 +3,7 @@
 import pickle
 import reprlib
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from robustbo.validation import noise_sd, real
@@ -19,14 +19,15 @@ class Outcome(NamedTuple):
     """How an evaluation ended.
 
     Attributes:
-        measured: The value and its noise's standard deviation (None where unknown); None where there is no value.
+        measured: The value and its noise's standard deviation (None where unknown), or those of several outcomes; None
+            where there is no value.
         reason: Why there is none: the traceback, or how the process ended.
         line: The same in a line.
         error: What the function raised; None where its process ended.
         kinds: The names of that exception's classes.
     """
 
-    measured: tuple[float, float | None] | None = None
+    measured: tuple[Any, Any] | None = None
     reason: str = ""
     line: str = ""
     error: BaseException | None = None
@@ -52,7 +53,7 @@ def attempt(func: Function, params: dict[str, Any], also: Types = ()) -> Outcome
         >>> attempt(lambda params: (params["x"] + 1, 0.5), {"x": 1.0}).measured
         (2.0, 0.5)
         >>> attempt(lambda params: None, {}).line
-        'TypeError: func must return a number, or a pair of a number and its sd, got None'
+        'TypeError: func must return a number, a pair of a number and its sd, or a dict of outcomes, got None'
     """
     caught: Types = (Exception, *also)
     try:
@@ -67,13 +68,16 @@ def attempt(func: Function, params: dict[str, Any], also: Types = ()) -> Outcome
         return Outcome(None, _end_of("".join(told.format())), line[:LINE], error, kinds)
 
 
-def _measured(result: Any) -> tuple[float, float | None]:
+def _measured(result: Any) -> tuple[Any, Any]:
     value, sd = result if isinstance(result, tuple | list) and len(result) == 2 else (result, None)
+    if isinstance(value, Mapping) and (sd is None or isinstance(sd, Mapping)):  # several outcomes: `tell` looks at them
+        return dict(value), None if sd is None else dict(sd)
     try:
         number = real("value", value)
     except TypeError:
         got = reprlib.repr(result)
-        raise TypeError(f"func must return a number, or a pair of a number and its sd, got {got}") from None
+        text = "func must return a number, a pair of a number and its sd, or a dict of outcomes"
+        raise TypeError(f"{text}, got {got}") from None
     return number, noise_sd(sd)
 
 

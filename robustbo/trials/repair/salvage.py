@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from robustbo.errors import JournalError, JournalExists, JournalWriteError
-from robustbo.searchspace.space import Space
 from robustbo.trials import schema
 from robustbo.trials.codec import settings_of
 from robustbo.trials.events import ALLOWED_STATES, BEGIN, diagnosis_of, fold
 from robustbo.trials.history import History
 from robustbo.trials.repair.proof import Left, Line, Link, left, lines_in, proven
+from robustbo.trials.settings import Settings
 from robustbo.trials.storage import disk
 from robustbo.trials.storage.line import SCHEMA, Event, header_line, line_of
 from robustbo.trials.storage.places import Place, is_address, shown
@@ -105,7 +105,7 @@ def salvaged(place: Place, keep: Collection[int] = ()) -> Salvaged:
     if header["schema"] != SCHEMA:
         raise JournalError(f"{path}, line 1: must be a header of schema {SCHEMA}, got {header['schema']!r}")
     settings = settings_of(path, header)
-    fitting = _Fitting(links, settings.space)
+    fitting = _Fitting(links, settings)
     text, salvaged_from = _written(header, links[0].line, fitting)
     every, is_whole = sorted([*lost, *fitting.left]), text.rstrip() == data.rstrip()
     history = History().extended([event for _, event in fitting.events])
@@ -145,12 +145,12 @@ def _written(header: Mapping[str, Any], first: Line, fitting: "_Fitting") -> tup
 class _Fitting:
     """The proven events, made to fit each other."""
 
-    def __init__(self, links: list[Link], space: Space) -> None:
+    def __init__(self, links: list[Link], settings: Settings) -> None:
         self.events: list[tuple[Line, Event]] = []
         self.left: list[Left] = []
         self.remarks: list[Remark] = []
         self.moved: list[Moved] = []
-        self._links, self._space = links, space
+        self._links, self._settings = links, settings
         parents = [link.parent for link in links if link.parent is not None]
         self._has_branches = len(set(parents)) < len(parents)
         self._trials: list[Trial] = []
@@ -168,7 +168,7 @@ class _Fitting:
         event: dict[str, Any] = link.line.content or {}
         kind = event["event"]
         if kind in KNOWN:
-            schema.check(event, self._space)
+            schema.check(event, self._settings)
         if kind == "diagnose":
             self._put(link.line, self._mapped_diagnosis(index, event))
         elif kind in BEGIN or "params" in event:

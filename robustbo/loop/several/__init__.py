@@ -1,0 +1,1 @@
+"""What is made of several outcomes, each with a robust surrogate and wrong values of its own."""

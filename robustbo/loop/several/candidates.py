@@ -1,0 +1,131 @@
+"""The points measured whose values are believed, and what is believed of all outcomes there."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from robustbo.loop.incumbent import moved
+from robustbo.loop.ladder import finite
+from robustbo.loop.observations import Data, Row
+from robustbo.loop.several.learned import Learned, Several
+from robustbo.searchspace.parameters import Value
+from robustbo.trials.history import Trial
+
+LIKELY = 0.5  # probability that all constraints are kept, from which on a point may be recommended
+
+
+@dataclass(frozen=True)
+class FrontPoint:
+    """A point measured, and what is believed of it.
+
+    Attributes:
+        trial: The first trial that measured it.
+        means: Posterior mean of each outcome there, in your units.
+        sds: Standard deviation of each.
+        probability_feasible: That it keeps the outcome constraints; 1 where there are none.
+        probability: That it is feasible and no other point measured beats it.
+        moved: The point, where it is that of the trial but for what was to have a given value.
+    """
+
+    trial: Trial
+    means: Mapping[str, float]
+    sds: Mapping[str, float]
+    probability_feasible: float = 1.0
+    probability: float = math.nan
+    moved: dict[str, Value] | None = None
+
+    @property
+    def params(self) -> dict[str, Value]:
+        """The point."""
+        return self.trial.params if self.moved is None else self.moved
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The points measured whose values are believed, and what is believed of them.
+
+    Attributes:
+        several: What has been learned of each outcome.
+        trials: The first trial at each of ``m`` points.
+        points: The points.
+        X: ``m x d`` inputs.
+        means: ``m x M`` posterior means of all outcomes, in the user's units.
+        sds: Their standard deviations.
+        feasible: ``m`` probabilities that a point keeps the outcome constraints.
+    """
+
+    several: Several
+    trials: tuple[Trial, ...]
+    points: tuple[Mapping[str, Value], ...]
+    X: Tensor
+    means: Tensor
+    sds: Tensor
+    feasible: Tensor
+
+    @property
+    def objectives(self) -> Tensor:
+        """``m x K`` posterior means of the objectives, turned so that larger is better."""
+        return turned(self.several, self.means)
+
+    @property
+    def is_likely(self) -> Tensor:
+        """Which points probably keep the outcome constraints."""
+        return self.feasible >= LIKELY
+
+    def point(self, i: int, probability: float = math.nan) -> FrontPoint:
+        """One of the points as people see it."""
+        names = [each.wanted.name for each in self.several]
+        means, sds = (dict(zip(names, of[i].tolist(), strict=True)) for of in (self.means, self.sds))
+        point = None if self.points[i] == self.trials[i].params else dict(self.points[i])
+        return FrontPoint(self.trials[i], means, sds, self.feasible[i].item(), probability, point)
+
+
+def turned(several: Sequence[Learned], values: Tensor) -> Tensor:
+    """``... x K`` objectives out of ``... x M`` outcomes in the user's units, turned so that larger is better."""
+    signs = [(i, each.wanted.sign) for i, each in enumerate(several) if each.wanted.is_objective]
+    return torch.stack([sign * values[..., i] for i, sign in signs], -1)
+
+
+def candidates(data: Data, several: Several) -> Candidates:
+    """The points measured whose values are believed, as they are with what is fixed.
+
+    Of the demands that a point's values are believed, and that it keeps the constraints of the space, the first is
+    dropped where it leaves nothing, then the second.
+    """
+    first = dict[Row, Trial]()
+    for trial in data.told:
+        first.setdefault(data.rows[trial.number], trial)
+    kept = {row: trial for row, trial in first.items() if not data.space.broken(trial.params)} or first
+    doubted = {row for each in several for row in _disbelieved(each)}
+    believed = {row: trial for row, trial in kept.items() if row not in doubted} or kept
+    if data.fixed:
+        found = moved(data, believed.values()) or moved(data, data.told)
+    else:
+        found = {row: (trial, trial.params) for row, trial in believed.items()}
+    trials, points = zip(*found.values(), strict=True)
+    X = several[0].fitted.encoded(list(found))
+    said = [each.fitted.predict(X) for each in several]
+    finite(*(number for pair in said for numbers in pair for number in numbers))
+    means, sds = (torch.tensor([pair[i] for pair in said], dtype=torch.float64).T for i in (0, 1))
+    return Candidates(several, trials, points, X, means, sds, _feasible(several, means, sds))
+
+
+def _disbelieved(learned: Learned) -> set[Row]:
+    """The rows at which every value of an outcome is disbelieved."""
+    rows = learned.data.rows
+    believed = {rows[t.number] for t in learned.data.told if t.number not in learned.disbelieved}
+    return {rows[number] for number in learned.disbelieved} - believed
+
+
+def _feasible(several: Sequence[Learned], means: Tensor, sds: Tensor) -> Tensor:
+    """The probability that all outcomes keep their bounds, each by itself."""
+    p = torch.ones(len(means), dtype=torch.float64)
+    for i, each in enumerate(several):
+        if each.wanted.is_constrained:
+            sd = sds[:, i].clamp_min(1e-300)
+            at_most, below = (torch.special.ndtr((bound - means[:, i]) / sd) for bound in each.wanted.bounds[::-1])
+            p = p * (at_most - below).clamp_min(0)
+    return p

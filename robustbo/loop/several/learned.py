@@ -1,0 +1,119 @@
+"""What has been learned of each of several outcomes: a surrogate of its own, by a ladder of its own."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TypeVar
+
+from robustbo.loop.cache import FitCache
+from robustbo.loop.evidence import Expectation
+from robustbo.loop.fit import Fitted, is_robust
+from robustbo.loop.judge import Belief, judge
+from robustbo.loop.ladder import NUMERICAL, PLAIN, climb
+from robustbo.loop.observations import Data, Row
+from robustbo.trials.outcomes import Wanted
+from robustbo.trials.settings import Settings
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What has been learned of one of several outcomes.
+
+    Attributes:
+        wanted: The outcome.
+        settings: Those of the surrogate that could be fitted.
+        data: All trials, as this outcome alone sees them.
+        fitted: The surrogate.
+    """
+
+    wanted: Wanted
+    settings: Settings
+    data: Data
+    fitted: Fitted
+
+    @cached_property
+    def belief(self) -> Belief:
+        """What is believed of each value."""
+        return judge(self.data, self.fitted)
+
+    @cached_property
+    def disbelieved(self) -> frozenset[int]:
+        """The trials whose values are disbelieved."""
+        return self.belief.flagged if is_robust(self.settings) else frozenset()
+
+    def expect(self, row: Row) -> Expectation | None:
+        """What a robust surrogate expects to be told at a unit-cube row."""
+        return self.fitted.expect([row])[0] if is_robust(self.settings) else None
+
+
+Several = tuple[Learned, ...]
+
+
+def missing(settings: Settings, data: Data) -> list[str]:
+    """The outcomes of which no value counts, so that nothing can be learned of them."""
+    return [wanted.name for wanted in settings.outcomes if not data.of(wanted).told]
+
+
+def climb_each(
+    settings: Settings, data: Data, use: Callable[[Several], T], fits: FitCache, *, is_judging: bool = False
+) -> tuple[T | None, str | None]:
+    """As `ladder.climb`: what is made of all outcomes, each by the first surrogate that can be fitted.
+
+    Where they cannot be used together, all are by the plain one.
+
+    Args:
+        settings: What the run was told at its beginning.
+        data: All that happened before; at least one value of each outcome has been told.
+        use: What is made of them; an error of `NUMERICAL` says that it cannot be.
+        fits: The last fits.
+        is_judging: Whether each value is to be judged, so that none may be left out.
+
+    Returns:
+        What it made, None if nothing could be made; and, where it was not by the first surrogates, why.
+    """
+    plain = replace(settings, surrogate=PLAIN, options="{}", committee_from=None)
+    failed: list[str] = []
+    for given in [settings] if settings.surrogate == PLAIN else [settings, plain]:
+        learned, why = _learned(given, data, fits, is_judging)
+        if learned is not None:
+            try:
+                made = use(learned)
+            except NUMERICAL as error:
+                why.append(f"{given.surrogate}: {type(error).__name__}: {error}")
+            else:
+                failed += why
+                return made, "; ".join(failed) or None
+        failed += why
+    return None, f"by none, since these failed: {'; '.join(failed)}"
+
+
+def _learned(settings: Settings, data: Data, fits: FitCache, is_judging: bool) -> tuple[Several | None, list[str]]:
+    found, why = list[Learned](), list[str]()
+    for wanted in settings.outcomes:
+        seen = data.of(wanted)
+        learn = partial(_of_rung, wanted, seen)
+        learned, reason = climb(settings.of(wanted), seen, learn, fits.of(wanted.name), is_judging=is_judging)
+        if reason is not None:
+            why.append(f"{wanted.name}: {reason}")
+        if learned is None:
+            return None, why
+        found.append(learned)
+    return tuple(found), why
+
+
+def _of_rung(wanted: Wanted, seen: Data, settings: Settings, fitted: Fitted) -> Learned:
+    return Learned(wanted, settings, seen, fitted)
+
+
+def rows_told(several: Sequence[Learned]) -> list[Row]:
+    """The rows at which any outcome has a value that its surrogate was fitted to, each once, in the order of trials."""
+    numbers = sorted({number for each in several for number in each.fitted.observations.numbers})
+    return list(dict.fromkeys(several[0].data.rows[number] for number in numbers))
+
+
+def unknown_rows(data: Data, several: Sequence[Learned]) -> list[Row]:
+    """Where something is measured of which a surrogate does not know the value."""
+    quarantined = dict.fromkeys(number for each in several for number in each.fitted.quarantined)
+    return data.rows_of([*(trial.number for trial in data.pending), *sorted(quarantined)])

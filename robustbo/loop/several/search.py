@@ -1,0 +1,92 @@
+"""The search for the next point with several outcomes: as that with one, but for what is maximized."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from botorch.acquisition import AcquisitionFunction
+from torch import Tensor
+
+from robustbo.loop.observations import Data
+from robustbo.loop.search import Search
+from robustbo.loop.several.acquisition import Goal, build_several
+from robustbo.loop.several.candidates import Candidates, candidates
+from robustbo.loop.several.front import reference_of
+from robustbo.loop.several.learned import Learned, Several, rows_told, unknown_rows
+from robustbo.loop.viability import Viability
+from robustbo.trials.settings import Settings
+
+
+@dataclass(frozen=True)
+class SearchSeveral(Search):
+    """A search for the next point with several outcomes; see `Search`, whose surrogate is that of the first.
+
+    Attributes:
+        several: What has been learned of each outcome.
+        goals: What is wanted of each, in its model's units.
+    """
+
+    several: Several = ()
+    goals: tuple[Goal, ...] = ()
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether all surrogates are of this library."""
+        return all(each.fitted.is_ours for each in self.several)
+
+    @cached_property
+    def measured(self) -> Tensor:
+        """``n x d`` unit-cube rows of the points measured, of any outcome."""
+        return torch.tensor(rows_told(self.several), dtype=torch.float64)
+
+    def _build(self, X_pending: Tensor | None, X_best: Tensor | None) -> AcquisitionFunction:
+        models, X = [each.fitted.model for each in self.several], self.fitted.encoded(self.measured)
+        return build_several(self.name, models, self.goals, X, X_pending, self._samples, X_best)
+
+    def _means(self, X: Tensor) -> Tensor:
+        """How good posterior means at ``m x d`` inputs are: less by points that beat them, and by bounds broken."""
+        said = [self._said(each, X) for each in self.several]
+        broken = sum((goal.broken(mean) for goal, mean in zip(self.goals, said, strict=True)), X.new_zeros(len(X)))
+        Y = torch.stack([mean for goal, mean in zip(self.goals, said, strict=True) if goal.is_objective], -1)
+        if Y.shape[-1] == 1:
+            order = Y.squeeze(-1).argsort().argsort().to(X.dtype)  # ranks, which any bound outweighs
+        else:
+            order = -(Y.unsqueeze(0) > Y.unsqueeze(1)).all(-1).sum(-1).to(X.dtype)
+        return torch.where(broken > 0, -len(X) * (1 + broken), order)
+
+    def _said(self, of: Learned, X: Tensor) -> Tensor:
+        return of.fitted.model.posterior(X).mean.squeeze(-1)
+
+
+def search(
+    settings: Settings, data: Data, several: Several, viability: Viability | None, seed: Callable[[str], int]
+) -> SearchSeveral:
+    """The search for a new point.
+
+    Args:
+        settings: What the run was told at its beginning.
+        data: All trials; the values of those that are pending or quarantined are unknown to a model.
+        several: What has been learned of each outcome.
+        viability: Where trials give a value; None where none has failed.
+        seed: Of each purpose.
+    """
+    goals = goals_of(settings, candidates(data, several))
+    first, unknown = several[0].fitted, unknown_rows(data, several)
+    return SearchSeveral(
+        settings.acquisition, first, viability, unknown, data.region, seed("acquisition"), several, goals
+    )
+
+
+def goals_of(settings: Settings, among: Candidates) -> tuple[Goal, ...]:
+    """What is wanted of each outcome, in the units of its model."""
+    reference = iter(reference_of(settings, among).tolist())
+    return tuple(_goal(each, next(reference) if each.wanted.is_objective else None) for each in among.several)
+
+
+def _goal(of: Learned, reference: float | None) -> Goal:
+    """One outcome's, of a reference that is turned so that larger is better."""
+    fitted, sign = of.fitted, of.wanted.sign
+    low, high = sorted(sign * (bound / fitted.scale - fitted.center / fitted.scale) for bound in of.wanted.bounds)
+    turned = None if reference is None else reference / fitted.scale - sign * fitted.center / fitted.scale
+    return Goal(of.wanted.is_objective, low, high, turned)

@@ -1,0 +1,27 @@
+"""Trials as a data frame, with the evidence on each value where that is wanted."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from robustbo.loop.judge import Outlier
+from robustbo.trials.history import History
+from robustbo.trials.settings import Settings
+
+EVIDENCE = ("expected", "expected_sd", "evidence", "flagged", "weight")
+KINDS = dict.fromkeys(EVIDENCE, "float64") | {"flagged": "boolean"}
+
+
+def framed(settings: Settings, history: History, report: Sequence[Outlier] | None = None) -> pd.DataFrame:
+    """One row a trial; with columns of evidence where there is a report. Of several outcomes they bear its name."""
+    space, outcomes = settings.space, [wanted.name for wanted in settings.outcomes]
+    before: dict[str | None, str] = {name: f"{name}." for name in outcomes} or {None: ""}
+    taken = [] if report is None else [name + key for name in before.values() for key in EVIDENCE]
+    numbers = [name for name, p in space.parameters if p.condition and p.interval]  # which may all be missing
+    frame = history.to_frame(names=space.names, taken=taken, numbers=numbers, outcomes=outcomes)
+    for outcome, name in before.items() if report is not None else ():
+        found = {o.trial.number: o for o in report or () if o.outcome == outcome}
+        rows = [(o.expected, o.sd, o.evidence, o.flagged, o.weight) for o in found.values()]
+        columns = pd.DataFrame(rows, index=[*found], columns=[*EVIDENCE]).astype(KINDS)
+        frame = frame.join(columns.add_prefix(name))
+    return frame

@@ -1,0 +1,179 @@
+"""Which outcomes an optimization of several has: those to optimize, and those that must keep a bound."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, SupportsFloat, get_args
+
+from robustbo.validation import noise_sd, one_of, real
+
+Value = SupportsFloat | Mapping[str, SupportsFloat | None]  # of one outcome, or of several by name
+Noise = float | None | Mapping[str, float | None]
+Direction = Literal["minimize", "maximize"]
+DIRECTIONS: tuple[str, ...] = get_args(Direction)
+MOST = 4  # objectives: beyond them nearly every point is one that no other beats
+
+NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+CONSTRAINT = re.compile(rf"\s*(?:({NUMBER})\s*(<=|>=)\s*)?([^<>=]*?)\s*(?:(<=|>=)\s*({NUMBER})\s*)?")
+EXAMPLES = "such as 'purity >= 0.95', 'cost <= 3' or '6 <= pH <= 8'"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One outcome of several: what is wanted of it.
+
+    Attributes:
+        name: Its name.
+        direction: "minimize" or "maximize"; None where it is no objective.
+        low: The least value that will do; -inf unless there is a bound.
+        high: The greatest.
+    """
+
+    name: str
+    direction: Direction | None = None
+    low: float = -math.inf
+    high: float = math.inf
+
+    @property
+    def is_objective(self) -> bool:
+        """Whether it is to be optimized."""
+        return self.direction is not None
+
+    @property
+    def is_constrained(self) -> bool:
+        """Whether it must keep a bound."""
+        return math.isfinite(self.low) or math.isfinite(self.high)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The least and the greatest value that will do."""
+        return self.low, self.high
+
+    @property
+    def sign(self) -> float:
+        """1 where larger is better, else -1: of what is no objective, and has a bound on either side, 1."""
+        if self.direction is not None:
+            return 1.0 if self.direction == "maximize" else -1.0
+        return -1.0 if self.low == -math.inf else 1.0
+
+    def keeps(self, value: float) -> bool:
+        """Whether a value keeps the bounds."""
+        return self.low <= value <= self.high
+
+
+def objectives_of(given: Any) -> tuple[tuple[str, Direction], ...]:
+    """Objectives as people give them: a mapping of names to directions, or pairs.
+
+    Raises:
+        ValueError, TypeError: If they are none; the message says which.
+    """
+    if not isinstance(given, Mapping | Sequence) or isinstance(given, str):
+        raise TypeError(f'objectives must be a mapping, such as {{"yield": "maximize"}}, got {given!r}')
+    pairs = list(given.items() if isinstance(given, Mapping) else given)
+    if len(pairs) > MOST:
+        raise ValueError(f"there must be at most {MOST} objectives, got {len(pairs)}; bound some of them instead")
+    found = tuple((_name(name), one_of(f"the direction of {name!r}", way, DIRECTIONS)) for name, way in pairs)
+    if len(dict(found)) < len(found):
+        raise ValueError(f"each objective must have a name of its own, got {[name for name, _ in found]}")
+    return found  # type: ignore[return-value]  # `one_of` has looked
+
+
+def outcomes_of(
+    objectives: Iterable[tuple[str, Direction]], constraints: Iterable[str]
+) -> tuple[tuple[Wanted, ...], tuple[str, ...]]:
+    """The outcomes of objectives and constraints, the objectives first; and the constraints, in one way of writing.
+
+    Raises:
+        ValueError, TypeError: If a constraint cannot be read, or no value keeps those of an outcome.
+
+    Example:
+        >>> found, texts = outcomes_of([("yield", "maximize")], ["0.95<=purity"])
+        >>> texts, [wanted.name for wanted in found], found[1].low
+        (('purity >= 0.95',), ['yield', 'purity'], 0.95)
+    """
+    found = {name: Wanted(name, direction) for name, direction in objectives}
+    for text in constraints:
+        read = _read(text)
+        last = found.get(read.name, Wanted(read.name))
+        low, high = max(last.low, read.low), min(last.high, read.high)
+        if low > high:
+            raise ValueError(f"outcome_constraints must leave {read.name!r} some value, got {low} <= ... <= {high}")
+        found[read.name] = Wanted(read.name, last.direction, low, high)
+    return tuple(found.values()), tuple(text for wanted in found.values() for text in _written(wanted))
+
+
+def _read(text: Any) -> Wanted:
+    if not isinstance(text, str):
+        raise TypeError(f"an outcome constraint must be a text, {EXAMPLES}, got {text!r}")
+    match = CONSTRAINT.fullmatch(text)
+    if match is None or not match[3] or (match[1] is None and match[5] is None):
+        raise ValueError(f"an outcome constraint must be NAME >= NUMBER or NAME <= NUMBER, {EXAMPLES}, got {text!r}")
+    bounds = {"low": -math.inf, "high": math.inf}
+    left, right = ("low", "high") if match[2] == "<=" else ("high", "low"), ("high" if match[4] == "<=" else "low")
+    if match[1] is not None:
+        bounds[left[0]] = float(match[1])
+    if match[5] is not None:
+        if match[1] is not None and right == left[0]:
+            raise ValueError(f"an outcome constraint must have its name between its bounds, {EXAMPLES}, got {text!r}")
+        bounds[right] = float(match[5])
+    if any(math.isinf(float(number)) for number in (match[1], match[5]) if number is not None):
+        raise ValueError(f"the bound of an outcome constraint must be finite, got {text!r}")
+    return Wanted(_name(match[3]), None, **bounds)
+
+
+def _written(wanted: Wanted) -> list[str]:
+    low = [] if wanted.low == -math.inf else [f"{wanted.name} >= {wanted.low!r}"]
+    return low + ([] if wanted.high == math.inf else [f"{wanted.name} <= {wanted.high!r}"])
+
+
+def _name(name: Any) -> str:
+    if not isinstance(name, str) or not name.strip() or set(name) & set("<>=\n"):
+        raise ValueError(f"an outcome must have a name, a text without <, > and =, got {name!r}")
+    return name.strip()
+
+
+def reference_of(given: Any, objectives: Sequence[tuple[str, Direction]]) -> tuple[tuple[str, float], ...]:
+    """A reference point, a finite number for each objective, in their order; empty where none is given.
+
+    Raises:
+        ValueError, TypeError: If it is none.
+    """
+    if not given:
+        return ()
+    if not isinstance(given, Mapping | Sequence) or isinstance(given, str):
+        raise TypeError(f"reference_point must be a mapping of objectives to numbers, got {given!r}")
+    numbers = {name: real(f"the reference point's {name}", number) for name, number in dict(given).items()}
+    names = [name for name, _ in objectives]
+    if len(names) < 2 or sorted(numbers) != sorted(names) or not all(map(math.isfinite, numbers.values())):
+        raise ValueError(
+            f"reference_point must have a finite number for each of several objectives {names}, got {dict(given)!r}"
+        )
+    return tuple((name, numbers[name]) for name in names)
+
+
+def measured(
+    outcomes: Sequence[Wanted], value: Value, sd: Noise
+) -> tuple[float | dict[str, float], float | dict[str, float | None] | None]:
+    """What was measured, as it is recorded: a number, or the finite numbers of several outcomes by name.
+
+    Raises:
+        ValueError: If an outcome is not known, or a standard deviation is none.
+        TypeError: If there is no number where one must be, or a number where several must be.
+    """
+    if not outcomes:
+        if isinstance(value, Mapping):
+            raise TypeError(f"value must be a real number, got {value!r}; several outcomes need objectives=")
+        return real("value", value), noise_sd(sd)
+    names = [wanted.name for wanted in outcomes]
+    for what, given in ("value", value), ("sd", sd):
+        if not isinstance(given, Mapping) and not (what == "sd" and given is None):
+            raise TypeError(f"{what} must be a mapping of outcomes {names} to numbers, got {given!r}")
+        for name in given or ():
+            one_of(f"an outcome in {what}", name, names)
+    assert isinstance(value, Mapping)
+    assert sd is None or isinstance(sd, Mapping)
+    numbers = {name: real(f"value of {name!r}", value[name]) for name in names if value.get(name) is not None}
+    finite = {name: number for name, number in numbers.items() if math.isfinite(number)}
+    noise = {name: noise_sd(number) for name, number in (sd or {}).items()}
+    return finite, {name: noise.get(name) for name in finite}
