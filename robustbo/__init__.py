@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     )
     from robustbo.loop.incumbent import Incumbent
     from robustbo.loop.outliers import Outlier
+    from robustbo.loop.several.candidates import FrontPoint
+    from robustbo.loop.several.front import Front
     from robustbo.optimizer import Optimizer
     from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal
     from robustbo.searchspace.pool import Pool
@@ -51,6 +53,8 @@ __all__ = [
     "ExhaustedWarning",
     "FitError",
     "Float",
+    "Front",
+    "FrontPoint",
     "History",
     "Incumbent",
     "Int",
@@ -90,6 +94,8 @@ _HOME = dict.fromkeys(_ERRORS, "robustbo.errors") | {
     "Space": "robustbo.searchspace.space",
     "History": "robustbo.trials.history",
     "Trial": "robustbo.trials.history",
+    "Front": "robustbo.loop.several.front",
+    "FrontPoint": "robustbo.loop.several.candidates",
     "Incumbent": "robustbo.loop.incumbent",
     "LittleToGain": "robustbo.driving.stopping",
     "Optimizer": "robustbo.optimizer",

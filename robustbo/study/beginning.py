@@ -117,11 +117,11 @@ def measured_before(settings: Settings, prior: Prior) -> list[Content]:
     if not isinstance(prior, Study | str | PathLike):
         raise TypeError(f"prior_data must be a data frame, a study, or a journal's file or address, got {prior!r}")
     then, history = (prior.settings, prior.history) if isinstance(prior, Study) else opened(prior)
+    if (wanted := _said(settings)) != (other := _said(then)):
+        raise ValueError(f"prior_data must be of an optimization of the same outcomes {wanted}, got one of {other}")
     if not outcomes and then.direction != settings.direction:
         ways = f"that is to {then.direction}, this one is to {settings.direction}"
         raise ValueError(f"prior_data is of an optimization {ways}")
-    if (wanted := _said(settings)) != (other := _said(then)):
-        raise ValueError(f"prior_data must be of an optimization of the same outcomes {wanted}, got one of {other}")
     trials = [t for t in history if t.state == "failed" or (t.state == "told" and _value_of(t)["value"] != {})]
     try:
         points = points_of(space, [trial.params for trial in trials])

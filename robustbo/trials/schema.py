@@ -132,6 +132,8 @@ def _check_outcomes(event: Event, settings: Settings) -> None:
             continue
         if isinstance(found, dict) != bool(names) or not names.issuperset(found if names else ()):
             raise ValueError(f"{key} must be {f'by outcome ({sorted(names)})' if names else 'a number'}, got {found!r}")
+    if names and {*(event.get("expected") or ())} != {*(event.get("expected_sd") or ())}:
+        raise ValueError("expected_sd: there must be one for each outcome that something is expected of")
     if event["event"] in ("tell", "amend") and event["value"] == {}:
         raise ValueError("value must have at least one outcome, got {}")
     if "outcome" in event and event["outcome"] not in names:
@@ -156,7 +158,7 @@ def checked(kind: TypeAdapter[Any], line: Mapping[str, Any], what: str, of: obje
         kind.validate_python(line)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"] if part != of)
+        where = ".".join(str(part) for part in first["loc"] if part not in (of, "float"))  # a number, or by outcome
         raise ValueError(f"{where or what}: {first['msg']}") from None
 
 
