@@ -6,6 +6,7 @@ import pytest
 import robustbo as rb
 from robustbo.errors import SpaceError
 from robustbo.trials import schema
+from robustbo.trials.settings import Settings
 
 
 def test_a_pool_needs_a_row():
@@ -44,16 +45,16 @@ POOL = rb.Pool(pd.DataFrame({"x": [1.0, 2.0], "c": ["a", "b"], "o": [1, 2]}), o=
 @pytest.mark.parametrize("row", [["q", "a", 1], [True, "a", 1], [1.0, None, 1], [1.0, "a", 4], [1.0, "a"], []])
 def test_a_journal_cannot_have_a_row_that_no_pool_has(row):
     with pytest.raises(ValueError, match=r"rows must be such as Pool|rows\.0"):
-        schema.check({"event": "extend", "trial": 0, "rows": [row]}, POOL)
+        schema.check({"event": "extend", "trial": 0, "rows": [row]}, Settings(POOL))
     params = dict(zip("xco", row, strict=False))
     with pytest.raises(ValueError, match="params"):
-        schema.check({"event": "tell", "trial": 0, "value": 1.0, "sd": None, "params": params}, POOL)
+        schema.check({"event": "tell", "trial": 0, "value": 1.0, "sd": None, "params": params}, Settings(POOL))
 
 
 def test_a_journal_may_have_rows_that_are_added():
-    schema.check({"event": "extend", "trial": 0, "rows": [[3, "new", 3]]}, POOL)
+    schema.check({"event": "extend", "trial": 0, "rows": [[3, "new", 3]]}, Settings(POOL))
     with pytest.raises(ValueError, match="rows must be such as Space"):
-        schema.check({"event": "extend", "trial": 0, "rows": [[3]]}, rb.Space(x=rb.Float(0, 1)))
+        schema.check({"event": "extend", "trial": 0, "rows": [[3]]}, Settings(rb.Space(x=rb.Float(0, 1))))
 
 
 def test_a_word_in_a_column_of_numbers_is_no_row_to_add():

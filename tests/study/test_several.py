@@ -1,5 +1,6 @@
 """Several outcomes in the ask/tell loop, from the first ask to the front."""
 
+import itertools
 import math
 
 import pandas as pd
@@ -43,7 +44,7 @@ def test_the_front_holds_what_none_beats_and_leaves_the_wrong_value_out(opt):
     assert WRONG not in {point.trial.number for point in front}
     assert len(front) >= 3
     means = [(point.means["a"], -point.means["c"]) for point in front]
-    assert all(a > b and c < d for (a, c), (b, d) in zip(means, means[1:], strict=False))  # the best in "a" first
+    assert all(a > b and c < d for (a, c), (b, d) in itertools.pairwise(means))  # the best in "a" first
     for point in front:
         assert point.means == pytest.approx(outcomes(point.params), abs=0.1)
         assert 0 <= point.probability <= point.probability_feasible <= 1
@@ -135,7 +136,7 @@ def test_missing_outcomes_are_missing_for_themselves_alone():
     assert opt.amend(0, {"c": 0.5}).values == {"a": 1.0, "c": 0.5}
     with pytest.raises(ValueError, match="must be finite to amend"):
         opt.amend(0, {"c": math.nan})
-    with pytest.raises(ValueError, match=r"did you mean 'a'|must be one of"):
+    with pytest.raises(ValueError, match="an outcome in value must be one of"):
         opt.tell(trials[3], {"A": 1.0})
     assert not opt.front().points or opt.front().hypervolume >= 0
 
@@ -158,7 +159,7 @@ def test_an_outcome_is_excluded_by_itself(opt):
             other.tell(trial.params, trial.values)
     other.exclude(WRONG, outcome="a")
     assert {o.outcome for o in other.outliers() if o.trial.number == WRONG} == {"c", "p"}
-    with pytest.raises(ValueError, match="did you mean|must be one of"):
+    with pytest.raises(ValueError, match="outcome must be one of"):
         other.exclude(WRONG, outcome="b")
     assert other.include(WRONG, outcome="a").of("a").state == "told"
 

@@ -111,8 +111,8 @@ ASK: Event = {"event": "ask", "trial": 0, "params": {"x": 0.1, "k": "a"}, "fixed
 
 
 def test_what_this_program_writes_passes():
-    schema.check(EXTEND, POOL)
-    schema.check(ASK, POOL)
+    schema.check(EXTEND, Settings(POOL))
+    schema.check(ASK, Settings(POOL))
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_what_this_program_writes_passes():
 )
 def test_anything_else_is_refused(event, match):
     with pytest.raises(ValueError, match=match):
-        schema.check(event, POOL)
+        schema.check(event, Settings(POOL))
 
 
 FORGED = {
