@@ -19,7 +19,7 @@ from robustbo.loop.ladder import finite
 from robustbo.loop.log_ei import LogNEI, LogViable, Mixture, noisy_improvement, thinned
 from robustbo.loop.observations import Row
 from robustbo.loop.viability import Viability
-from robustbo.numerics.improvement.noisy import means
+from robustbo.numerics.improvement.conditioned import means
 from robustbo.searchspace.encoding import categories, decode, varying
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.region.region import Region

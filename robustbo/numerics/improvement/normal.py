@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from scipy.special import erfcx
+from scipy.special import erfcx, log_ndtr
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
@@ -31,6 +31,7 @@ from robustbo.numerics.linalg.lapack import Array
 CAP = 9.0  # beyond which Phi is 1, and h is u, to rounding
 FAR = -20.0  # where phi + u Phi has lost three digits
 LIMIT = 1e150  # of u, either way: its square is a number
+LEAST = 1e-300  # by which logarithms of probabilities differ
 LEVELS = 8  # of the continued fraction, by which beyond that it has all digits
 
 
@@ -76,6 +77,33 @@ def tail_slope(x: Array) -> Array:
         np.divide(level, q, out=q)
         q += x
     return q
+
+
+class Within(NamedTuple):
+    """The logarithm of the probability of an interval, and its derivatives by the mean and the standard deviation."""
+
+    log_p: Array
+    by_mean: Array
+    by_sd: Array
+
+
+def within(low: float, high: float, mean: Array, sd: Array) -> Within:
+    """What is the chance that a normal number lies between two bounds, of which one may be infinite; far out, too.
+
+    Args:
+        low: The lower one.
+        high: The upper one, not below it.
+        mean: ``...`` means.
+        sd: ``...`` standard deviations.
+    """
+    a, b = (np.clip((bound - mean) / sd, -LIMIT, LIMIT) for bound in (low, high))
+    is_above = a > -b  # the interval lies more above the mean than below: seen from the other side
+    lo, hi = np.where(is_above, -b, a), np.where(is_above, -a, b)
+    most = log_ndtr(hi)
+    less = np.minimum(log_ndtr(lo) - most, -LEAST)
+    log_p = most + np.log(-np.expm1(less))
+    at_low, at_high = (np.exp(-0.5 * (z * z + LOG_2PI) - log_p) for z in (a, b))
+    return Within(log_p, (at_low - at_high) / sd, (a * at_low - b * at_high) / sd)
 
 
 def log_ei(u: Tensor) -> Tensor:

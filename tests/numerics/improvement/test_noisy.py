@@ -5,7 +5,8 @@ import torch
 
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
 from robustbo.numerics.improvement import noisy
-from robustbo.numerics.improvement.noisy import contenders, log_improvement, means, over
+from robustbo.numerics.improvement.conditioned import means
+from robustbo.numerics.improvement.noisy import contenders, log_improvement, over
 from robustbo.numerics.improvement.normal import log_ei
 from tests.numerics.gp.test_posterior import latent
 
@@ -23,17 +24,18 @@ def improvement(S=64, is_whole=True, **options):
 
 
 def in_tensors(to):
-    return {name: torch.from_numpy(getattr(to, name)[0]) for name in ("al", "B", "R", "a", "best")}
+    of = {"al": to.given.al, "B": to.given.B, "R": to.given.R, "a": to.a, "best": to.best}
+    return {name: torch.from_numpy(each[0]) for name, each in of.items()}
 
 
 def baseline(to):
-    return torch.from_numpy(to.XZ[to.al.shape[-1] :])
+    return torch.from_numpy(to.given.XZ[to.given.al.shape[-1] :])
 
 
 def sampled(given, to):
     """The samples at the baseline, ``z x S``."""
     mean, S = given.posterior(baseline(to))
-    return mean.unsqueeze(-1) + torch.linalg.solve(torch.from_numpy(to.R[0]), torch.from_numpy(to.a[0])), S
+    return mean.unsqueeze(-1) + torch.linalg.solve(torch.from_numpy(to.given.R[0]), torch.from_numpy(to.a[0])), S
 
 
 def closed_form(mean, variance, best):

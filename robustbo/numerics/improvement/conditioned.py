@@ -1,0 +1,197 @@
+"""Processes given data, and given latent values at a few points more: what they say of new points, and its slopes.
+
+Tensors come in where processes are told; what is computed at every step of a maximization is arrays, as in
+`gp.kernels_paired`.
+
+Notation (shapes after a leading dimension, of the processes; X, Z and x have none):
+    x, X, Z    b x d, n x d, z x d   new points, inputs of the data, baseline
+    P, al              see `gp.posterior.Latent`
+    S          z x z   covariance of the latent values at Z given the data, with some jitter; R is its inverse
+    B          n x z   P k(X, Z)
+    k, kz      b x n, b x z   prior covariance of the new points with X and with Z
+    W          b x n   k P
+    c, C       b x z   covariance with Z given the data, kz - k B; c R
+    V          b       variance of a new point's value, given the data and the values at Z
+
+References:
+    docs/equations.md section 5.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from robustbo.errors import NumericalError
+from robustbo.numerics.gp.kernels_paired import KERNELS, SLOPES
+from robustbo.numerics.gp.leave_one_out import factor
+from robustbo.numerics.gp.posterior import AT_ONCE, Latent
+from robustbo.numerics.linalg.lapack import Array
+
+JITTER = 1e-6  # of the signal variance: the baseline may hold the same point twice
+JITTERS = (JITTER, 1e-5, 1e-4, 1e-3, 1e-2)
+
+
+class Prior(NamedTuple):
+    """Kernel, ``... x d`` values of 1 / l^2, and ``...`` signal variances."""
+
+    kernel: str
+    precision: Array
+    s2f: Array
+
+
+class Given(NamedTuple):
+    """Processes given data and values at the baseline: arrays, see the notation; P are those of each process.
+
+    Attributes:
+        XZ: ``n + z x d`` points, those of X, then those of Z.
+    """
+
+    prior: Prior
+    XZ: Array
+    P: Sequence[Array]
+    al: Array
+    B: Array
+    R: Array
+
+
+class Drawn(NamedTuple):
+    """Latent values of one process at ``m`` candidates, less its mean.
+
+    Attributes:
+        W: ``m x n`` products of their prior covariances with P.
+        mean: ``m`` posterior means.
+        S: ``m x m`` posterior covariance, with its jitter.
+        f: ``s x m`` samples.
+    """
+
+    W: Array
+    mean: Array
+    S: Array
+    f: Array
+
+
+class At(NamedTuple):
+    """What processes say of ``b`` points: see the notation.
+
+    Attributes:
+        is_free: Where the variance is not less than the least.
+    """
+
+    x: Array
+    kernel: "Kernel"
+    k: Array
+    W: Array
+    c: Array
+    C: Array
+    V: Array
+    is_free: NDArray[np.bool_]
+
+
+class Kernel(NamedTuple):
+    """Prior covariances of points.
+
+    Attributes:
+        k: ``... x b x z`` values.
+        slope: ``... x b x z`` derivatives with respect to the squared scaled distance, but for a factor.
+        scale: ``... x 1 x d`` factors that also hold -2 / l^2, so that dk / dx_j is slope scale_j (Z_j - x_j).
+    """
+
+    k: Array
+    slope: Array
+    scale: Array
+
+
+def means(latents: Sequence[Latent], Z: Tensor) -> Tensor:
+    """``p x m`` posterior means of latent values at ``m x d`` points, of ``p`` processes: in O(m n), in parts."""
+    found = np.empty((len(latents), len(Z)))
+    for row, latent in zip(found, latents, strict=True):
+        prior, X, al = prior_of([latent]), latent.X.numpy(), latent.al.numpy()
+        for start in range(0, len(Z), AT_ONCE):
+            part = slice(start, start + AT_ONCE)
+            row[part] = latent.m.item() + kernel(prior, Z[part].numpy(), X).k[0] @ al
+    return torch.from_numpy(found)
+
+
+def drawn(latent: Latent, Z: Array, normal: Array) -> Drawn:
+    """Samples at ``m x d`` candidates, from ``s x m`` standard normal numbers."""
+    prior = prior_of([latent])
+    k, among = (kernel(prior, Z, x).k[0] for x in (latent.X.numpy(), Z))
+    W, mean = k @ latent.P.numpy(), k @ latent.al.numpy()
+    S = torch.from_numpy(among - W @ k.T)
+    root = _root(S, latent.s2f)
+    return Drawn(W, mean, S.numpy(), mean + normal @ root.numpy().T)
+
+
+def given(latents: Sequence[Latent], samples: Sequence[Drawn], Z: Array, is_in: NDArray[np.bool_]) -> Given:
+    """Processes with the same kernel and inputs, given the values at some of the ``m x d`` candidates."""
+    R = np.stack([_inverse(each.S[np.ix_(is_in, is_in)]) for each in samples])
+    B, al = np.stack([each.W[is_in].T for each in samples]), np.stack([latent.al.numpy() for latent in latents])
+    XZ, P = np.concatenate([latents[0].X.numpy(), Z[is_in]]), [latent.P.numpy() for latent in latents]
+    return Given(prior_of(latents), XZ, P, al, B, R)
+
+
+def _root(posterior: Tensor, s2f: Tensor) -> Tensor:
+    """A factor of a posterior covariance, whose rounding errors may exceed it where noise is as good as none.
+
+    The covariance gets the jitter that it takes.
+    """
+    for jitter, before in zip(JITTERS, (0.0, *JITTERS), strict=False):
+        posterior.diagonal(dim1=-2, dim2=-1).add_((jitter - before) * s2f.unsqueeze(-1))
+        with suppress(NumericalError):
+            return factor(posterior).L
+    raise NumericalError(f"the posterior covariance must be positive definite up to a jitter of {JITTERS[-1]:g} s2f")
+
+
+def _inverse(S: Array) -> Array:
+    return torch.cholesky_inverse(factor(torch.from_numpy(S)).L).numpy()
+
+
+def at(to: Given, x: Array) -> At:
+    """What the processes say of ``b x d`` points, whatever the values at the baseline are."""
+    n, s2f = to.al.shape[-1], to.prior.s2f[:, None]
+    both = kernel(to.prior, x, to.XZ)
+    k = both.k[..., :n]
+    W = np.stack([on @ P for on, P in zip(k, to.P, strict=True)])
+    c = both.k[..., n:] - k @ to.B
+    C = c @ to.R
+    unclamped = s2f - np.vecdot(W, k) - np.vecdot(C, c)  # eq. 5.13
+    V = np.maximum(unclamped, JITTER * s2f)
+    return At(x, both, k, W, c, C, V, unclamped == V)
+
+
+def gradient(to: Given, there: At, by_mean: Array, by_c: Array, by_V: Array) -> Array:
+    """``p x b x d`` derivatives of what depends on means and variances.
+
+    Args:
+        to: The processes.
+        there: What they say.
+        by_mean: ``p x b x 1`` derivatives with respect to k al.
+        by_c: ``p x b x z`` with respect to c, but for the variance.
+        by_V: ``p x b x 1`` with respect to V, twice; where that is free.
+    """
+    by_c = by_c - by_V * there.C
+    by_k = by_mean * to.al[:, None, :] - by_V * there.W - by_c @ np.swapaxes(to.B, -1, -2)
+    G = np.concatenate([by_k, by_c], -1)
+    G *= there.kernel.slope
+    return there.kernel.scale * (G @ to.XZ - there.x * G.sum(-1, keepdims=True))
+
+
+def prior_of(latents: Sequence[Latent]) -> Prior:
+    """The kernel of processes that have the same, and its parameters."""
+    l, s2f = (torch.stack([getattr(p, name) for p in latents]).numpy() for name in ("l", "s2f"))
+    return Prior(latents[0].kernel, 1 / np.square(l), s2f)
+
+
+def kernel(prior: Prior, x: Array, Z: Array) -> Kernel:
+    """Prior covariances of ``b x d`` points with ``z x d`` others."""
+    precision, s2f = prior.precision, prior.s2f[..., None, None]
+    D = np.ascontiguousarray(x.T)[:, :, None] - np.ascontiguousarray(Z.T)[:, None, :]
+    np.square(D, out=D)
+    u2 = (precision @ D.reshape(len(D), -1)).reshape(*precision.shape[:-1], len(x), len(Z))
+    correlation, slope = KERNELS[prior.kernel](u2, 0.0)
+    return Kernel(s2f * correlation, slope, SLOPES[prior.kernel] * s2f * precision[..., None, :])
