@@ -80,6 +80,7 @@ WITHIN = {
         "warm_start": {"observations"},
         "cache": set(),
         "log_ei": set(),
+        "viable": {"log_ei"},
         "evidence": set(),
         "place": {"evidence"},
         "observations": {"place"},
@@ -94,7 +95,7 @@ WITHIN = {
         "climb": set(),
         "maximizer": {"climb"},
         "acquisition": {"log_ei"},
-        "search": {"acquisition", "observations", "fit", "ladder", "log_ei", "viability", "maximizer"},
+        "search": {"acquisition", "observations", "fit", "ladder", "log_ei", "viability", "viable", "maximizer"},
         "ladder": {"cache", "observations", "fit"},
         "judge": {"evidence", "observations", "fit", "ladder"},
         "propose": {"observations", "distinct", "fit", "search", "viability"},
@@ -298,9 +299,11 @@ def test_only_surrogates_are_modules():
 MODULES_ELSEWHERE = {
     "robustbo.ax.strategy.LowerBound",
     "robustbo.ax.viability.Viable",
+    "robustbo.loop.log_ei.Explicit",
     "robustbo.loop.log_ei.LogNEI",
-    "robustbo.loop.log_ei.LogViable",
     "robustbo.loop.log_ei.StudentTLogExpectedImprovement",
+    "robustbo.loop.several.acquisition.LogNEHVI",
+    "robustbo.loop.viable.LogViable",
 }
 
 

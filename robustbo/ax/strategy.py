@@ -96,7 +96,7 @@ def generation_strategy(
 
     A single candidate is found by the closed form of it, in the outcomes as the surrogate transforms them.
 
-    Where trials have failed or were abandoned, the probability of a value counts too (`log_ei.CAUTION`).
+    Where trials have failed or were abandoned, the probability of a value counts too (`viable.CAUTION`).
 
     Each metric has a model of its own; several objectives have Ax's own acquisition function for them.
 

@@ -10,13 +10,11 @@ from botorch.acquisition import AcquisitionFunction
 from botorch.acquisition.analytic import AnalyticAcquisitionFunction
 from botorch.acquisition.objective import PosteriorTransform
 from botorch.models.model import Model
-from botorch.models.transforms.input import InputTransform
 from botorch.utils.sampling import draw_sobol_normal_samples
 from botorch.utils.transforms import t_batch_mode_transform
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from robustbo.numerics.failures.predictive import Predictor
 from robustbo.numerics.gp.posterior import Latent
 from robustbo.numerics.improvement import student_t
 from robustbo.numerics.improvement.noisy import Improvement, contenders, log_improvement, over
@@ -25,14 +23,76 @@ from robustbo.surrogates.common.map_gp import MapGP
 
 NUM_SAMPLES = 128  # quasi-random posterior samples
 THIN = 8  # of which one counts where a coarse function will do
-CAUTION = 3.0  # power of the probability of a value: a failure costs its trial, and nothing is learned of the values
 MIN_SCALE = 1e-6  # as in BoTorch's analytic functions
 
 
 Mixture = Sequence[tuple[float, Latent]]  # weights, and processes with the same kernel and inputs
 
 
-class LogNEI(AcquisitionFunction):
+class Explicit(AcquisitionFunction):
+    """An acquisition function of one point whose logarithm is a formula, with its gradient.
+
+    A subclass says what is computed (`_found`), of what (`_to`), and of what else where a coarse function will do
+    (`_thin`).
+
+    Args:
+        model: What it is of.
+        inputs: From points to those that the formula takes.
+    """
+
+    _log = True
+    _to: Any
+
+    def __init__(self, model: Model, inputs: Callable[[Tensor], Tensor]) -> None:
+        super().__init__(model)
+        self._inputs = inputs
+
+    @t_batch_mode_transform(expected_q=1)
+    def forward(self, X: Tensor) -> Tensor:
+        """The logarithm at ``b x 1 x d`` points, of an improvement in the model's own (transformed) outcomes."""
+        return _Value.apply(self._inputs(X).squeeze(-2), self)
+
+    def sloped(self, X: Tensor) -> tuple[Tensor, Tensor]:
+        """The same at ``b x d`` points, and the gradient there, ``b x d``: without automatic differentiation."""
+        Z, pull = through(self._inputs, X)
+        value, slope = self._found(Z, is_sloped=True)
+        assert slope is not None
+        return value, pull(slope)
+
+    @contextmanager
+    def thinned(self) -> Iterator[None]:
+        """Run the block with an eighth of the samples."""
+        exact = self._to
+        self._to = self._thin(exact)
+        try:
+            yield
+        finally:
+            self._to = exact
+
+    def _found(self, Z: Tensor, *, is_sloped: bool) -> tuple[Tensor, Tensor | None]:
+        raise NotImplementedError
+
+    def _thin(self, to: Any) -> Any:
+        raise NotImplementedError
+
+
+class _Value(torch.autograd.Function):
+    """The value of an `Explicit` function with its gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, X: Tensor, of: Explicit) -> Tensor:
+        value, gradient = of._found(X, is_sloped=ctx.needs_input_grad[0])
+        ctx.save_for_backward(gradient)
+        return value
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, by_value: Tensor) -> tuple[Tensor, None]:
+        (gradient,) = ctx.saved_tensors
+        return by_value.unsqueeze(-1) * gradient, None
+
+
+class LogNEI(Explicit):
     """The logarithm of noisy expected improvement of one point: qLogNEI with its last integral in closed form.
 
     Of a model that predicts by several fits, it is that of their mixture, the weighted mean of the improvements.
@@ -48,8 +108,6 @@ class LogNEI(AcquisitionFunction):
         `robustbo.numerics.improvement.noisy`.
     """
 
-    _log = True
-
     def __init__(
         self,
         model: MapGP,
@@ -58,34 +116,28 @@ class LogNEI(AcquisitionFunction):
         X_best: Tensor | None = None,
         latents: Mixture | None = None,
     ) -> None:
-        super().__init__(model)
+        super().__init__(model, model.transform_inputs)
         with torch.no_grad():
             weights, processes = zip(*(model.latents() if latents is None else latents), strict=True)
             Z = model.transform_inputs(X_baseline)
             best = Z if X_best is None else model.transform_inputs(X_best)
-            pending = _distinct(Z[~_among(Z, processes[0].X)])
-            measured = _distinct(best[~_among(best, pending)])
+            pending = distinct(Z[~among(Z, processes[0].X)])
+            measured = distinct(best[~among(best, pending)])
             measured = contenders(processes, measured)
             Z = torch.cat([measured, pending])
             normal = draw_sobol_normal_samples(len(Z), NUM_SAMPLES, dtype=Z.dtype, seed=seed)
             kept = torch.arange(len(Z)) >= len(measured)
-            counts = _among(Z, best) | kept  # what is pending may be the best, too
+            counts = among(Z, best) | kept  # what is pending may be the best, too
             self._to = over(processes, Z.new_tensor(weights).log(), Z, normal, counts, kept)
 
-    @t_batch_mode_transform(expected_q=1)
-    def forward(self, X: Tensor) -> Tensor:
-        """The logarithm at ``b x 1 x d`` points, of an improvement in the model's own (transformed) outcomes."""
-        return _LogImprovement.apply(self.model.transform_inputs(X).squeeze(-2), self._to)
+    def _found(self, Z: Tensor, *, is_sloped: bool) -> tuple[Tensor, Tensor | None]:
+        return log_improvement(self._to, Z, is_sloped=is_sloped)
 
-    def sloped(self, X: Tensor) -> tuple[Tensor, Tensor]:
-        """The same at ``b x d`` points, and the gradient there, ``b x d``: without automatic differentiation."""
-        Z, pull = _through(self.model.transform_inputs, X)
-        value, slope = log_improvement(self._to, Z)
-        assert slope is not None
-        return value, pull(slope)
+    def _thin(self, to: Improvement) -> Improvement:
+        return to._replace(a=to.a[..., ::THIN].copy(), best=to.best[..., ::THIN].copy())
 
 
-def _through(transform: Callable[[Tensor], Tensor] | None, X: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+def through(transform: Callable[[Tensor], Tensor] | None, X: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
     """Transformed points, and what takes gradients there to gradients at the points themselves."""
     with torch.enable_grad():
         at = X.detach().requires_grad_()
@@ -93,50 +145,15 @@ def _through(transform: Callable[[Tensor], Tensor] | None, X: Tensor) -> tuple[T
     return Z.detach(), lambda slope: slope if Z is at else torch.autograd.grad(Z, at, slope)[0]
 
 
-def _distinct(X: Tensor) -> Tensor:
+def distinct(X: Tensor) -> Tensor:
+    """The different rows."""
     return torch.from_numpy(np.unique(X.numpy(), axis=0))
 
 
-def _among(X: Tensor, others: Tensor) -> Tensor:
+def among(X: Tensor, others: Tensor) -> Tensor:
     """Which of some rows are among others."""
     known = set(map(tuple, others.tolist()))
     return torch.tensor([tuple(row) in known for row in X.tolist()], dtype=torch.bool)
-
-
-def noisy_improvement(function: AcquisitionFunction) -> LogNEI | None:
-    """The `LogNEI` that a function is, by itself or as a `LogViable`; None if it is neither."""
-    inner = function._function if isinstance(function, LogViable) else function
-    return inner if isinstance(inner, LogNEI) else None
-
-
-@contextmanager
-def thinned(function: AcquisitionFunction) -> Iterator[None]:
-    """Run the block with an eighth of the samples of a `noisy_improvement`; others stay as they are."""
-    if (inner := noisy_improvement(function)) is None:
-        yield
-        return
-    exact = inner._to
-    inner._to = exact._replace(a=exact.a[..., ::THIN].copy(), best=exact.best[..., ::THIN].copy())
-    try:
-        yield
-    finally:
-        inner._to = exact
-
-
-class _LogImprovement(torch.autograd.Function):
-    """`log_improvement` with its explicit gradient."""
-
-    @staticmethod
-    def forward(ctx: Any, X: Tensor, to: Improvement) -> Tensor:
-        value, gradient = log_improvement(to, X, is_sloped=ctx.needs_input_grad[0])
-        ctx.save_for_backward(gradient)
-        return value
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, by_value: Tensor) -> tuple[Tensor, None]:
-        (gradient,) = ctx.saved_tensors
-        return by_value.unsqueeze(-1) * gradient, None
 
 
 class StudentTLogExpectedImprovement(AnalyticAcquisitionFunction):
@@ -188,59 +205,6 @@ class StudentTLogExpectedImprovement(AnalyticAcquisitionFunction):
         df = df.squeeze(-1).squeeze(-1) if df.dim() == posterior.mean.dim() else df
         z = (mean - self.best_f) / scale if self.maximize else (self.best_f - mean) / scale
         return student_t.log_improvement(z, df) + scale.log()  # eq. 5.1
-
-
-class LogViable(AcquisitionFunction):
-    """The logarithm of an acquisition function times a power of the probability of a value, of one point.
-
-    Args:
-        function: Gives logarithms.
-        predictor: Where trials give a value.
-        transform: From the points to the predictor's inputs; none unless given.
-    """
-
-    def __init__(
-        self, function: AcquisitionFunction, predictor: Predictor, transform: InputTransform | None = None
-    ) -> None:
-        super().__init__(function.model)
-        self._function, self._predictor, self._transform = function, predictor, transform
-        for name in ("X_baseline", "X_pending"):  # near which a search looks
-            if hasattr(function, name):
-                setattr(self, name, getattr(function, name))
-
-    @t_batch_mode_transform(expected_q=1)
-    def forward(self, X: Tensor) -> Tensor:
-        """The logarithm at ``b x 1 x d`` points."""
-        Z = X if self._transform is None else self._transform.transform(X)
-        return self._function(X) + log_discount(Z.squeeze(-2), self._predictor)
-
-    def sloped(self, X: Tensor) -> tuple[Tensor, Tensor]:
-        """The same at ``b x d`` points, and the gradient there, of a function that has such a method too."""
-        value, slope = self._function.sloped(X)
-        Z, pull = _through(self._transform and self._transform.transform, X)
-        more, steeper = self._predictor.log_viable(Z)
-        return value + CAUTION * more, slope + CAUTION * pull(steeper)  # eq. 15.11
-
-
-def log_discount(Z: Tensor, predictor: Predictor) -> Tensor:
-    """``q`` logarithms of what to multiply promises by at ``q x d`` inputs of a predictor; can be differentiated."""
-    return CAUTION * _LogProbability.apply(Z, predictor)  # eq. 15.11
-
-
-class _LogProbability(torch.autograd.Function):
-    """`Predictor.log_viable` with its explicit gradient."""
-
-    @staticmethod
-    def forward(ctx: Any, Z: Tensor, predictor: Predictor) -> Tensor:
-        value, gradient = predictor.log_viable(Z)
-        ctx.save_for_backward(gradient)
-        return value
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, by_value: Tensor) -> tuple[Tensor, None]:
-        (gradient,) = ctx.saved_tensors
-        return by_value.unsqueeze(-1) * gradient, None
 
 
 def is_student_t(model: Model, X: Tensor) -> bool:

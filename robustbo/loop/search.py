@@ -16,9 +16,10 @@ from robustbo.loop import maximizer
 from robustbo.loop.acquisition import build, has_formulas, maximize
 from robustbo.loop.fit import Fitted
 from robustbo.loop.ladder import finite
-from robustbo.loop.log_ei import LogNEI, LogViable, Mixture, noisy_improvement, thinned
+from robustbo.loop.log_ei import Explicit, Mixture
 from robustbo.loop.observations import Row
 from robustbo.loop.viability import Viability
+from robustbo.loop.viable import LogViable, noisy_improvement, thinned
 from robustbo.numerics.improvement.conditioned import means
 from robustbo.searchspace.encoding import categories, decode, varying
 from robustbo.searchspace.parameters import Value
@@ -129,7 +130,7 @@ class Search:
         with thinned(function):
             return self._score(function, rows)
 
-    def _sloped(self, function: LogNEI | LogViable, rows: Tensor) -> tuple[Tensor, Tensor]:
+    def _sloped(self, function: Explicit | LogViable, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Values, and gradients along what is an input as it is."""
         value, slope = function.sloped(self.fitted.encoded(rows))
         return value, torch.zeros_like(rows).index_copy(-1, torch.tensor(varying(self.fitted.space)), slope)

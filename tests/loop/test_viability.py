@@ -13,10 +13,10 @@ from robustbo.loop.away import AWAY
 from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
 from robustbo.loop.failures import failures
-from robustbo.loop.log_ei import CAUTION, LogViable
 from robustbo.loop.observations import observations
 from robustbo.loop.place import Place
 from robustbo.loop.viability import viability
+from robustbo.loop.viable import CAUTION, LogViable
 from robustbo.replay.check.asks import verify_journal
 from robustbo.searchspace.parameters import Choice, Float, Int
 from robustbo.searchspace.space import Space

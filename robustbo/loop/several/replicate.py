@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from robustbo.loop.judge import Outlier
 from robustbo.loop.observations import Data, Row
 from robustbo.loop.replicate import measured_once
-from robustbo.loop.several.acquisition import Goal
 from robustbo.loop.several.learned import Several
+from robustbo.numerics.improvement.goals import Goal
 from robustbo.trials.trial import Trial
 
 WORTH = 0.01  # of the values' scales, multiplied: what knowing must bring at least

@@ -10,11 +10,12 @@ from torch import Tensor
 
 from robustbo.loop.observations import Data
 from robustbo.loop.search import Search
-from robustbo.loop.several.acquisition import Goal, build_several
+from robustbo.loop.several.acquisition import build_several
 from robustbo.loop.several.candidates import Candidates, candidates
 from robustbo.loop.several.front import reference_of
 from robustbo.loop.several.learned import Learned, Several, rows_told, unknown_rows
 from robustbo.loop.viability import Viability
+from robustbo.numerics.improvement.goals import Goal
 from robustbo.trials.settings import Settings
 
 

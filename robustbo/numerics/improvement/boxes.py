@@ -88,7 +88,8 @@ def log_gain(to: Boxes, M: Sequence[Array], sd: Sequence[Array], log_p: Array, *
     found, is_deep = _linear(to, M, sd, log_p, is_sloped)
     if not is_deep.any():
         return found
-    again = _logarithmic(to, *([each[:, is_deep] for each in of] for of in (M, sd)), log_p[:, is_deep])
+    deep_M, deep_sd = ([each[:, is_deep] for each in of] for of in (M, sd))
+    again = _logarithmic(to, deep_M, deep_sd, log_p[:, is_deep])
     found.value[is_deep] = again.value
     if is_sloped:
         pairs = zip((found.share, *found.by_M, *found.by_sd), (again.share, *again.by_M, *again.by_sd), strict=True)
@@ -125,7 +126,7 @@ def _edge(of: Along, M: Array, sd: Array, is_shared: bool) -> _Edge:
 
 def _linear(to: Boxes, M: Sequence[Array], sd: Sequence[Array], log_p: Array, is_sloped: bool) -> tuple[Gain, Flags]:
     """The gain, and where it underflows."""
-    edges = [_edge(of, *at, is_shared=True) for of, at in zip(to.along, zip(M, sd, strict=True), strict=True)]
+    edges = [_edge(*of, is_shared=True) for of in zip(to.along, M, sd, strict=True)]
     D = [np.maximum(of.to_boxes @ edge.psi, 0.0) for of, edge in zip(to.along, edges, strict=True)]
     base = log_p - sum(0.5 * (edge.c * edge.c + LOG_2PI) for edge in edges)
     total = np.add.reduceat(_product(D), to.first, 0)
@@ -148,8 +149,8 @@ def _linear(to: Boxes, M: Sequence[Array], sd: Sequence[Array], log_p: Array, is
 def _logarithmic(to: Boxes, M: Sequence[Array], sd: Sequence[Array], log_p: Array) -> Gain:
     """The gain where it underflows."""
     edges, log_psi, log_D, less = [], [], [], []
-    for of, *at in zip(to.along, M, sd, strict=True):
-        edge = _edge(of, *at, is_shared=False)
+    for of, mean, s in zip(to.along, M, sd, strict=True):
+        edge = _edge(of, mean, s, is_shared=False)
         edges.append(edge)
         log_psi.append(np.log(edge.psi) - 0.5 * (edge.c * edge.c + LOG_2PI))
         begins, ends = of.edges.low, of.edges.high

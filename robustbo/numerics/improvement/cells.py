@@ -58,7 +58,7 @@ def not_beaten(Y: Array, feasible: Flags, reference: Array) -> Flags:
         feasible: ``S x m`` points that count.
         reference: ``S x K`` or ``K`` least coordinates.
     """
-    counts = feasible & (Y > np.broadcast_to(reference, (len(Y), Y.shape[-1]))[:, None, :]).all(-1)
+    counts = feasible & (np.broadcast_to(reference, (len(Y), Y.shape[-1]))[:, None, :] < Y).all(-1)
     found = np.zeros(counts.shape, dtype=bool)
     for s, (of, among) in enumerate(zip(Y, counts, strict=True)):
         places = np.flatnonzero(among)

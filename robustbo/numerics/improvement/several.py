@@ -34,9 +34,10 @@ from torch import Tensor
 from robustbo.numerics.gp.posterior import Latent
 from robustbo.numerics.improvement.boxes import Boxes, boxes, log_gain
 from robustbo.numerics.improvement.cells import Flags, Places, cells, not_beaten
-from robustbo.numerics.improvement.conditioned import At, Drawn, Given, at, drawn, given, gradient
+from robustbo.numerics.improvement.conditioned import At, Drawn, Given, at, drawn, given, gradient, means
 from robustbo.numerics.improvement.goals import Goal
-from robustbo.numerics.improvement.normal import within
+from robustbo.numerics.improvement.noisy import MOST
+from robustbo.numerics.improvement.normal import LEAST, within
 from robustbo.numerics.linalg.lapack import Array
 
 Mixture = tuple[Tensor, Sequence[Latent]]  # p weights, and p processes with the same kernel and inputs
@@ -120,10 +121,25 @@ def over(
     Y = np.stack([f for f, goal in zip(values, goals, strict=True) if goal.is_objective], -1)
     reference = _reference(goals, Y)
     is_in = not_beaten(Y, feasible, reference)
-    conditions = is_in.any(0) if kept is None else is_in.any(0) | kept.numpy()
-    conditions[0] |= not conditions.any()
+    conditions = np.array(is_in.any(0)) if kept is None else is_in.any(0) | kept.numpy()
+    conditions[0] |= not conditions.any()  # some point must be
     outcomes = [_given(goal, *of, Z.numpy(), conditions) for goal, of in zip(goals, drawing, strict=True)]
     return _over(outcomes, Y, is_in, reference)
+
+
+def contenders(mixtures: Sequence[Mixture], goals: Sequence[Goal], Z: Tensor) -> Tensor:
+    """``m x d`` points that may well be on the front, of more: whose means keep the bounds and are least beaten."""
+    if len(Z) <= MOST:
+        return Z
+    said = [weights @ means(latents, Z) for weights, latents in mixtures]
+    broken = torch.stack([goal.broken(mean) for goal, mean in zip(goals, said, strict=True)]).sum(0)
+    by = torch.full((len(Z), len(Z)), math.inf, dtype=Z.dtype)  # how much the one is better in all objectives
+    for goal, mean in zip(goals, said, strict=True):
+        if goal.is_objective:
+            by = by.minimum((mean - mean[:, None]) / (mean.amax() - mean.amin()).clamp_min(LEAST))
+    by[:, broken > 0] = -math.inf
+    beaten = torch.where(broken > 0, broken + 2.0, by.amax(-1))  # no span beats by more than 1
+    return Z[beaten.argsort(stable=True)[:MOST].sort().values]
 
 
 def _over(outcomes: Sequence[Outcome], Y: Array, is_in: Flags, reference: Array) -> Improvements:
@@ -185,9 +201,10 @@ def log_improvement(to: Improvements, x: Tensor, *, is_sloped: bool = True) -> t
     S = len(said[0].M)
     log_p, slopes = np.zeros_like(said[0].M), []
     for outcome, of in zip(to.outcomes, said, strict=True):
-        goal, sd = outcome.goal, of.sd[outcome.component]
+        goal = outcome.goal
         low = -math.inf if goal.is_objective else goal.low  # which the gain knows
-        found = within(low, goal.high, of.M, sd) if low > -math.inf or goal.high < math.inf else None
+        is_bound = low > -math.inf or goal.high < math.inf
+        found = within(low, goal.high, of.M, of.sd[outcome.component]) if is_bound else None
         slopes.append(found)
         if found is not None:
             log_p += found.log_p

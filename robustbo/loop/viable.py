@@ -1,0 +1,81 @@
+"""An acquisition function where trials may fail: times the probability of a value."""
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import torch
+from botorch.acquisition import AcquisitionFunction
+from botorch.models.transforms.input import InputTransform
+from botorch.utils.transforms import t_batch_mode_transform
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from robustbo.loop.log_ei import Explicit, through
+from robustbo.numerics.failures.predictive import Predictor
+
+CAUTION = 3.0  # power of the probability of a value: a failure costs its trial, and nothing is learned of the values
+
+
+class LogViable(AcquisitionFunction):
+    """The logarithm of an acquisition function times a power of the probability of a value, of one point.
+
+    Args:
+        function: Gives logarithms.
+        predictor: Where trials give a value.
+        transform: From the points to the predictor's inputs; none unless given.
+    """
+
+    def __init__(
+        self, function: AcquisitionFunction, predictor: Predictor, transform: InputTransform | None = None
+    ) -> None:
+        super().__init__(function.model)
+        self._function, self._predictor, self._transform = function, predictor, transform
+        for name in ("X_baseline", "X_pending"):  # near which a search looks
+            if hasattr(function, name):
+                setattr(self, name, getattr(function, name))
+
+    @t_batch_mode_transform(expected_q=1)
+    def forward(self, X: Tensor) -> Tensor:
+        """The logarithm at ``b x 1 x d`` points."""
+        Z = X if self._transform is None else self._transform.transform(X)
+        return self._function(X) + log_discount(Z.squeeze(-2), self._predictor)
+
+    def sloped(self, X: Tensor) -> tuple[Tensor, Tensor]:
+        """The same at ``b x d`` points, and the gradient there, of a function that has such a method too."""
+        value, slope = self._function.sloped(X)
+        Z, pull = through(self._transform and self._transform.transform, X)
+        more, steeper = self._predictor.log_viable(Z)
+        return value + CAUTION * more, slope + CAUTION * pull(steeper)  # eq. 15.11
+
+
+def log_discount(Z: Tensor, predictor: Predictor) -> Tensor:
+    """``q`` logarithms of what to multiply promises by at ``q x d`` inputs of a predictor; can be differentiated."""
+    return CAUTION * _LogProbability.apply(Z, predictor)  # eq. 15.11
+
+
+class _LogProbability(torch.autograd.Function):
+    """`Predictor.log_viable` with its explicit gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, Z: Tensor, predictor: Predictor) -> Tensor:
+        value, gradient = predictor.log_viable(Z)
+        ctx.save_for_backward(gradient)
+        return value
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, by_value: Tensor) -> tuple[Tensor, None]:
+        (gradient,) = ctx.saved_tensors
+        return by_value.unsqueeze(-1) * gradient, None
+
+
+def noisy_improvement(function: AcquisitionFunction) -> Explicit | None:
+    """The formula that a function is, by itself or as a `LogViable`; None if it is neither."""
+    inner = function._function if isinstance(function, LogViable) else function
+    return inner if isinstance(inner, Explicit) else None
+
+
+def thinned(function: AcquisitionFunction) -> AbstractContextManager[None]:
+    """Run the block with an eighth of the samples of a `noisy_improvement`; others stay as they are."""
+    inner = noisy_improvement(function)
+    return nullcontext() if inner is None else inner.thinned()
