@@ -10,7 +10,7 @@ Notation:
     E          edges of all sets in one objective: different coordinates at which boxes begin or end
 
 References:
-    docs/equations.md section 5. In two objectives there are F + 1 boxes, a staircase.
+    docs/equations.md section 5. In two objectives there are F + 1 boxes, a staircase; in three 2 F + 1 would do.
 """
 
 from collections.abc import Sequence
@@ -93,6 +93,8 @@ def cells(Y: Array, is_in: Flags, reference: Array) -> Cells:
     owner, low, high = np.arange(S), np.zeros((S, K), dtype=np.intp), np.repeat(counts[:, None] + 1, K, 1)
     for i in range(width - 2):
         owner, low, high = _without(ranks[:, i], i < counts, owner, low, high)
+    if K > 2:  # of two none can be
+        owner, low, high = _joined(owner, low, high)
     is_thick = (at[owner[:, None], low, range(K)] < at[owner[:, None], high, range(K)]).all(-1)
     owner, low, high = owner[is_thick], low[is_thick], high[is_thick]
     order = owner.argsort(kind="stable")
@@ -114,6 +116,22 @@ def _without(point: Places, is_there: Flags, owner: Places, low: Places, high: P
         parts.append((owner[is_left], begins[is_left], high[is_left].copy()))
         high[:, j] = np.minimum(high[:, j], p[:, j])
     owner, low, high = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return owner, low, high
+
+
+def _joined(owner: Places, low: Places, high: Places) -> tuple[Places, Places, Places]:
+    """Boxes of which those that are one behind the other in some objective, and alike in the others, are one."""
+    for j in range(low.shape[1]):
+        others = [each[:, k] for k in range(low.shape[1]) if k != j for each in (low, high)]
+        order = np.lexsort([low[:, j], *others, owner])
+        owner, low, high = owner[order], low[order], high[order]
+        sides = np.delete(np.concatenate([low, high], 1), [j, j + low.shape[1]], 1)
+        goes_on = (owner[1:] == owner[:-1]) & (sides[1:] == sides[:-1]).all(1) & (low[1:, j] == high[:-1, j])
+        first = np.flatnonzero(np.concatenate([[True], ~goes_on]))
+        last = np.concatenate([first[1:], [len(owner)]]) - 1
+        ends = high[last, j]
+        owner, low, high = owner[first], low[first], high[first]
+        high[:, j] = ends
     return owner, low, high
 
 
