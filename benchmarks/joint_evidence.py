@@ -15,7 +15,8 @@ Scored on clean measurements at 256 points like the training's, in units of each
 outcomes: log of the root mean squared error; and the negative log density (NLPD), also `capped` at 5 nats a point,
 since where outcomes have heavy tails a few points are all of it. Of the values of a data set: how many are found, false
 and wrong; and the AUC of values and of trials (by the greatest score in each). What is printed is paired by data set
-against `alone`, with standard errors: 0.01 of log RMSE is 1 %. Constants were chosen on the problems CHOOSING; JUDGING
+against `alone`; 0.01 of log RMSE is 1 %. Standard errors are over the means of each problem, size and seed, since what
+is struck in other ways has the same points and noise. Constants were chosen on the problems CHOOSING; JUDGING
 are those to report.
 
     python benchmarks/joint_evidence.py
@@ -143,9 +144,10 @@ def _line(group: pd.DataFrame, rule: str) -> str:
     ratios = ((found, found + false), (found, wrong), (2 * found, found + false + wrong))  # precision, recall, F1
     shares = [x / y if y else math.nan for x, y in ratios]
     aucs = [group[f"{rule}.{score}"].mean() for score in ("auc", "trial_auc")]
-    gains = [group[f"{rule}.{score}"] - group[f"alone.{score}"] for score in ("log_rmse", "capped")]
+    gone = pd.DataFrame({score: group[f"{rule}.{score}"] - group[f"alone.{score}"] for score in ("log_rmse", "capped")})
+    means = gone.groupby([group[key] for key in ("problem", "n", "seed")]).mean()
+    changes = " ".join(f"{x.mean():+9.4f} +- {x.std() / math.sqrt(len(x)):6.4f}    " for _, x in means.items())
     numbers = " ".join(f"{x:5.3f}" for x in [*aucs, *shares])
-    changes = " ".join(f"{x.mean():+9.4f} +- {x.std() / math.sqrt(len(x)):6.4f}    " for x in gains)
     return f"{len(group):4d} {numbers} {false / len(group):5.2f} {changes}"
 
 
