@@ -19,7 +19,8 @@ from calibrated import log_loss, put
 from torch import Tensor
 
 from robustbo.loop.cache import FitCache
-from robustbo.loop.fit import Fitted, fit_to
+from robustbo.loop.fit import fit_to
+from robustbo.loop.fitted import Fitted
 from robustbo.loop.judge import judge
 from robustbo.loop.observations import observations
 from robustbo.replay.cells import optimization as cells

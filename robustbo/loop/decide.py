@@ -13,7 +13,8 @@ from robustbo.loop.cache import FitCache
 from robustbo.loop.choose import choose, may_replicate
 from robustbo.loop.distinct import NOTHING_NEW, first_point, is_exhausted
 from robustbo.loop.evidence import Expectation
-from robustbo.loop.fit import Fitted, is_robust
+from robustbo.loop.fit import is_robust
+from robustbo.loop.fitted import Fitted
 from robustbo.loop.incumbent import Incumbent, incumbent, raw_incumbent
 from robustbo.loop.judge import judge
 from robustbo.loop.ladder import NUMERICAL, climb

@@ -6,15 +6,12 @@ very many it is, `loop.active` says; where its search begins, `loop.warm_start`;
 
 import gc
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection
+from dataclasses import replace
 from functools import partial
 
 import torch
 from botorch.exceptions import InputDataError
-from botorch.models.gpytorch import GPyTorchModel
-from torch import Tensor
 
 from robustbo import seeds
 from robustbo.determinism.isolation import isolated, seeded
@@ -22,15 +19,13 @@ from robustbo.determinism.surroundings import pinned
 from robustbo.errors import FitError
 from robustbo.loop.active import Active, Guess, active
 from robustbo.loop.cache import FitCache
-from robustbo.loop.evidence import Expectation, Word, is_credible
-from robustbo.loop.observations import Data, Observations, Row, observations
+from robustbo.loop.evidence import Word, is_credible
+from robustbo.loop.fitted import Fitted
+from robustbo.loop.observations import Data, Observations, observations
 from robustbo.loop.quarantine import quarantine
 from robustbo.loop.units import center_and_scale, in_model_units
 from robustbo.loop.warm_start import Beginning, Line, anchor, line
-from robustbo.searchspace.encoding import encode
-from robustbo.searchspace.space import Space
 from robustbo.surrogates.common import contract
-from robustbo.surrogates.common.averaged import alone
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.registry import SURROGATES, model_class
 from robustbo.surrogates.transforms.inputs import one_hot_inputs
@@ -40,87 +35,22 @@ from robustbo.trials.settings import Settings
 LARGE = 1500  # observations of which a fit's matrix takes 18 MB
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """A surrogate fitted to a history, speaking the user's units.
-
-    Attributes:
-        model: The BoTorch model; it maximizes, whatever the user's direction.
-        X: ``n x d`` inputs, encoded for the model.
-        observations: What it was fitted to.
-        space: The search space.
-        sign: 1 where larger is better, else -1.
-        center: Value that the model sees as 0; that of an earlier fit, where the search began there.
-        scale: Units of the value that the model sees as 1; likewise.
-        seconds: How long the fit took, without those that it began from.
-        quarantined: The told trials that are left out; see `robustbo.loop.quarantine`.
-        others: What is said of those that it was not fitted to for their number; see `robustbo.loop.active`.
-    """
-
-    model: GPyTorchModel
-    X: Tensor
-    observations: Observations
-    space: Space
-    sign: float
-    center: float
-    scale: float
-    seconds: float
-    quarantined: tuple[int, ...] = ()
-    others: Mapping[int, Word] = field(default_factory=dict)
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether the surrogate is one of this library."""
-        return type(self.model) in SURROGATES.values()
-
-    def apart(self, seed: int) -> AbstractContextManager[None]:
-        """Where code of the surrogate runs, so that what it draws depends on the seed alone."""
-        return (isolated if self.is_ours else seeded)(seed)
-
-    def in_units(self, mean: Tensor, sd: Tensor) -> tuple[list[float], list[float]]:
-        """The model's means and standard deviations in the user's units."""
-        return (self.sign * self.scale * mean + self.center).tolist(), (self.scale * sd).tolist()
-
-    def predict(
-        self, X: Tensor, *, is_noisy: bool = False, is_averaged: bool = True
-    ) -> tuple[list[float], list[float]]:
-        """Posterior mean and standard deviation at ``m x d`` encoded points: of the objective, or of a value there.
-
-        Where the model predicts by several fits, that is by all of them, or by the one that names the outliers.
-        """
-        with self.apart(0), contract.quiet(), torch.no_grad():
-            model = self.model if is_averaged else alone(self.model)
-            return self.in_units(*contract.marginals(model, X, is_noisy))
-
-    def at_points(self, *, is_averaged: bool = True) -> dict[Row, tuple[float, float]]:
-        """Posterior mean and standard deviation of the objective at each point it was fitted to, by unit-cube row."""
-        with self.apart(0), contract.quiet(), torch.no_grad():
-            model = self.model if is_averaged else alone(self.model)
-            means, sds = self.in_units(*contract.at_inputs(model, self.X))
-        found: dict[Row, tuple[float, float]] = {}
-        for row, *of_point in zip(self.observations.X, means, sds, strict=True):
-            found.setdefault(row, (of_point[0], of_point[1]))
-        return found
-
-    def expect(self, rows: Sequence[Row]) -> list[Expectation]:
-        """What it expects to be told at each unit-cube row, and the standard deviation of that, noise included."""
-        return list(zip(*self.predict(self.encoded(rows), is_noisy=True), strict=True)) if rows else []
-
-    def encoded(self, rows: Sequence[Sequence[float]] | Tensor) -> Tensor:
-        """``m x d`` inputs of the model for unit-cube rows."""
-        return encode(self.space, rows if isinstance(rows, Tensor) else [list(row) for row in rows])
-
-
 def fit(settings: Settings, history: History, fits: FitCache | None = None) -> Fitted:
     """The surrogate fitted to a history; see `fit_to`."""
     return fit_to(settings, observations(settings, history), FitCache() if fits is None else fits)
 
 
 @pinned  # threads that look at the same history wait for the one that fits to it
-def fit_to(settings: Settings, data: Data, fits: FitCache) -> Fitted:
+def fit_to(settings: Settings, data: Data, fits: FitCache, failed: Collection[int] = ()) -> Fitted:
     """The surrogate fitted to all that counts; a pure function of settings and data.
 
     A robust one leaves out what is quarantined, but for values that it then finds credible after all.
+
+    Args:
+        settings: What the run was told at its beginning.
+        data: All trials.
+        fits: The last fits.
+        failed: Trials whose values are left out for what is known of them elsewhere.
 
     Raises:
         FitError: If the fit does not succeed.
@@ -131,22 +61,22 @@ def fit_to(settings: Settings, data: Data, fits: FitCache) -> Fitted:
     settings = replace(settings.of_size(len(data.told)), space=data.space)
     guess = partial(_guess, settings, fits)
     part = active(data.all_but(), guess, fits, settings) if _capabilities(settings).is_cubic else None
-    fitted = _credible(settings, data, part, fits)
+    fitted = _credible(settings, data, part, fits, frozenset(failed))
     return fitted if part is None else replace(fitted, others=_others(settings, part, fits))
 
 
-def _credible(settings: Settings, data: Data, part: Active | None, fits: FitCache) -> Fitted:
+def _credible(settings: Settings, data: Data, part: Active | None, fits: FitCache, failed: frozenset[int]) -> Fitted:
     """Without what is quarantined, if that is to be."""
     among, ever, origin = data.all_but(), data.with_excluded(), None
     if part is not None:
         among, ever, origin = part.told, part.told, Line(part.sample)
     is_to_be = settings.set_aside and is_robust(settings) and not _capabilities(settings).judges_alone
     doubted, refuted = quarantine(data, settings.max_repeats) if is_to_be else (frozenset(), frozenset())
-    left_out = doubted | refuted
-    if not left_out or len(left_out) == len(data.told):
+    left_out = doubted | refuted | failed
+    if not left_out or len(left_out) >= len(data.told):
         return _fit(settings, line(among, ever, origin), fits)
     fitted = _fit(settings, line(among.but(left_out), ever, origin), fits)
-    numbers = sorted(doubted)
+    numbers = sorted(doubted - failed)
     against = zip(numbers, fitted.expect(data.rows_of(numbers)), strict=True)
     if credible := {number for number, said in against if is_credible(data.trials[number].measured, *said)}:
         left_out -= credible
@@ -191,12 +121,17 @@ def _capabilities(settings: Settings) -> Capabilities:
 
 
 def _fit(settings: Settings, of: Line, fits: FitCache) -> Fitted:
+    fitted = _made(settings, of, fits)
+    if _capabilities(settings).continues:
+        _end(settings, of, fits)  # which is kept longer
+    return fitted
+
+
+def _made(settings: Settings, of: Line, fits: FitCache) -> Fitted:
     misses = fits.misses
     fitted = fits.get((settings, of), partial(_fitted, settings, of, fits))
     if len(of.told.values) > LARGE and fits.misses > misses:
         gc.collect()  # modules refer to themselves: what makes way would stay, with a matrix each
-    if _capabilities(settings).continues:
-        _end(settings, of, fits)  # which is kept longer
     return fitted
 
 
@@ -204,7 +139,7 @@ def _end(settings: Settings, of: Line, fits: FitCache) -> Beginning:
     """Where the fit ended, for a fit to others."""
 
     def make() -> Beginning:
-        fitted = fits.get((settings, of), partial(_fitted, settings, of, fits))
+        fitted = _made(settings, of, fits)
         return Beginning(of.told.numbers, fitted.center, fitted.scale, contract.beginning(fitted.model))
 
     n = len(of.told.values)

@@ -8,7 +8,8 @@ from functools import partial
 from robustbo.determinism.surroundings import pinned
 from robustbo.errors import FitError
 from robustbo.loop.cache import FitCache
-from robustbo.loop.fit import Fitted, is_robust
+from robustbo.loop.fit import is_robust
+from robustbo.loop.fitted import Fitted
 from robustbo.loop.judge import judge
 from robustbo.loop.ladder import climb, finite
 from robustbo.loop.observations import Data, Row, observations

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from robustbo.determinism.surroundings import pinned
 from robustbo.loop.evidence import NEAR, Word, agree, probability_wrong, refutes, surprise
-from robustbo.loop.fit import Fitted
+from robustbo.loop.fitted import Fitted
 from robustbo.loop.ladder import finite
 from robustbo.loop.observations import Data
 from robustbo.surrogates.common.contract import diagnose, quiet, weights
@@ -27,6 +27,9 @@ class Outlier:
         remeasured: What another measurement at its point said of it: "confirmed", "refuted", or "not yet".
         weight: How much it counts in the fit, 1 being all, where the surrogate weighs values (0 where it is
             quarantined); in relevance pursuit the probability that it is right, over all sets of outliers.
+        outcome: Which of several outcomes it is; None where there is one.
+        failed: Of several outcomes, the probability that the trial failed as a whole, which spoils all of them; None
+            where the surrogates do not tell how probable it is that a value is wrong.
     """
 
     trial: Trial
@@ -38,6 +41,7 @@ class Outlier:
     remeasured: str
     weight: float | None = None
     outcome: str | None = None
+    failed: float | None = None
 
     @property
     def probability_wrong(self) -> float:

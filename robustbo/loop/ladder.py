@@ -18,7 +18,8 @@ from linear_operator.utils.errors import NanError, NotPSDError
 from robustbo.determinism.interrupted import letting_go
 from robustbo.errors import FitError, NumericalError
 from robustbo.loop.cache import FitCache
-from robustbo.loop.fit import Fitted, fit_to
+from robustbo.loop.fit import fit_to
+from robustbo.loop.fitted import Fitted
 from robustbo.loop.observations import Data
 from robustbo.surrogates.registry import SURROGATES
 from robustbo.trials.settings import Settings

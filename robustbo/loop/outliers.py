@@ -1,16 +1,16 @@
 """The values that look wrong, and why, by the first surrogate that can judge them."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
 from robustbo.determinism.surroundings import pinned
 from robustbo.errors import FitError
 from robustbo.loop.cache import FitCache
-from robustbo.loop.fit import Fitted
-from robustbo.loop.judge import Belief, Outlier, judge, suspicious
+from robustbo.loop.fitted import Fitted
+from robustbo.loop.judge import Outlier, judge, suspicious
 from robustbo.loop.ladder import climb
 from robustbo.loop.observations import Data, observations
+from robustbo.loop.several.learned import Several, climb_each
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
@@ -26,23 +26,25 @@ def outliers(
     Of several outcomes each value is judged by its own surrogate; all of them are in one list.
     """
     data, fits = observations(settings, history), FitCache() if fits is None else fits
-    if not settings.outcomes:
-        return list(_of_one(settings, data, fits, is_weighed))
-    found: list[Outlier] = []
-    for wanted in settings.outcomes:
-        of_it = _of_one(settings.of(wanted), data.of(wanted), fits.of(wanted.name), is_weighed)
-        found += [replace(o, trial=data.trials[o.trial.number], outcome=wanted.name) for o in of_it]
+    if not data.told:
+        return []
+    if settings.outcomes:
+        found, why = climb_each(settings, data, partial(_of_each, data, is_weighed), fits, is_judging=True)
+    else:
+        found, why = climb(settings, data, partial(_judged, data, is_weighed), fits, is_judging=True)
+    if found is None:
+        raise FitError(f"no surrogate could judge these values {why}")
+    return found
+
+
+def _of_each(data: Data, is_weighed: bool, several: Several) -> list[Outlier]:
+    found = []
+    for each in several:
+        for o in judge(each.data, each.fitted, is_weighed=is_weighed):
+            trial, failed = data.trials[o.trial.number], each.failed.get(o.trial.number)
+            found.append(replace(o, trial=trial, outcome=each.wanted.name, failed=failed))
     return sorted(found, key=suspicious)
 
 
-def _of_one(settings: Settings, data: Data, fits: FitCache, is_weighed: bool) -> Iterable[Outlier]:
-    if not data.told:
-        return []
-    belief, why = climb(settings, data, partial(_judged, data, is_weighed), fits, is_judging=True)
-    if belief is None:
-        raise FitError(f"no surrogate could judge these values {why}")
-    return belief
-
-
-def _judged(data: Data, is_weighed: bool, _: Settings, fitted: Fitted) -> Belief:
-    return judge(data, fitted, is_weighed=is_weighed)
+def _judged(data: Data, is_weighed: bool, _: Settings, fitted: Fitted) -> list[Outlier]:
+    return list(judge(data, fitted, is_weighed=is_weighed))

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from robustbo.loop.distinct import free_points, is_taken
-from robustbo.loop.fit import Fitted
+from robustbo.loop.fitted import Fitted
 from robustbo.loop.observations import Data, Row
 from robustbo.loop.search import Search
 from robustbo.loop.viability import Viability

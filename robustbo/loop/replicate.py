@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from robustbo.loop.fit import Fitted
+from robustbo.loop.fitted import Fitted
 from robustbo.loop.judge import Belief, Outlier
 from robustbo.loop.observations import Data, Row
 from robustbo.numerics.baselines.box_plot import whiskers

@@ -14,7 +14,7 @@ from robustbo import seeds
 from robustbo.determinism.isolation import drawing_in_python, drawing_nothing, isolated, seeded
 from robustbo.loop import maximizer
 from robustbo.loop.acquisition import build, has_formulas, maximize
-from robustbo.loop.fit import Fitted
+from robustbo.loop.fitted import Fitted
 from robustbo.loop.ladder import finite
 from robustbo.loop.log_ei import Explicit, Mixture
 from robustbo.loop.observations import Row

@@ -9,7 +9,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from robustbo.determinism.surroundings import pinned
 from robustbo.errors import FitError
-from robustbo.loop.fit import Fitted
+from robustbo.loop.fitted import Fitted
 from robustbo.loop.judge import Outlier, judge
 from robustbo.loop.ladder import climb, finite
 from robustbo.loop.observations import observations

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from robustbo.loop.cache import FitCache
-from robustbo.loop.fit import Fitted, fit
+from robustbo.loop.fit import fit
+from robustbo.loop.fitted import Fitted
 from robustbo.report import chosen, pool_rows, svg, timeline
 from robustbo.report.chart import Chart, axis
 from robustbo.report.html import check_name, document, table

@@ -1,14 +1,16 @@
 """What the surrogate of a study predicts."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import NamedTuple
 
 from robustbo.determinism.surroundings import pinned
 from robustbo.errors import FitError
 from robustbo.loop.cache import FitCache
-from robustbo.loop.fit import Fitted
+from robustbo.loop.fitted import Fitted
 from robustbo.loop.ladder import climb, finite
-from robustbo.loop.observations import Data, observations
+from robustbo.loop.observations import observations
+from robustbo.loop.several.learned import Several, climb_each, missing
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
@@ -34,27 +36,30 @@ def predicted(
         FitError: If no surrogate can be fitted.
     """
     data = observations(settings, history)
-    if not settings.outcomes:
-        return {None: _of_one(settings, data, fits, rows)}
-    return {
-        wanted.name: _of_one(settings.of(wanted), data.of(wanted), fits.of(wanted.name), rows, f" of {wanted.name!r}")
-        for wanted in settings.outcomes
-    }
-
-
-def _of_one(settings: Settings, data: Data, fits: FitCache, rows: list[list[float]], of: str = "") -> Numbers:
-    if not data.told:
+    if names := (missing(settings, data) if settings.outcomes else [] if data.told else [""]):
+        of = f" of {names}" if settings.outcomes else ""
         raise ValueError(f"a prediction needs at least one told value{of}, got none; tell one first")
-
-    def of_rung(_: Settings, fitted: Fitted) -> Numbers:
-        means, sds = fitted.predict(fitted.encoded(rows)) if rows else ([], [])
-        finite(*means, *sds)
-        return means, sds
-
-    found, why = climb(settings, data, of_rung, fits, is_judging=True)
+    if settings.outcomes:
+        found, why = climb_each(settings, data, partial(_of_each, rows), fits, is_judging=True)
+    else:
+        found, why = climb(settings, data, partial(_of_one, rows), fits, is_judging=True)
     if found is None:
-        raise FitError(f"no surrogate could predict{of} {why}")
+        raise FitError(f"no surrogate could predict {why}")
     return found
+
+
+def _of_one(rows: list[list[float]], _: Settings, fitted: Fitted) -> dict[str | None, Numbers]:
+    return {None: _said(rows, fitted)}
+
+
+def _of_each(rows: list[list[float]], several: Several) -> dict[str | None, Numbers]:
+    return {each.wanted.name: _said(rows, each.fitted) for each in several}
+
+
+def _said(rows: list[list[float]], fitted: Fitted) -> Numbers:
+    means, sds = fitted.predict(fitted.encoded(rows)) if rows else ([], [])
+    finite(*means, *sds)
+    return means, sds
 
 
 def as_columns(found: Mapping[str | None, Numbers]) -> dict[str, list[float]]:

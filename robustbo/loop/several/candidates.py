@@ -13,7 +13,9 @@ from robustbo.loop.observations import Data, Row
 from robustbo.loop.several.learned import Learned, Several
 from robustbo.searchspace.parameters import Value
 from robustbo.trials.history import Trial
+from robustbo.trials.outcomes import Wanted
 
+LEAST = 1e-300  # a standard deviation that is as good as none
 LIKELY = 0.5  # probability that all constraints are kept, from which on a point may be recommended
 
 
@@ -124,8 +126,11 @@ def _feasible(several: Sequence[Learned], means: Tensor, sds: Tensor) -> Tensor:
     """The probability that all outcomes keep their bounds, each by itself."""
     p = torch.ones(len(means), dtype=torch.float64)
     for i, each in enumerate(several):
-        if each.wanted.is_constrained:
-            sd = sds[:, i].clamp_min(1e-300)
-            at_most, below = (torch.special.ndtr((bound - means[:, i]) / sd) for bound in each.wanted.bounds[::-1])
-            p = p * (at_most - below).clamp_min(0)
+        p = p * probability_kept(each.wanted, means[:, i], sds[:, i])
     return p
+
+
+def probability_kept(wanted: Wanted, mean: Tensor, sd: Tensor) -> Tensor:
+    """The probability that ``m`` values of an outcome, of these means and standard deviations, keep its bounds."""
+    at_most, below = (torch.special.ndtr((bound - mean) / sd.clamp_min(LEAST)) for bound in wanted.bounds[::-1])
+    return (at_most - below).clamp_min(0)

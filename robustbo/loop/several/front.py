@@ -13,7 +13,7 @@ from robustbo import seeds
 from robustbo.determinism.surroundings import pinned
 from robustbo.errors import FitError
 from robustbo.loop.cache import FitCache
-from robustbo.loop.fit import Fitted
+from robustbo.loop.fitted import Fitted
 from robustbo.loop.incumbent import NOTHING_TOLD, Incumbent
 from robustbo.loop.observations import Data, observations
 from robustbo.loop.several.candidates import Candidates, FrontPoint, candidates, turned
@@ -158,8 +158,7 @@ def reference_of(settings: Settings, among: Candidates) -> Tensor:
         given = dict(settings.reference_point)
         values = torch.tensor([[given.get(each.wanted.name, 0.0) for each in among.several]], dtype=torch.float64)
         return turned(among.several, values).squeeze(0)
-    Y = among.objectives
-    return reference_point(Y[among.is_likely] if among.is_likely.any() else Y)
+    return reference_point(among.objectives, among.is_likely)
 
 
 def chances_of(seed: int, among: Candidates) -> Tensor:

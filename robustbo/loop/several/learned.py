@@ -1,20 +1,33 @@
-"""What has been learned of each of several outcomes: a surrogate of its own, by a ladder of its own."""
+"""What has been learned of each of several outcomes: a surrogate of its own, by a ladder of its own.
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+Where they say together that a trial failed as a whole, all its values are left out.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TypeVar
 
+import torch
+
 from robustbo.loop.cache import FitCache
 from robustbo.loop.evidence import Expectation
-from robustbo.loop.fit import Fitted, is_robust
+from robustbo.loop.fit import fit_to, is_robust
+from robustbo.loop.fitted import Fitted
 from robustbo.loop.judge import Belief, judge
 from robustbo.loop.ladder import NUMERICAL, PLAIN, climb
 from robustbo.loop.observations import Data, Row
+from robustbo.loop.several import joint
+from robustbo.numerics.pursuit.penalty import RATE
+from robustbo.surrogates.common.contract import quiet
 from robustbo.trials.outcomes import Wanted
 from robustbo.trials.settings import Settings
 
 T = TypeVar("T")
+
+FAILED = 0.5  # probability from which on a trial counts as failed
 
 
 @dataclass(frozen=True)
@@ -26,12 +39,14 @@ class Learned:
         settings: Those of the surrogate that could be fitted.
         data: All trials, as this outcome alone sees them.
         fitted: The surrogate.
+        failed: By trial, the probability that it failed as a whole, which spoils all its outcomes; see `joint`.
     """
 
     wanted: Wanted
     settings: Settings
     data: Data
     fitted: Fitted
+    failed: Mapping[int, float] = field(default_factory=dict)
 
     @cached_property
     def belief(self) -> Belief:
@@ -93,6 +108,8 @@ def _learned(settings: Settings, data: Data, fits: FitCache, is_judging: bool) -
     found, why = list[Learned](), list[str]()
     for wanted in settings.outcomes:
         seen = data.of(wanted)
+        if not seen.told:  # as where only some outcomes have been told, which are judged all the same
+            continue
         learn = partial(_of_rung, wanted, seen)
         learned, reason = climb(settings.of(wanted), seen, learn, fits.of(wanted.name), is_judging=is_judging)
         if reason is not None:
@@ -100,7 +117,43 @@ def _learned(settings: Settings, data: Data, fits: FitCache, is_judging: bool) -
         if learned is None:
             return None, why
         found.append(learned)
-    return tuple(found), why
+    return _without_failed(tuple(found), fits) if settings.set_aside else tuple(found), why
+
+
+def _without_failed(several: Several, fits: FitCache) -> Several:
+    """The same where trials that have probably failed as a whole are left out of every outcome's fit."""
+    p = _failed(several)
+    numbers = {number for number, probability in p.items() if probability > FAILED}
+    found = []
+    for each in several:
+        known = {trial.number for trial in each.data.told} - {*each.fitted.quarantined}
+        if _probability_wrong(each.fitted) is not None and (failed := (numbers & known) - each.belief.flagged):
+            with suppress(*NUMERICAL):  # it stays as it is
+                fitted = fit_to(each.settings, each.data, fits.of(each.wanted.name), sorted(failed))
+                each = replace(each, fitted=fitted)
+        found.append(replace(each, failed=p))
+    return tuple(found)
+
+
+def _failed(several: Several) -> dict[int, float]:
+    """By trial, the probability that it failed as a whole, by what each outcome says of its value alone."""
+    said = [of for each in several if (of := _probability_wrong(each.fitted)) is not None]
+    if len(said) < 2:
+        return {}
+    numbers = sorted(set().union(*said))
+    q = torch.tensor([[of.get(number, math.nan) for of in said] for number in numbers], dtype=torch.float64)
+    return dict(zip(numbers, joint.failed(q, RATE).tolist(), strict=True))
+
+
+def _probability_wrong(fitted: Fitted) -> dict[int, float] | None:
+    """By trial, how probable it is that its value is wrong; None where the surrogate does not say."""
+    with fitted.apart(0), quiet():
+        right = fitted.model.probability_right() if fitted.is_ours else None
+    if right is None:
+        return None
+    said = dict(zip(fitted.observations.numbers, (1 - right).tolist(), strict=True))
+    said |= {number: 1 - word.weight for number, word in fitted.others.items() if word.weight is not None}
+    return said | dict.fromkeys(fitted.quarantined, 1.0)
 
 
 def _of_rung(wanted: Wanted, seen: Data, settings: Settings, fitted: Fitted) -> Learned:

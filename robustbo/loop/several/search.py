@@ -24,12 +24,23 @@ class SearchSeveral(Search):
     """A search for the next point with several outcomes; see `Search`, whose surrogate is that of the first.
 
     Attributes:
-        several: What has been learned of each outcome.
-        goals: What is wanted of each, in its model's units.
+        among: The points measured whose values are believed, and what has been learned of each outcome.
+        reference: The reference point, ``K`` coordinates in the user's units, turned so that larger is better.
     """
 
-    several: Several = ()
-    goals: tuple[Goal, ...] = ()
+    among: Candidates
+    reference: Tensor
+
+    @property
+    def several(self) -> Several:
+        """What has been learned of each outcome."""
+        return self.among.several
+
+    @cached_property
+    def goals(self) -> tuple[Goal, ...]:
+        """What is wanted of each outcome, in its model's units."""
+        reference = iter(self.reference.tolist())
+        return tuple(_goal(each, next(reference) if each.wanted.is_objective else None) for each in self.several)
 
     @property
     def is_ours(self) -> bool:
@@ -72,17 +83,9 @@ def search(
         viability: Where trials give a value; None where none has failed.
         seed: Of each purpose.
     """
-    goals = goals_of(settings, candidates(data, several))
-    first, unknown = several[0].fitted, unknown_rows(data, several)
-    return SearchSeveral(
-        settings.acquisition, first, viability, unknown, data.region, seed("acquisition"), several, goals
-    )
-
-
-def goals_of(settings: Settings, among: Candidates) -> tuple[Goal, ...]:
-    """What is wanted of each outcome, in the units of its model."""
-    reference = iter(reference_of(settings, among).tolist())
-    return tuple(_goal(each, next(reference) if each.wanted.is_objective else None) for each in among.several)
+    among, first, unknown = candidates(data, several), several[0].fitted, unknown_rows(data, several)
+    reference, root = reference_of(settings, among), seed("acquisition")
+    return SearchSeveral(settings.acquisition, first, viability, unknown, data.region, root, among, reference)
 
 
 def _goal(of: Learned, reference: float | None) -> Goal:
