@@ -5,8 +5,20 @@
 Importing this registers our classes with Ax's storage, so that clients that use them can be saved and loaded.
 """
 
-from robustbo.ax.client import Best, best, complete, failures, next_repeat, outliers
+from robustbo.ax.believed import Best, FrontArm, best, front
+from robustbo.ax.client import complete, failures, next_repeat, outliers
 from robustbo.ax.new_client import client_for
 from robustbo.ax.strategy import generation_strategy
 
-__all__ = ["Best", "best", "client_for", "complete", "failures", "generation_strategy", "next_repeat", "outliers"]
+__all__ = [
+    "Best",
+    "FrontArm",
+    "best",
+    "client_for",
+    "complete",
+    "failures",
+    "front",
+    "generation_strategy",
+    "next_repeat",
+    "outliers",
+]

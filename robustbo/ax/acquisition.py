@@ -4,8 +4,10 @@ from typing import Any
 
 import torch
 from ax.generators.torch.botorch_modular.acquisition import Acquisition
+from ax.generators.torch_base import TorchOptConfig
+from ax.generators.utils import filter_constraints_and_fixed_features
 from botorch.acquisition import AcquisitionFunction
-from botorch.acquisition.logei import qLogNoisyExpectedImprovement
+from botorch.acquisition.logei import qLogNoisyExpectedImprovement, qLogProbabilityOfFeasibility
 from botorch.acquisition.objective import IdentityMCObjective, PosteriorTransform, ScalarizedPosteriorTransform
 from torch import Tensor
 
@@ -21,17 +23,55 @@ from robustbo.surrogates.common.contract import quiet
 class SeededAcquisition(Acquisition):
     """Ax's, drawing from a seed and the number of points that it knows, so that a client that was loaded goes on alike.
 
-    Its option ``seed`` is the root. Where arms have failed, the probability of a value counts too.
+    Its option ``seed`` is the root. Where arms have failed, the probability of a value counts too. Where no arm is
+    believed to keep the outcome constraints, it is the probability of keeping them.
     """
 
     acqf: AcquisitionFunction
 
+    def _update_objective_thresholds(self, torch_opt_config: TorchOptConfig) -> None:
+        """As Ax, from all points that have a value of any metric that counts; Ax takes those that have all of them."""
+        self.X_observed = self._measured(torch_opt_config)
+        super()._update_objective_thresholds(torch_opt_config)
+
+    def _measured(self, config: TorchOptConfig) -> Tensor | None:
+        """The points with a value of any metric that counts, within the constraints if any is."""
+        Xs = self.surrogate.Xs
+        Xs = Xs if self._subset_idcs is None else [Xs[i] for i in self._subset_idcs.tolist()]
+        if all(torch.equal(X, Xs[0]) for X in Xs):
+            return self.X_observed
+        X = torch.tensor(list(dict.fromkeys(tuple(row) for X in Xs for row in X.tolist())), dtype=Xs[0].dtype)
+        bounds, fixed = self.search_space_digest.bounds, config.fixed_features
+        kept = filter_constraints_and_fixed_features(X, bounds, config.linear_constraints, fixed)
+        return kept if len(kept) else X
+
     @pinned
     def _instantiate_acquisition(self) -> None:
         with seeded(self._seed("samples")), quiet():
+            if not self._is_any_feasible():
+                options = dict[str, Any]()
+                self.botorch_acqf_classes_with_options = [(qLogProbabilityOfFeasibility, options)]
             super()._instantiate_acquisition()
         self._asked_for = self.acqf
         self.acqf = self._viable(self.acqf)
+
+    def _is_any_feasible(self) -> bool:
+        """Whether any point measured is believed to keep the outcome constraints, and the thresholds of objectives.
+
+        Ax would look at the values as they were told, of which a wrong one says that there is such a point, or hides
+        the only one; an acquisition function that needs one then ends in an error.
+        """
+        if self.X_observed is None or (self._outcome_constraints is None and self._objective_thresholds is None):
+            return True
+        with torch.no_grad():
+            mean = self._model.posterior(self.X_observed).mean
+        is_feasible = torch.ones(len(mean), dtype=torch.bool)
+        if self._outcome_constraints is not None:
+            A, b = self._outcome_constraints
+            is_feasible &= (mean @ A.T <= b.squeeze(-1)).all(-1)
+        if self._objective_thresholds is not None:
+            is_feasible &= (mean @ self._objective_weights.T >= self._objective_thresholds).all(-1)
+        return bool(is_feasible.any())
 
     @pinned
     def optimize(self, n: int, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:

@@ -2,73 +2,21 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
+from typing import Any
 
 import pandas as pd
 
-from robustbo.ax.experiment import history_of, objective_of, objectives_of, runs_of
+from robustbo.ax.experiment import history_of, runs_of
+from robustbo.ax.seen import FITS, fits_of, seen, settings_of
 from robustbo.ax.space import space_of
-from robustbo.loop.cache import FitCache
+from robustbo.ax.wanted import metrics_of, wanted_of
 from robustbo.loop.decide import step
 from robustbo.loop.failures import failures as failed
-from robustbo.loop.incumbent import incumbent
 from robustbo.loop.outliers import outliers as reported
-from robustbo.searchspace.space import Space
-from robustbo.surrogates.registry import SURROGATES
-from robustbo.trials.settings import (
-    DEFAULT_MAX_REPEATS,
-    DEFAULT_SURROGATE,
-    Direction,
-    Failures,
-    Settings,
-    default_num_initial,
-    options_text,
-)
+from robustbo.trials.settings import DEFAULT_MAX_REPEATS, Failures
 from robustbo.validation import real
 
-FITS: WeakKeyDictionary[Any, FitCache] = WeakKeyDictionary()  # by client, as long as it is there
-
-
-class Best(NamedTuple):
-    """The best arm among those tried, with posterior mean and standard deviation of the objective there.
-
-    With fixed parameters, ``parameters`` are those of the arm but for these, and so are mean and deviation.
-    """
-
-    trial_index: int
-    arm_name: str
-    parameters: dict[str, Any]
-    mean: float
-    sd: float
-
-
-def best(client: Any, fixed_parameters: Mapping[str, Any] | None = None) -> Best:
-    """The best arm tried, never one whose every value looks wrong.
-
-    By the surrogate of the client's strategy, or by relevance pursuit where that is none of ours. One that breaks a
-    parameter constraint (of those added later) is the best only where all do.
-
-    Args:
-        client: An Ax client; it is only read.
-        fixed_parameters: Values of some parameters: the arm that is best when it is changed to these.
-
-    Raises:
-        ValueError: If there is not one objective, there are outcome constraints (whose models Ax has, not we), or
-            nothing has been measured; or the fixed parameters are none of the search space.
-        FitError: If parameters are fixed and no surrogate can be fitted.
-    """
-    experiment = client._experiment
-    metric, direction = objective_of(experiment)
-    if experiment.optimization_config.outcome_constraints:
-        raise ValueError("best must not have outcome constraints to meet; ask client.get_best_parameterization()")
-    space = space_of(experiment)
-    runs = runs_of(experiment, space, metric)
-    fixed = space.partial(fixed_parameters)
-    found = incumbent(_settings(client, space, direction), history_of(runs), _fits(client), fixed)
-    run = runs[found.trial.number]
-    params = run.params if found.moved is None else dict(found.moved)
-    return Best(run.trial_index, run.arm_name, params, found.mean, found.sd)
+__all__ = ["FITS", "complete", "failures", "next_repeat", "outliers"]
 
 
 def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
@@ -89,12 +37,13 @@ def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
     space = space_of(experiment)
     if metric is not None and metric not in experiment.metrics:
         raise ValueError(f"metric must be one of {sorted(experiment.metrics)}, got {metric!r}")
-    metrics = sorted(experiment.metrics) if metric is None else [metric]
-    for name in metrics:
+    fits, wanted = fits_of(client), wanted_of(experiment)
+    for name in sorted(experiment.metrics) if metric is None else [metric]:
         runs = runs_of(experiment, space, name)
         if not (history := history_of(runs)).having("told"):
             continue
-        for o in reported(_settings(client, space, "minimize"), history, _fits(client), is_weighed=False):
+        settings = settings_of(client, space, wanted.get(name, "minimize"))
+        for o in reported(settings, history, fits.of(name) if wanted else fits, is_weighed=False):
             run = runs[o.trial.number]
             rows.append((run.trial_index, run.arm_name, name, o.value, o.expected, o.sd, o.evidence, o.flagged))
     columns = ["trial_index", "arm_name", "metric", "value", "expected", "sd", "evidence", "flagged"]
@@ -104,7 +53,8 @@ def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
 def failures(client: Any) -> pd.DataFrame:
     """Every arm that gave no value, and whether it looks like its point's doing or like a flake, a row each.
 
-    Trials that failed, were abandoned, or were completed without a finite value of every objective.
+    Trials that failed, were abandoned, or were completed without a finite value of any metric of an objective or an
+    outcome constraint.
 
     Columns: trial_index, arm_name, looks_like ("region" or "flake"), log_odds (of a flake, in nats), again (what became
     of other trials at its point: "told", "failed" or "pending"; missing where there is none); see
@@ -117,12 +67,12 @@ def failures(client: Any) -> pd.DataFrame:
         ValueError: If there is no objective.
     """
     experiment = client._experiment
-    metrics, space = objectives_of(experiment), space_of(experiment)
+    metrics, space = metrics_of(experiment), space_of(experiment)
     runs = runs_of(experiment, space, *metrics)
-    settings = _settings(client, space, "minimize")
+    history = history_of(runs, is_named=len(metrics) > 1)
     rows = [
         (runs[f.trial.number].trial_index, runs[f.trial.number].arm_name, f.looks_like, f.log_odds, f.again)
-        for f in failed(settings, history_of(runs), _fits(client))
+        for f in failed(settings_of(client, space, "minimize"), history, fits_of(client))
     ]
     return pd.DataFrame(rows, columns=["trial_index", "arm_name", "looks_like", "log_odds", "again"])
 
@@ -130,11 +80,14 @@ def failures(client: Any) -> pd.DataFrame:
 def complete(client: Any, trial_index: int, raw_data: Mapping[str, Any]) -> bool:
     """Complete a trial, or mark it as failed where a number is not finite: one infinity would end Ax's next generation.
 
+    Where several metrics are objectives or have outcome constraints, one that is not finite is missing, it alone; the
+    trial has failed where all of them are.
+
     Args:
         client: An Ax client.
         trial_index: Of the trial.
-        raw_data: Metric -> value, or (value, standard error). Tracking metrics count: one that is not finite fails the
-            whole trial, so leave it out if the trial is good without it.
+        raw_data: Metric -> value, or (value, standard error). Where one metric is wanted, tracking metrics count: one
+            that is not finite fails the whole trial, so leave it out if the trial is good without it.
 
     Returns:
         Whether it was completed.
@@ -145,7 +98,9 @@ def complete(client: Any, trial_index: int, raw_data: Mapping[str, Any]) -> bool
             no model can take.
     """
     told = {name: _pair(name, value) for name, value in raw_data.items()}
-    if wrong := {name: pair for name, pair in told.items() if not all(map(math.isfinite, pair))}:
+    wrong = {name: pair for name, pair in told.items() if not all(map(math.isfinite, pair))}
+    told = {name: pair for name, pair in told.items() if name not in wrong}
+    if wrong and not (len(wanted := metrics_of(client._experiment)) > 1 and told.keys() & {*wanted}):
         client.mark_trial_failed(trial_index, failed_reason=f"not finite: {wrong}")
         return False
     data = client._experiment.lookup_data().df
@@ -190,7 +145,8 @@ def next_repeat(
     repeated.
 
     Args:
-        client: An Ax client with one objective; it is only read.
+        client: An Ax client; it is only read. With several objectives or with outcome constraints, one repeat measures
+            all metrics.
         surrogate: A registry name, that of the client's strategy unless given; with "promising" it must be one that
             flags outliers, or nothing is ever repeated.
         remeasure: "promising", "suspicious" or "never".
@@ -200,8 +156,8 @@ def next_repeat(
         fixed_parameters: Values that an arm must have to be repeated now, as in `Client.get_next_trials`.
 
     Raises:
-        ValueError: If the experiment has several objectives, or a parameter of another kind; or the fixed parameters
-            are none of the search space.
+        ValueError: If a weighted sum of metrics is an objective, or bounded, or there is a parameter of another kind;
+            or the fixed parameters are none of the search space.
 
     Example:
         >>> def next_trial(client):
@@ -210,37 +166,10 @@ def next_repeat(
         ...     return next(iter(client.get_next_trials(max_trials=1).items()))
     """
     experiment = client._experiment
-    metric, direction = objective_of(experiment)
-    space = space_of(experiment)
-    how: dict[str, Any] = {"remeasure": remeasure, "max_repeats": max_repeats, "failures": failures}
-    settings = _settings(client, space, direction, surrogate, seed=seed, **how)
-    runs = runs_of(experiment, space, metric)
-    history = history_of(runs)
-    if not history.having("told"):
+    if not any(run.values for run in runs_of(experiment, space_of(experiment), *metrics_of(experiment))):
         return None
-    fixed = space.partial(fixed_parameters)
-    repeats = step(settings, history, len(history), _fits(client), fixed).repeats
-    return None if repeats is None else dict(runs[repeats].params)
-
-
-def _fits(client: Any) -> FitCache:
-    """The last fits to a client's trials."""
-    return FITS.setdefault(client, FitCache())
-
-
-def _settings(client: Any, space: Space, direction: Direction, surrogate: str | None = None, **rest: Any) -> Settings:
-    """Ours for a client: with the surrogate of its strategy, or the default one, unless another is given."""
-    name, options = _surrogate(client) if surrogate is None else (surrogate, {})
-    initial = default_num_initial(space)
-    return Settings(space, direction, name, options_text(options), num_initial=initial, **rest)
-
-
-def _surrogate(client: Any) -> tuple[str, Mapping[str, Any]]:
-    strategy = client._maybe_generation_strategy
-    for node in strategy._nodes if strategy is not None else ():
-        for spec in node.generator_specs:
-            surrogate_spec = spec.generator_kwargs.get("surrogate_spec")
-            for config in surrogate_spec.model_configs if surrogate_spec is not None else ():
-                if config.name in SURROGATES:
-                    return config.name, config.model_options
-    return DEFAULT_SURROGATE, {}
+    how: dict[str, Any] = {"remeasure": remeasure, "max_repeats": max_repeats, "failures": failures}
+    of = seen(client, surrogate, seed=seed, **how)
+    fixed = of.settings.space.partial(fixed_parameters)
+    repeats = step(of.settings, of.history, len(of.history), of.fits, fixed).repeats
+    return None if repeats is None else dict(of.runs[repeats].params)

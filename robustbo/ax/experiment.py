@@ -1,15 +1,16 @@
 """An Ax experiment as a history of ours; nothing of Ax is imported here, only looked at."""
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from robustbo.ax.wanted import metrics_of
 from robustbo.errors import SpaceError
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.space import Space
 from robustbo.trials.history import History
-from robustbo.trials.settings import Direction
 
+Noisy = tuple[float, float | None]  # a value, and the standard deviation of its noise where known
 DESIGNS = {"Sobol", "Uniform", "InSampleUniform", "Factorial", "CenterOfSearchSpace"}  # generators that need no data
 
 
@@ -21,8 +22,7 @@ class Run(NamedTuple):
         arm_name: Ax's name of the arm.
         params: Its parameters, fixed ones included.
         point: The same in our space.
-        value: Of the metric; None where there is none, or none that counts.
-        sd: Of the value's noise, where known.
+        values: By metric, where there is a value that counts: it, and the standard deviation of its noise where known.
         is_over: Whether no value is to come any more.
         origin: "sobol" for any design, "model", or "user" where it was attached.
     """
@@ -31,56 +31,31 @@ class Run(NamedTuple):
     arm_name: str
     params: dict[str, Any]
     point: dict[str, Value]
-    value: float | None
-    sd: float | None
+    values: dict[str, Noisy]
     is_over: bool
     origin: str
-
-
-def objective_of(experiment: Any) -> tuple[str, Direction]:
-    """The objective's metric and direction.
-
-    Raises:
-        ValueError: If there is not exactly one.
-    """
-    config = experiment.optimization_config
-    objective = config.objective if config is not None else None
-    if objective is None or len(objective.metric_names) != 1:
-        raise ValueError(f"the experiment must have one objective, got {objective!r}; configure_optimization first")
-    return objective.metric_names[0], "minimize" if objective.minimize else "maximize"
-
-
-def objectives_of(experiment: Any) -> tuple[str, ...]:
-    """The metrics of all objectives.
-
-    Raises:
-        ValueError: If there is none.
-    """
-    if (config := experiment.optimization_config) is None:
-        raise ValueError("the experiment must have an objective, got none; configure_optimization first")
-    return tuple(config.objective.metric_names)
 
 
 def runs_of(experiment: Any, space: Space, *metrics: str) -> list[Run]:
     """All arms within the space (Ax lets others be attached), by trial; matched to their data by index and name.
 
-    A value that is not finite, and any value of a trial that failed or was abandoned, is none. Of several metrics it is
-    the first's, and none where any other has none. A trial that is stale has never run, and is left out.
+    A value that is not finite, and any value of a trial that failed or was abandoned, is none. A trial that is stale
+    has never run, and is left out.
     """
-    return list(_runs(experiment, space, [_found(experiment, metric) for metric in metrics]))
+    return list(_runs(experiment, space, {metric: _found(experiment, metric) for metric in metrics}))
 
 
 def ended_arms(experiment: Any) -> Iterator[tuple[Any, Any, bool]]:
     """The arms that have ended, wherever they are, by trial: what Ax notes of each, and whether it gave a value.
 
-    That is, of every objective.
+    That is, of any metric of an objective or an outcome constraint: where others are missing, they alone are.
     """
-    found = [_found(experiment, metric) for metric in objectives_of(experiment)]
-    for index, trial in sorted(experiment.trials.items()):
+    found = {metric: _found(experiment, metric) for metric in metrics_of(experiment)}
+    for _, trial in sorted(experiment.trials.items()):
         for arm in trial.arms:
-            value, _ = _value(trial, arm, [values.get((index, arm.name)) for values in found])
-            if value is not None or _is_over(trial):
-                yield arm, trial._get_candidate_metadata(arm.name), value is not None
+            has_value = bool(_values(trial, arm, found))
+            if has_value or _is_over(trial):
+                yield arm, trial._get_candidate_metadata(arm.name), has_value
 
 
 Found = dict[tuple[int, str], tuple[float, float]]  # mean and standard error by trial and arm
@@ -92,27 +67,29 @@ def _found(experiment: Any, metric: str) -> Found:
     return {(row.trial_index, row.arm_name): (row.mean, row.sem) for row in rows.itertuples()}
 
 
-def _runs(experiment: Any, space: Space, found: Sequence[Found]) -> Iterator[Run]:
+def _runs(experiment: Any, space: Space, found: Mapping[str, Found]) -> Iterator[Run]:
     for index, trial in sorted(experiment.trials.items()):
         for arm in trial.arms:
             try:
                 point = space.validate({name: arm.parameters[name] for name in space.names if name in arm.parameters})
             except SpaceError:
                 continue
-            value, sd = _value(trial, arm, [values.get((index, arm.name)) for values in found])
-            if value is None and trial.status.is_stale:
+            values = _values(trial, arm, found)
+            if not values and trial.status.is_stale:
                 continue
-            params = dict(arm.parameters)
-            yield Run(index, arm.name, params, point, value, sd, _is_over(trial), _origin(trial, arm))
+            yield Run(index, arm.name, dict(arm.parameters), point, values, _is_over(trial), _origin(trial, arm))
 
 
-def _value(trial: Any, arm: Any, found: Sequence[tuple[float, float] | None]) -> tuple[float | None, float | None]:
-    """The first value that was found and its standard deviation; None where none counts, or another is missing."""
-    is_there = all(pair is not None and math.isfinite(pair[0]) for pair in found)
-    if not is_there or trial.status.is_failed or trial.status.is_abandoned or _is_abandoned(trial, arm):
-        return None, None
-    value, sd = cast(tuple[float, float], found[0])
-    return float(value), float(sd) if sd is not None and sd > 0 else None
+def _values(trial: Any, arm: Any, found: Mapping[str, Found]) -> dict[str, Noisy]:
+    """The values that count, by metric, each with its standard deviation where that is known."""
+    if trial.status.is_failed or trial.status.is_abandoned or _is_abandoned(trial, arm):
+        return {}
+    pairs = ((metric, values.get((trial.index, arm.name))) for metric, values in found.items())
+    return {metric: _noisy(*pair) for metric, pair in pairs if pair is not None and math.isfinite(pair[0])}
+
+
+def _noisy(mean: float, sem: float | None) -> Noisy:
+    return float(mean), float(sem) if sem is not None and sem > 0 else None
 
 
 def _is_abandoned(trial: Any, arm: Any) -> bool:
@@ -131,15 +108,27 @@ def _origin(trial: Any, arm: Any) -> str:
     return "model" if keys - DESIGNS else "sobol" if keys else "user"
 
 
-def history_of(runs: Sequence[Run]) -> History:
-    """The runs as trials, in order; one at the point of an earlier one repeats it."""
+def history_of(runs: Sequence[Run], *, is_named: bool = False) -> History:
+    """The runs as trials, in order; one at the point of an earlier one repeats it.
+
+    Args:
+        runs: Of one metric, or of several.
+        is_named: Whether the values are told by the names of their metrics.
+    """
     history, first = History(), dict[tuple[Any, ...], int]()
     for number, run in enumerate(runs):
         event: dict[str, Any] = {"event": "ask", "trial": number, "params": run.point, "origin": run.origin}
         earlier = first.setdefault(tuple(run.point.items()), number)
         history = history.apply(event if earlier == number else event | {"repeats": earlier})
-        if run.value is not None:
-            history = history.apply({"event": "tell", "trial": number, "value": run.value, "sd": run.sd})
+        if run.values:
+            history = history.apply({"event": "tell", "trial": number, **_told(run.values, is_named)})
         elif run.is_over:
             history = history.apply({"event": "fail", "trial": number, "reason": "no data"})
     return history
+
+
+def _told(values: Mapping[str, Noisy], is_named: bool) -> dict[str, Any]:
+    if not is_named:
+        ((value, sd),) = values.values()
+        return {"value": value, "sd": sd}
+    return {key: {name: pair[i] for name, pair in values.items()} for i, key in enumerate(("value", "sd"))}

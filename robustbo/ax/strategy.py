@@ -98,7 +98,8 @@ def generation_strategy(
 
     Where trials have failed or were abandoned, the probability of a value counts too (`viable.CAUTION`).
 
-    Each metric has a model of its own; several objectives have Ax's own acquisition function for them.
+    Each metric has a model of its own, with outliers of its own. Several objectives have qLogNEHVI, and outcome
+    constraints count as they do in Ax, by what is believed: see `SeededAcquisition`.
 
     The values reach the surrogate as they were measured but for a robust scale: no winsorizing, and no mean and
     standard deviation, which one wild value would move.
@@ -142,6 +143,7 @@ def generation_strategy(
             "transforms": [*MBM_X_trans, Derelativize, RobustStandardizeY, *handed_over],
             "acquisition_class": SeededAcquisition,
             "acquisition_options": {"seed": seed},
+            "use_p_feasible": False,  # by the values as they were told; `SeededAcquisition` decides by what is believed
             "refit_on_cv": True,  # the quick leave-one-out believes the likelihood of a plain GP
             "warm_start_refit": False,  # our searches begin where they should themselves
         },

@@ -128,8 +128,3 @@ def test_a_design_of_ax_s_own_is_no_model():
     runs = runs_of(made._experiment, space_of(made._experiment), "f")
     assert runs[0].point == {"x": 0.5}  # the center of the space
     assert [run.origin for run in runs] == ["sobol"] * 3
-
-
-def test_several_objectives_are_refused():
-    with pytest.raises(ValueError, match="must have one objective"):
-        next_repeat(client("f, g"))

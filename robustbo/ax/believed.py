@@ -1,0 +1,111 @@
+"""The best of the arms that an Ax client has tried, and those that none beats, by what is believed of their values."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from robustbo.ax.experiment import Run
+from robustbo.ax.seen import seen
+from robustbo.loop.incumbent import incumbent
+from robustbo.loop.several import front as several
+from robustbo.searchspace.parameters import Value
+
+
+class Best(NamedTuple):
+    """The best arm among those tried, with posterior mean and standard deviation of the objective there.
+
+    With fixed parameters, ``parameters`` are those of the arm but for these, and so are mean and deviation.
+
+    Attributes:
+        outcomes: Where there are outcome constraints: mean and standard deviation of each metric.
+        probability_feasible: That it keeps all outcome constraints.
+    """
+
+    trial_index: int
+    arm_name: str
+    parameters: dict[str, Any]
+    mean: float
+    sd: float
+    outcomes: Mapping[str, tuple[float, float]] = {}
+    probability_feasible: float = 1.0
+
+
+class FrontArm(NamedTuple):
+    """One of the arms that are believed to be beaten by no other.
+
+    Attributes:
+        trial_index: Ax's number of the trial.
+        arm_name: Ax's name of the arm.
+        parameters: Its parameters; with fixed ones, those of the arm but for these.
+        means: Posterior mean of each metric of an objective or an outcome constraint.
+        sds: Standard deviation of each.
+        probability: That it keeps the outcome constraints and is beaten by no other arm tried, by joint samples.
+        probability_feasible: That it keeps the outcome constraints.
+    """
+
+    trial_index: int
+    arm_name: str
+    parameters: dict[str, Any]
+    means: dict[str, float]
+    sds: dict[str, float]
+    probability: float
+    probability_feasible: float
+
+
+def best(client: Any, fixed_parameters: Mapping[str, Any] | None = None) -> Best:
+    """The best arm tried, never one whose every value looks wrong.
+
+    By the surrogate of the client's strategy, or by relevance pursuit where that is none of ours. One that breaks a
+    parameter constraint (of those added later) is the best only where all do.
+
+    With outcome constraints it is the best of the arms that probably keep them, where none does the one most likely to;
+    see `robustbo.loop.several.front.best`. Bounds relative to a baseline are relative to what is believed of it.
+
+    Args:
+        client: An Ax client; it is only read.
+        fixed_parameters: Values of some parameters: the arm that is best when it is changed to these.
+
+    Raises:
+        ValueError: If there are several objectives, of which `front` gives the arms that none beats, or a weighted sum
+            of metrics; or a metric has not been measured; or the fixed parameters are none of the search space.
+        FitError: If parameters are fixed, or there are outcome constraints, and no surrogate can be fitted.
+    """
+    of = seen(client)
+    if len(names := [name for name, _ in of.settings.objectives]) > 1:
+        raise ValueError(f"best must have one objective, got {names}; front(client) gives the arms that none beats")
+    fixed = of.settings.space.partial(fixed_parameters)
+    find = several.best if of.settings.outcomes else incumbent
+    found = find(of.settings, of.history, of.fits, fixed)
+    run = of.runs[found.trial.number]
+    at = run.trial_index, run.arm_name, _moved(run, found.moved)
+    return Best(*at, found.mean, found.sd, found.outcomes, found.probability_feasible)
+
+
+def front(client: Any, fixed_parameters: Mapping[str, Any] | None = None) -> list[FrontArm]:
+    """The arms tried that are believed to keep the outcome constraints and to be beaten by no other.
+
+    Those of which some metric's every value looks wrong are left out. Thresholds of objectives are constraints as well.
+    The first is the best in the first objective; where no arm probably keeps the constraints there is none.
+
+    Args:
+        client: An Ax client; it is only read.
+        fixed_parameters: Values of some parameters: the arms that none beats when all are changed to these.
+
+    Raises:
+        ValueError: If there is one objective only, or a weighted sum of metrics; or a metric has not been measured; or
+            the fixed parameters are none of the search space.
+        FitError: If no surrogate can be fitted.
+    """
+    of = seen(client)
+    if len(of.settings.objectives) < 2:
+        raise ValueError("front must have several objectives, got one; best(client) gives the best arm")
+    found = several.front(of.settings, of.history, of.fits, of.settings.space.partial(fixed_parameters))
+    arms = []
+    for point in found:
+        run = of.runs[point.trial.number]
+        said = dict(point.means), dict(point.sds), point.probability, point.probability_feasible
+        arms.append(FrontArm(run.trial_index, run.arm_name, _moved(run, point.moved), *said))
+    return arms
+
+
+def _moved(run: Run, moved: Mapping[str, Value] | None) -> dict[str, Any]:
+    return run.params if moved is None else dict(moved)
