@@ -41,9 +41,9 @@ class SeededAcquisition(Acquisition):
         if all(torch.equal(X, Xs[0]) for X in Xs):
             return self.X_observed
         X = torch.tensor(list(dict.fromkeys(tuple(row) for X in Xs for row in X.tolist())), dtype=Xs[0].dtype)
-        bounds, fixed = self.search_space_digest.bounds, config.fixed_features
-        kept = filter_constraints_and_fixed_features(X, bounds, config.linear_constraints, fixed)
-        return kept if len(kept) else X
+        X = filter_constraints_and_fixed_features(X, bounds := self.search_space_digest.bounds)
+        kept = filter_constraints_and_fixed_features(X, bounds, config.linear_constraints, config.fixed_features)
+        return kept if len(kept) else X if len(X) else None
 
     @pinned
     def _instantiate_acquisition(self) -> None:

@@ -129,5 +129,6 @@ def wanted_of(experiment: Any) -> dict[str, Direction]:
         return {}
     if not goals.is_several:
         return {}
-    signs = {wanted.name: wanted.sign for wanted in goals.absolute(lambda _: 0.0).outcomes}
-    return {name: _direction(sign) for name, sign in signs.items()}
+    lows = {each.metric for each in goals.bounds if each.is_least}
+    bounded = {each.metric: _direction(1 if each.metric in lows else -1) for each in goals.bounds}
+    return bounded | dict(goals.objectives)
