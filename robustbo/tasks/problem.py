@@ -93,6 +93,19 @@ class Problem:
         """
         return self.finite(self.objective(self.space.validate(params)), params)
 
+    def truth(self, params: Mapping[str, Any]) -> Any:
+        """What a measurement without noise and corruption gives at a point; raises as the call."""
+        return self(params)
+
+    def worth(self, truths: Sequence[Any]) -> float:
+        """How good a recommendation is, by what is true at its points: here the value at the one; NaN without any."""
+        return float(truths[0]) if truths else math.nan
+
+    @property
+    def maximizes(self) -> bool:
+        """Whether more worth is better."""
+        return self.direction == "maximize"
+
     def fail(self, kind: str, params: Mapping[str, Any], generator: np.random.Generator) -> float:
         """What is measured at a point when it fails in one of its own ways.
 

@@ -4,13 +4,15 @@ A strike is what a corruption does to the outcomes of a trial at once: it hits o
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
+import torch
 
+from robustbo.numerics.improvement.front import hypervolume
 from robustbo.tasks.corruption import REPEATS, Corruption, RandomPoint, build
 from robustbo.tasks.problem import Problem
 from robustbo.validation import one_of
@@ -48,7 +50,12 @@ class SeveralProblem(Problem):
             return super().best
         return None if self.hypervolume is None else ("largest hypervolume", self.hypervolume)
 
-    def values(self, params: Mapping[str, Any]) -> Values:
+    @property
+    def maximizes(self) -> bool:
+        """Whether more worth is better: hypervolume always is."""
+        return len(self.objectives) > 1 or super().maximizes
+
+    def truth(self, params: Mapping[str, Any]) -> Values:
         """The clean values of all outcomes at a point.
 
         Raises:
@@ -56,6 +63,22 @@ class SeveralProblem(Problem):
             ProblemError: If a value is not finite.
         """
         return {name: self.finite(value, params) for name, value in self.outcomes(self.space.validate(params)).items()}
+
+    def worth(self, truths: Sequence[Values]) -> float:
+        """How good a recommendation is, by the clean values at its points; those that break a constraint do not count.
+
+        Of several objectives it is the hypervolume; of one the best value, or the worst there is where none counts.
+        """
+        signs = {name: 1.0 if way == "maximize" else -1.0 for name, way in self.objectives.items()}
+        kept = [[sign * values[name] for name, sign in signs.items()] for values in truths if self.keeps(values)]
+        if len(signs) > 1:
+            reference = [sign * self.reference_point[name] for name, sign in signs.items()]
+            Y = torch.tensor(kept, dtype=torch.float64).reshape(-1, len(signs))
+            return hypervolume(Y, torch.tensor(reference, dtype=torch.float64))
+        (sign,) = signs.values()
+        if not kept:
+            return math.nan if self.worst is None else self.worst
+        return sign * max(kept)[0]
 
     @property
     def names(self) -> list[str]:
@@ -89,9 +112,7 @@ class Strikes:
     each: Mapping[str, Corruption]
     hit: frozenset[str]
 
-    def apply(
-        self, values: Values, x: Mapping[str, Any], generator: np.random.Generator
-    ) -> tuple[Values, tuple[str, ...]]:
+    def apply(self, values: Values, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[Values, list[str]]:
         """The values as measured at a point, without those that are missing; and which of them are wrong.
 
         The point of a "random-point" is one for all outcomes; any other draws are an outcome's own.
@@ -99,7 +120,7 @@ class Strikes:
         first = next(iter(self.each))
         seen, is_wrong = self.each[first].apply(values[first], x, generator)
         if not is_wrong and math.isfinite(seen):
-            return values, ()
+            return values, []
         root = int(generator.integers(2**63))
         found: Values = {}
         for i, (name, value) in enumerate(values.items()):
@@ -111,7 +132,7 @@ class Strikes:
             wrong, _ = always.apply(value, x, own)
             if math.isfinite(wrong):
                 found[name] = wrong
-        return found, tuple(name for name in values if name in self.hit and name in found)
+        return found, [name for name in values if name in self.hit and name in found]
 
 
 def strikes(problem: SeveralProblem, kind: str, hits: str = ALL, **options: Any) -> Strikes:

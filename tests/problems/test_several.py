@@ -31,11 +31,11 @@ def points(problem, num):
 def test_values_are_botorchs(problem, function):
     for params in points(problem, 5):
         X = torch.tensor([list(params.values())], dtype=torch.float64)
-        found = list(problem.values(params).values())
+        found = list(problem.truth(params).values())
         k = len(problem.objectives)
         assert found[:k] == function.evaluate_true(X).reshape(-1).tolist()
         assert found[k:] == (function.evaluate_slack_true(X).reshape(-1).tolist() if found[k:] else [])
-        assert problem.keeps(problem.values(params)) == bool(
+        assert problem.keeps(problem.truth(params)) == bool(
             function.is_feasible(X).item() if hasattr(function, "num_constraints") else True
         )
         assert problem(params) == found[0]
@@ -53,24 +53,24 @@ def test_it_says_what_is_wanted(problem, function):
 
 @pytest.mark.parametrize("problem", [gardner(), gardner(-0.5), pressure_vessel, welded_beam], ids=lambda p: p.name)
 def test_nothing_that_keeps_the_constraints_is_beyond_the_best_or_the_worst(problem):
-    kept = [v[problem.names[0]] for v in map(problem.values, points(problem, 2000)) if problem.keeps(v)]
+    kept = [v[problem.names[0]] for v in map(problem.truth, points(problem, 2000)) if problem.keeps(v)]
     assert problem.optimum <= min(kept) <= max(kept) <= problem.worst
 
 
 def test_where_the_best_of_some_are():
-    assert gardner().values({"x": 3 * math.pi / 2, "y": 0.0})["height"] == pytest.approx(-2.0)
+    assert gardner().truth({"x": 3 * math.pi / 2, "y": 0.0})["height"] == pytest.approx(-2.0)
     beam = {"x1": 0.168, "x2": 4.067084773084574, "x3": 10.0, "x4": 0.168}
     assert welded_beam(beam) == pytest.approx(welded_beam.optimum, rel=1e-6)
-    assert min(welded_beam.values(beam).values()) > -1e-3
+    assert min(welded_beam.truth(beam).values()) > -1e-3
     vessel = {"x1": 0.78125, "x2": 0.40625, "x3": 0.78125 / 0.0193 * (1 - 1e-9), "x4": 197.7894}
     assert pressure_vessel(vessel) == pytest.approx(pressure_vessel.optimum, rel=1e-6)
-    assert pressure_vessel.keeps(pressure_vessel.values(vessel))
+    assert pressure_vessel.keeps(pressure_vessel.truth(vessel))
 
 
 def test_one_outcome_alone_is_a_problem():
     alone = branin_currin.of("currin")
     params = points(branin_currin, 1)[0]
-    assert alone(params) == branin_currin.values(params)["currin"]
+    assert alone(params) == branin_currin.truth(params)["currin"]
     assert alone.direction == "minimize"
     assert pressure_vessel.of("volume").direction == "maximize"
 
@@ -94,4 +94,4 @@ def test_a_value_that_is_not_finite_is_an_error():
         objectives={"a": "minimize"},
     )
     with pytest.raises(ProblemError, match="broken must give a finite value, got nan"):
-        broken.values(points(broken, 1)[0])
+        broken.truth(points(broken, 1)[0])

@@ -4,6 +4,9 @@ A cell has two journals. The optimizer's own holds what it was told. The truth b
 nothing (but where its method knows the errors), holds for each trial the clean value, the measured one (null where the
 trial failed), whether that was corrupted, and the recommendation after it. Both follow from the spec and the seed, so
 whatever a kill left out is computed again, to the same bits.
+
+Of several outcomes values are by name, what is corrupted is a list of names, and where there are several objectives a
+recommendation is a list of trials, those of the believed front.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,18 +18,18 @@ from typing import Any, Self
 from pydantic import ValidationError
 
 from robustbo.errors import JournalError, SpecError
-from robustbo.loop.cache import FitCache
-from robustbo.loop.decide import incumbent
-from robustbo.loop.outliers import outliers
 from robustbo.optimizer import Optimizer
 from robustbo.replay.cells import records
 from robustbo.replay.cells.cell import CELLS, Cell, Progress
+from robustbo.replay.cells.recommendation import Flagged, Recommended, flags, recommend, trials_of
 from robustbo.replay.spec.method import RECORDED, Method, why_not
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.surrogates.registry import name_of
+from robustbo.tasks.several import SeveralProblem
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings, options_text
 from robustbo.trials.storage.line import Event
+from robustbo.trials.trial import Trial
 
 OURS = "robustbo"  # the engine
 FAILED = "no value"  # the reason that a failed trial is told with
@@ -96,11 +99,11 @@ class OptimizationCell(Cell):
         """What is recorded of each trial."""
         entries = [dict(event) for event in self.events() if event["event"] == "trial"]
         for number, entry in enumerate(entries):
-            if entry["trial"] != number or (entry["recommended"] or 0) > number:
+            if entry["trial"] != number or max(trials_of(entry["recommended"]), default=0) > number:
                 raise JournalError(f"{self.record}: trial {number} is recorded as {entry}, which cannot be")
         return entries
 
-    def flagged(self) -> list[int] | None:
+    def flagged(self) -> Flagged | None:
         """The trials flagged after the last that is recorded; None before that."""
         events = self.events()
         count = sum(event["event"] == "trial" for event in events)
@@ -117,6 +120,13 @@ class OptimizationCell(Cell):
     def settings(self) -> Settings:
         """The optimizer's settings."""
         problem, method = self.spec.load_problem(), self.how
+        several: dict[str, Any] = {}
+        if isinstance(problem, SeveralProblem):
+            several = {
+                "objectives": tuple(problem.objectives.items()),
+                "outcome_constraints": problem.outcome_constraints,
+                "reference_point": tuple(problem.reference_point.items()),
+            }
         return Settings(
             space=problem.space,
             direction=problem.direction,
@@ -129,6 +139,7 @@ class OptimizationCell(Cell):
             set_aside=method.set_aside,
             failures=method.failures if self.spec.has_failures else "ignore",
             seed=self.root,
+            **several,
         )
 
 
@@ -152,21 +163,22 @@ def run(cell: OptimizationCell, progress: Progress) -> None:
     clean = [entry["clean"] for entry in entries]
     for number in range(len(entries), cell.spec.trials):
         trial = opt.history[number] if number < len(opt.history) else opt.ask()
-        clean.append(problem(trial.params))
+        clean.append(problem.truth(trial.params))
         where = {"root": cell.root, "number": number, "asked": asked_before(opt.history, number)}
-        value, is_corrupted = cell.spec.measure(corruption, trial.params, clean[-1], **where)
+        value, wrong = cell.spec.measure(corruption, trial.params, clean[-1], **where)
         if trial.state == "pending":
             told = told_value(cell, clean[-1], value)
             if told is None:
                 opt.fail(trial, FAILED)
             else:
                 opt.tell(trial, told)
-        if excludes(cell, is_corrupted) and opt.history[number].state == "told":
-            opt.exclude(trial)
-        made = recommend(cell, opt.history, number, opt.fits)
-        truth.append(truth_of(number, clean[-1], value, is_corrupted, made))
-        progress(number + 1, None if made is None else clean[made])
-    truth.append(flagged_of(cell, flags(cell, opt.history, opt.fits)))
+        for outcome in exclusions(cell, wrong, value):
+            if outcome not in excluded(opt.history[number]):
+                opt.exclude(trial, outcome=outcome)
+        made = recommend(cell.spec, cell.settings, opt.history, number, opt.fits)
+        truth.append(truth_of(number, clean[-1], value, wrong, made))
+        progress(number + 1, None if made is None else problem.worth([clean[n] for n in trials_of(made)]))
+    truth.append(flagged_of(cell, flags(cell.settings, opt.history, opt.fits)))
 
 
 def asked_before(history: History, number: int) -> int:
@@ -174,37 +186,36 @@ def asked_before(history: History, number: int) -> int:
     return sum(trial.point == history[number].point for trial in history.trials[:number])
 
 
-def truth_of(
-    number: int, clean: float, value: float | None, is_corrupted: bool, recommended: int | None
-) -> dict[str, Any]:
+def truth_of(number: int, clean: Any, value: Any, wrong: Any, recommended: Recommended) -> dict[str, Any]:
     """What that record has of a trial."""
-    measured = {"event": "trial", "trial": number, "clean": clean, "value": value, "corrupted": is_corrupted}
+    measured = {"event": "trial", "trial": number, "clean": clean, "value": value, "corrupted": wrong}
     return measured | {"recommended": recommended}
 
 
-def flagged_of(cell: OptimizationCell, trials: list[int]) -> dict[str, Any]:
+def flagged_of(cell: OptimizationCell, trials: Flagged) -> dict[str, Any]:
     """What it has of the end: the trials whose values were flagged."""
     return {"event": "flags", "after": cell.spec.trials, "trials": trials}
 
 
-def told_value(cell: OptimizationCell, clean: float, measured: float | None) -> float | None:
+def told_value(cell: OptimizationCell, clean: Any, measured: Any) -> Any:
     """What the optimizer is told: the measured value (None of a failed trial), unless the method is an oracle."""
     return clean if cell.how.sees == "clean" else measured
 
 
-def excludes(cell: OptimizationCell, is_corrupted: bool) -> bool:
-    """Whether a value is excluded as soon as it has been told: a wrong one, by a method that sees the errors."""
-    return is_corrupted and cell.how.sees == "errors"
+def exclusions(cell: OptimizationCell, wrong: Any, value: Any) -> list[str | None]:
+    """What a method that sees the errors excludes as soon as it has been told: all of a trial (None), or outcomes.
+
+    Args:
+        cell: Which one.
+        wrong: Whether the value is corrupted, or the names of the outcomes that are.
+        value: As measured.
+    """
+    if cell.how.sees != "errors" or not wrong:
+        return []
+    return [None] if isinstance(wrong, bool) or set(wrong) >= set(value) else list(wrong)
 
 
-def flags(cell: OptimizationCell, history: History, fits: FitCache) -> list[int]:
-    """The trials whose values the surrogate takes for outliers after a history."""
-    return sorted(o.trial.number for o in outliers(cell.settings, history, fits, is_weighed=False) if o.flagged)
-
-
-def recommend(cell: OptimizationCell, history: History, number: int, fits: FitCache) -> int | None:
-    """The trial whose point is recommended after a trial; None within the initial phase, or where nothing is told."""
-    known = History(history.trials[: number + 1])
-    if number + 1 < min(cell.spec.num_initial, cell.spec.trials) or not known.having("told"):
-        return None
-    return incumbent(cell.settings, known, fits).trial.number
+def excluded(trial: Trial) -> list[str | None]:
+    """What is excluded of a trial: all of it (None), or outcomes by name."""
+    by_name = [name for name, each in trial.outcomes.items() if each.is_excluded]
+    return [None] if trial.state == "excluded" else [*by_name]

@@ -12,7 +12,14 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
 from robustbo.replay.cells.cell import Progress
-from robustbo.replay.cells.optimization import FAILED, OptimizationCell, flagged_of, told_value, truth_of
+from robustbo.replay.cells.optimization import (
+    FAILED,
+    OptimizationCell,
+    flagged_of,
+    told_value,
+    truth_of,
+)
+from robustbo.replay.cells.recommendation import Recommended, trials_of
 from robustbo.trials.codec import header
 from robustbo.trials.storage.journal import Journal
 
@@ -31,14 +38,14 @@ class Peer(Protocol):
     def ask(self, number: int) -> Proposal:
         """The point of a trial."""
 
-    def tell(self, handle: Any, value: float) -> None:
-        """A measured value."""
+    def tell(self, handle: Any, value: Any) -> None:
+        """A measured value, or those of several outcomes by name."""
 
     def fail(self, handle: Any) -> None:
         """A trial without a value."""
 
-    def recommended(self, is_last: bool) -> int | None:
-        """The trial that is recommended now; None where that cannot be said, or costs too much before the last."""
+    def recommended(self, is_last: bool) -> Recommended:
+        """What is recommended now; None where that cannot be said, or costs too much before the last trial."""
 
     def flagged(self) -> list[int]:
         """The trials whose values are called wrong."""
@@ -66,11 +73,11 @@ def run(cell: OptimizationCell, progress: Progress, begin: Callable[[Optimizatio
             handle, params, origin = peer.ask(number)
             times = {"fit_s": round(time.perf_counter() - started, 4), "acquisition_s": 0.0}
             journal.append({"event": "ask", "trial": number, "params": params, "origin": origin, **times})
-            clean = problem(params)
+            clean = problem.truth(params)
             cleans.append(clean)
             where = {"root": cell.root, "number": number, "asked": points.count(params)}
             points.append(params)
-            value, is_corrupted = cell.spec.measure(corruption, params, clean, **where)
+            value, wrong = cell.spec.measure(corruption, params, clean, **where)
             told = told_value(cell, clean, value)
             if told is None:
                 peer.fail(handle)
@@ -78,9 +85,10 @@ def run(cell: OptimizationCell, progress: Progress, begin: Callable[[Optimizatio
             else:
                 peer.tell(handle, told)
                 journal.append({"event": "tell", "trial": number, "value": told, "sd": None})
-            made = peer.recommended(number + 1 == cell.spec.trials)
-            truth.append(truth_of(number, clean, value, is_corrupted, made))
-            progress(number + 1, None if made is None else cleans[made])
+            is_asked = (number + 1) % cell.spec.recommend_every == 0
+            made = peer.recommended(number + 1 == cell.spec.trials) if is_asked else None
+            truth.append(truth_of(number, clean, value, wrong, made))
+            progress(number + 1, None if made is None else problem.worth([cleans[n] for n in trials_of(made)]))
         truth.append(flagged_of(cell, peer.flagged()))
 
 

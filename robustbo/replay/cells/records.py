@@ -7,7 +7,7 @@ from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from robustbo.errors import JournalError
-from robustbo.trials.schema import ANY, Finite, Number, Text, Yes, checked
+from robustbo.trials.schema import ANY, Finite, Finites, Number, Text, Yes, checked
 from robustbo.trials.storage.reading import REMEDY, Contents, read
 
 
@@ -27,17 +27,17 @@ class _Header(TypedDict):
 class _Trial(TypedDict):
     event: Literal["trial"]
     trial: Number
-    clean: Finite
-    value: Finite | None
-    corrupted: Yes
-    recommended: Number | None
+    clean: Finites
+    value: Finites | None
+    corrupted: Yes | list[Text]
+    recommended: Number | list[Number] | None
 
 
 @with_config(ANY)
 class _Flags(TypedDict):
     event: Literal["flags"]
     after: Number
-    trials: list[Number]
+    trials: list[Number] | dict[Text, list[Number]]
 
 
 @with_config(ANY)

@@ -11,12 +11,17 @@ from scipy.stats import DegenerateDataWarning, bootstrap
 
 from robustbo.errors import JournalError
 from robustbo.replay.cells.optimization import OptimizationCell, told_value
+from robustbo.replay.cells.recommendation import trials_of
 from robustbo.replay.score.detection import detection
+from robustbo.tasks.problem import Problem
+from robustbo.tasks.several import SeveralProblem
 from robustbo.trials.codec import fold
 from robustbo.trials.storage.reading import read
 
 CONFIDENCE = 0.9
 RESAMPLES = 9999
+
+Entries = Sequence[dict[str, Any]]  # what is recorded of each trial
 
 
 def rows(cells: Sequence[OptimizationCell]) -> pd.DataFrame:
@@ -26,6 +31,10 @@ def rows(cells: Sequence[OptimizationCell]) -> pd.DataFrame:
     value (as told; NaN of a failed trial), corrupted (whether that was), flagged (after the last trial; NA if errors
     are known), recommended (a trial), inference (true value at the recommended point), oracle (best true value measured
     so far), fit_s and acquisition_s (of the ask); and where trials may fail, failed.
+
+    Of several outcomes clean, value, corrupted and flagged are OUTCOME.clean and so on, and recommended is a text: the
+    trials, those of the believed front. Inference and oracle are then what the recommended points, or all those so far,
+    are worth in truth: their hypervolume, or the best value that keeps the constraints.
     """
     frames = [_cell_rows(cell) for cell in cells]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
@@ -39,12 +48,13 @@ def _cell_rows(cell: OptimizationCell) -> pd.DataFrame:
     asks = [event for event in contents.events if event["event"] == "ask"][: len(entries)]
     if len(asks) < len(entries):
         raise JournalError(f"{cell.journal}: holds {len(asks)} asks, its truth {len(entries)} trials; events are lost")
-    clean = [entry["clean"] for entry in entries]
+    recommended = [entry["recommended"] for entry in entries]
+    clean, problem = [entry["clean"] for entry in entries], cell.spec.load_problem()
     flagged = None if cell.how.sees == "errors" else flagged
     told = [told_value(cell, entry["clean"], entry["value"]) for entry in entries]
     failed = [value is None for value in told]
-    seen = np.where(failed, math.nan, clean)
-    maximizes = cell.spec.load_problem().direction == "maximize"
+    is_several = isinstance(problem, SeveralProblem)
+    made = [None if each is None else problem.worth([clean[n] for n in trials_of(each)]) for each in recommended]
     return pd.DataFrame(
         {
             "method": cell.method,
@@ -52,18 +62,55 @@ def _cell_rows(cell: OptimizationCell) -> pd.DataFrame:
             "trial": [entry["trial"] for entry in entries],
             "origin": [ask.get("origin") for ask in asks],
             "repeats": pd.array([ask.get("repeats") for ask in asks], dtype="Int64"),
-            "clean": clean,
-            "value": pd.array(told, dtype=float),
-            "corrupted": [entry["corrupted"] and cell.how.sees != "clean" for entry in entries],
-            "flagged": pd.array([None if flagged is None else e["trial"] in flagged for e in entries], dtype="boolean"),
-            "recommended": pd.array([entry["recommended"] for entry in entries], dtype="Int64"),
-            "inference": [math.nan if e["recommended"] is None else clean[e["recommended"]] for e in entries],
-            "oracle": np.fmax.accumulate(seen) if maximizes else np.fmin.accumulate(seen),
+            **(_of_several if is_several else _of_one)(cell, entries, told, flagged),
+            "recommended": [" ".join(map(str, trials_of(each))) for each in recommended]
+            if is_several
+            else pd.array(recommended, dtype="Int64"),
+            "inference": pd.array(made, dtype=float),
+            "oracle": _so_far(problem, clean, failed),
             "fit_s": [ask.get("fit_s", math.nan) for ask in asks],
             "acquisition_s": [ask.get("acquisition_s", math.nan) for ask in asks],
             **({"failed": failed} if cell.spec.has_failures else {}),
         }
     )
+
+
+def _of_one(cell: OptimizationCell, entries: Entries, told: list[Any], flagged: Any) -> dict[str, Any]:
+    """The columns of values and of what is said of them."""
+    return {
+        "clean": [entry["clean"] for entry in entries],
+        "value": pd.array(told, dtype=float),
+        "corrupted": [entry["corrupted"] and cell.how.sees != "clean" for entry in entries],
+        "flagged": pd.array([None if flagged is None else e["trial"] in flagged for e in entries], dtype="boolean"),
+    }
+
+
+def _of_several(cell: OptimizationCell, entries: Entries, told: list[Any], flagged: Any) -> dict[str, Any]:
+    """The same columns of each outcome."""
+    found: dict[str, Any] = {}
+    for name in entries[0]["clean"] if entries else ():
+        alone = [{**e, "clean": e["clean"][name], "corrupted": name in e["corrupted"]} for e in entries]
+        values = [None if value is None else value.get(name) for value in told]
+        theirs = flagged.get(name, []) if isinstance(flagged, dict) else flagged
+        found |= {f"{name}.{key}": column for key, column in _of_one(cell, alone, values, theirs).items()}
+    return found
+
+
+def _so_far(problem: Problem, clean: list[Any], failed: list[bool]) -> Any:
+    """What all points up to each trial are worth."""
+    if isinstance(problem, SeveralProblem):
+        seen = [value for value, is_lost in zip(clean, failed, strict=True) if not is_lost]
+        counts = np.cumsum(~np.array(failed))
+        return [problem.worth(seen[:count]) for count in counts]
+    best = np.fmax if problem.maximizes else np.fmin
+    return best.accumulate(np.where(failed, math.nan, clean))
+
+
+def marks(table: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """Which values were flagged and which corrupted, of several outcomes those of all, one after another."""
+    names = [name.removesuffix("corrupted") for name in table if name.endswith("corrupted")]
+    flagged, corrupted = (pd.concat([table[name + key] for name in names]) for key in ("flagged", "corrupted"))
+    return flagged, corrupted
 
 
 def interval(values: np.ndarray) -> tuple[Any, Any]:
@@ -115,11 +162,12 @@ def summary(table: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
 def _summarize(method: str, table: pd.DataFrame, has_failures: bool) -> dict[str, object]:
     last = table[table["trial"] == table["trial"].max()].sort_values("replication")
     low, high = interval(last["inference"].to_numpy())
-    flagged = None if table["flagged"].isna().any() else table["flagged"].astype(bool)
+    said, corrupted = marks(table)
+    flagged = None if said.isna().any() else said.to_numpy(bool)
     hits, flags, wrong = 0, 0, 0
     if flagged is not None:
-        hits, flags = int((flagged & table["corrupted"]).sum()), int(flagged.sum())
-        wrong = int(table["corrupted"].sum())
+        wrongs = corrupted.to_numpy(bool)
+        hits, flags, wrong = int((flagged & wrongs).sum()), int(flagged.sum()), int(wrongs.sum())
     return {
         "method": method,
         "replications": len(last),

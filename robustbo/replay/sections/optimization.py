@@ -18,9 +18,10 @@ from robustbo.report import svg
 from robustbo.report.chart import GRAY, Axis, Chart, Dots, Line, Note, axis
 from robustbo.report.html import share, table
 from robustbo.report.timeline import counts
+from robustbo.tasks.several import SeveralProblem
 from robustbo.trials.settings import DEFAULT_SURROGATE
 
-VALUE = "true value at the recommended point"
+VALUE, VOLUME = "true value at the recommended point", "true hypervolume of the recommended points"
 
 
 def charts(spec: RunSpec, found: Tables) -> list[list[Chart]]:
@@ -29,20 +30,27 @@ def charts(spec: RunSpec, found: Tables) -> list[list[Chart]]:
 
 
 def curves(spec: RunSpec, found: Tables) -> Chart:
-    """True value at the recommended point by trial: mean over replications, with its 90 % bootstrap band."""
+    """How good a recommendation is in truth, by trial: mean over replications, with its 90 % bootstrap band."""
     name = spec.title or spec.problem
     drawn = {method: curve(found.rows, method) for method in found.methods}
     marks = [_mark(found, method, mine) for method, mine in drawn.items()]
     best = spec.best
     across = axis("trials", *(mine.trials for mine in drawn.values()))
     ends = (end for mine in drawn.values() for end in mine[1:])
-    up = axis(VALUE, *ends, None if best is None else np.array([best[1]]))
+    what = _what(spec)
+    up = axis(what, *ends, None if best is None else np.array([best[1]]))
     lines, notes = [line for line, _ in marks], []
     if best is not None:
         lines.insert(0, Line("", GRAY, np.array([across.low, across.high]), np.full(2, best[1]), dash="1 3", width=1.0))
         notes.append(Note(best[0], across.low, best[1]))
     dots = [dots for _, dots in marks if dots is not None]
-    return Chart(name, across, up, lines, dots, notes, about=f"{name}: {VALUE} by trial")
+    return Chart(name, across, up, lines, dots, notes, about=f"{name}: {what} by trial")
+
+
+def _what(spec: RunSpec) -> str:
+    """What a curve shows."""
+    problem = spec.load_problem()
+    return VOLUME if isinstance(problem, SeveralProblem) and len(problem.objectives) > 1 else VALUE
 
 
 def _mark(found: Tables, method: str, mine: Curve) -> tuple[Line, Dots | None]:
@@ -59,10 +67,9 @@ def show(run: Loaded, spec: RunSpec) -> str:
     about = f"{spec.problem}, {_corruption(spec)}; {spec.trials} trials, {spec.num_initial} of them initial"
     parts = [
         svg.draw(curves(spec, run.found)),
-        "<p>The mean true value at the recommended point, with its 90 % bootstrap interval.</p>",
+        f"<p>The mean {_what(spec)}, with its 90 % bootstrap interval.</p>",
         _results(run.found, spec),
-        _detection(run),
-        _one_replication(run.found),
+        *([] if isinstance(spec.load_problem(), SeveralProblem) else [_detection(run), _one_replication(run.found)]),
         _timing(run.found),
     ]
     return section(run, about, parts)
@@ -73,6 +80,7 @@ def _corruption(spec: RunSpec) -> str:
     if spec.corruption is None:
         return "no corruption"
     given = dict(spec.corruption.model_extra or {})
+    given |= {} if spec.corruption.strikes is None else {"strikes": spec.corruption.strikes}
     region = given.pop("region", None)
     extra = ", ".join(f"{key} {value}" for key, value in given.items())
     rate = f"{100 * (spec.corruption.probability or 0):g} %"
@@ -88,7 +96,7 @@ def headline(run: Loaded, spec: RunSpec) -> Sequence[str] | None:
     means = run.found.summary.set_index("method")
     if not {"standard", "oracle", DEFAULT_SURROGATE} <= set(means.index):
         return None
-    sign = 1 if spec.load_problem().direction == "maximize" else -1
+    sign = 1 if spec.load_problem().maximizes else -1
 
     def reduction(column: str) -> str:
         is_better = sign * (means[column]["oracle"] - means[column]["standard"]) > 0
@@ -100,7 +108,7 @@ def headline(run: Loaded, spec: RunSpec) -> Sequence[str] | None:
 
 def _results(run: Tables, spec: RunSpec) -> str:
     found = run.summary
-    maximizes = spec.load_problem().direction == "maximize"
+    maximizes = spec.load_problem().maximizes
     knowing = {name for name in run.methods if sees(spec.methods, name) != "measured"}
     ours = found[~found["method"].isin(knowing)]
     best = ours.loc[(ours["final"] if maximizes else -ours["final"]).idxmax()] if len(ours) else None

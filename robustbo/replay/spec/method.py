@@ -24,6 +24,8 @@ from robustbo.trials.settings import (
     Remeasure,
 )
 
+OF_ONE = ("robustbo", "ax", "ax-default", "ax-viability", "optuna-gp", "optuna-tpe")  # engines
+OF_SEVERAL = ("robustbo", "ax-default", "botorch", "optuna-gp", "optuna-tpe")  # of problems of several outcomes
 MOST_REPLICATIONS = 10_000  # of a method: each is a cell, which takes memory before it is run
 RECORDED = "is_recorded"  # in the context of a validation: what is read must import nothing
 
@@ -92,7 +94,8 @@ class Method(Chosen):
         sees: "measured" values, the "clean" ones that only an oracle sees, or "errors": measured values, of which the
             wrong ones are excluded as they come.
         engine: Who proposes: "robustbo"; Ax, with its own strategy ("ax-default"; "ax-viability" with its transform
-            that learns where trials fail) or the surrogate inside it ("ax"); or Optuna's sampler of that name.
+            that learns where trials fail) or the surrogate inside it ("ax"); Optuna's sampler of that name; or, of
+            several outcomes, BoTorch's own acquisition functions on plain GPs ("botorch").
         failures: As for the optimizer; for a corruption that is a "failure", without which nothing fails.
     """
 
@@ -102,7 +105,7 @@ class Method(Chosen):
     max_repeats: int = Field(DEFAULT_MAX_REPEATS, ge=1)
     set_aside: bool = True
     sees: Literal["measured", "clean", "errors"] = "measured"
-    engine: Literal["robustbo", "ax", "ax-default", "ax-viability", "optuna-gp", "optuna-tpe"] = "robustbo"
+    engine: Literal["robustbo", "ax", "ax-default", "ax-viability", "botorch", "optuna-gp", "optuna-tpe"] = "robustbo"
     failures: Failures = "learn"
 
     @model_validator(mode="after")
@@ -120,6 +123,7 @@ NAMED: dict[str, dict[str, Any]] = {
     "ax-default": {"surrogate": "standard", "engine": "ax-default"},
     "ax-viability": {"surrogate": "standard", "engine": "ax-viability"},
     "ax-relevance-pursuit": {"surrogate": "relevance-pursuit", "engine": "ax"},
+    "botorch": {"surrogate": "standard", "engine": "botorch"},
     "optuna-gp": {"surrogate": "standard", "engine": "optuna-gp"},
     "optuna-tpe": {"surrogate": "standard", "engine": "optuna-tpe"},
 }
@@ -130,6 +134,7 @@ NAMED_ABOUT = {
     "ax-default": "Ax as it comes.",
     "ax-viability": "Ax's default with its own model of where trials fail.",
     "ax-relevance-pursuit": "Relevance pursuit inside Ax.",
+    "botorch": "BoTorch's noisy expected (hypervolume) improvement on plain GPs, for several outcomes.",
     "optuna-gp": "Optuna's Gaussian process.",
     "optuna-tpe": "Optuna's tree-structured Parzen estimator.",
 }

@@ -6,13 +6,23 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from robustbo import seeds
-from robustbo.replay.spec.method import MOST_REPLICATIONS, Chosen, Frozen, Method, Strict, by_name
+from robustbo.replay.spec.method import (
+    MOST_REPLICATIONS,
+    OF_ONE,
+    OF_SEVERAL,
+    Chosen,
+    Frozen,
+    Method,
+    Strict,
+    by_name,
+)
 from robustbo.tasks.corruption import FAILURE, Corruption, build
 from robustbo.tasks.failing import Failure
 from robustbo.tasks.problem import Problem
 from robustbo.tasks.problem import load as load_problem
 from robustbo.tasks.problem import names as problem_names
 from robustbo.tasks.repeats import Repeats
+from robustbo.tasks.several import ALL, SeveralProblem, Strikes, strikes
 from robustbo.trials.settings import default_num_initial
 from robustbo.validation import one_of
 
@@ -26,18 +36,25 @@ class CorruptionSpec(Frozen):
     Attributes:
         probability: None where it is not said, which a "failure" in a region alone may leave so.
         trials: Those that may be hit; all unless said.
+        strikes: Of several outcomes the one that is hit, or "all" (so unless said).
     """
 
     model_config = ConfigDict(extra="allow")
-    later = frozenset({"probability", "trials"})
+    later = frozenset({"probability", "trials", "strikes"})
     kind: str
     probability: float | None = Field(default=None, ge=0, le=1)
     trials: list[Annotated[int, Field(ge=0)]] | None = Field(default=None, min_length=1)
+    strikes: str | None = None
 
-    def build(self, problem: Problem) -> Corruption:
+    def build(self, problem: Problem) -> Corruption | Strikes:
         """The corruption itself."""
         options = self.model_dump()  # what is not said is not in it
         options.pop("trials", None)
+        hit = options.pop("strikes", None)
+        if isinstance(problem, SeveralProblem):
+            return strikes(problem, options.pop("kind"), ALL if hit is None else hit, **options)
+        if hit is not None:
+            raise ValueError(f"strikes needs a problem of several outcomes, {problem.name} has one")
         return build(options.pop("kind"), problem, **options)
 
 
@@ -55,9 +72,10 @@ class RunSpec(Strict):
         num_initial: How many Sobol points come first; 2 (d + 1), at least 5, unless said.
         replications: How often all of it is repeated.
         seed: Root of all randomness.
+        recommend_every: After how many trials it is asked again what is recommended: after each, unless said.
     """
 
-    later = frozenset({"kind", "problem_options"})
+    later = frozenset({"kind", "problem_options", "recommend_every"})
     how: ClassVar[type[Chosen]] = Method
     kind: Literal["optimization"] = "optimization"
     title: str = ""
@@ -69,6 +87,7 @@ class RunSpec(Strict):
     num_initial: int = Field(default=UNSAID, ge=1, validate_default=True)
     replications: int = Field(ge=1, le=MOST_REPLICATIONS)
     seed: int = Field(default=0, ge=0)
+    recommend_every: int = Field(default=1, ge=1)
 
     @field_validator("problem")
     @classmethod
@@ -94,6 +113,16 @@ class RunSpec(Strict):
     def _methods_by_name(cls, given: Any) -> Any:
         return by_name(given)
 
+    @field_validator("methods")
+    @classmethod
+    def _methods_have_such_problems(cls, given: dict[str, Method], info: ValidationInfo) -> dict[str, Method]:
+        is_several = isinstance(_problem(info), SeveralProblem)
+        for name, method in given.items() if "problem" in info.data else ():
+            if method.engine not in (OF_SEVERAL if is_several else OF_ONE):
+                count = "several outcomes" if is_several else "one outcome"
+                raise ValueError(f"method {name!r} must be for {count}, got the engine {method.engine!r}")
+        return given
+
     @field_validator("num_initial", mode="before")
     @classmethod
     def _default_num_initial(cls, given: Any, info: ValidationInfo) -> Any:
@@ -105,7 +134,7 @@ class RunSpec(Strict):
         """The problem itself."""
         return load_problem(self.problem, **self.problem_options)
 
-    def build_corruption(self) -> Corruption:
+    def build_corruption(self) -> Corruption | Strikes:
         """The corruption itself; one of probability 0 where the spec has none."""
         given = self.corruption or CorruptionSpec(kind="constant", probability=0.0)
         return given.build(self.load_problem())
@@ -123,12 +152,19 @@ class RunSpec(Strict):
         return None if has_region else self.load_problem().best
 
     def measure(
-        self, corruption: Corruption, params: dict[str, Any], clean: float, *, root: int, number: int, asked: int = 0
-    ) -> tuple[float | None, bool]:
+        self,
+        corruption: Corruption | Strikes,
+        params: dict[str, Any],
+        clean: Any,
+        *,
+        root: int,
+        number: int,
+        asked: int = 0,
+    ) -> tuple[Any, Any]:
         """The value that a trial measures, and whether it is corrupted: a function of (seed, trial) and the point.
 
         Of "repeats" it is one of how often the point was asked for before, too. There is no value where the
-        trial fails.
+        trial fails. Of several outcomes these are the values by name, and the names of those that are wrong.
 
         Args:
             corruption: This spec's own, built once.
@@ -140,11 +176,12 @@ class RunSpec(Strict):
         """
         given = self.corruption
         if given is not None and given.trials is not None and number not in given.trials:
-            return clean, False
+            return clean, [] if isinstance(clean, dict) else False
         if isinstance(corruption, Repeats):
             corruption = corruption.at(root, asked)
-        value, is_corrupted = corruption.apply(clean, params, seeds.generator(root, number, "corruption"))
-        return None if math.isnan(value) else value, is_corrupted
+        value, wrong = corruption.apply(clean, params, seeds.generator(root, number, "corruption"))
+        is_missing = not value if isinstance(value, dict) else math.isnan(value)
+        return None if is_missing else value, wrong
 
     def cell(self, method: str) -> dict[str, Any]:
         """All that a replication of one method depends on; how many trials and replications there are is not in it."""
