@@ -263,7 +263,7 @@ FOREIGN = {
     "bofire": "bofire",
     "sklearn": "sklearn",
 }
-COMPETITORS = {"replay/cells/ax.py", "replay/cells/optuna.py"}
+COMPETITORS = {"replay/cells/optuna.py", "replay/cells/optuna_several.py", "replay/cells/ax.py"}
 
 
 @pytest.mark.parametrize("foreign", FOREIGN)

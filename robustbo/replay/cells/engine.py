@@ -1,4 +1,4 @@
-"""Who runs a cell: our own loop, Ax or Optuna where it is installed, or a fit after another."""
+"""Who runs a cell: our own loop, BoTorch, Ax or Optuna where it is installed, or a fit after another."""
 
 import importlib
 import importlib.util
@@ -9,6 +9,8 @@ from robustbo.errors import SpecError
 from robustbo.replay.cells import optimization, regression
 from robustbo.replay.cells.cell import Cell, Progress
 from robustbo.replay.cells.peer import hushed
+
+BOTORCH = "botorch"  # which is asked for several outcomes alone
 
 
 def run(cell: Cell, progress: Progress) -> None:
@@ -24,11 +26,12 @@ def run(cell: Cell, progress: Progress) -> None:
 def _peer(name: str, package: str) -> Callable[[Any, Progress], None]:
     """What another library runs; it is imported here alone: that takes seconds."""
 
-    def run_theirs(cell: Cell, progress: Progress) -> None:
+    def run_theirs(cell: Any, progress: Progress) -> None:
         if importlib.util.find_spec(name) is None:
             raise SpecError(f"method {cell.method!r} needs {package}; pip install 'robustbo[{name}]'")
+        file = f"{name}_several" if cell.settings.outcomes and name != BOTORCH else name
         with hushed():
-            theirs = importlib.import_module(f"robustbo.replay.cells.{name}")
+            theirs = importlib.import_module(f"robustbo.replay.cells.{file}")
         theirs.run(cell, progress)
 
     return run_theirs
@@ -40,6 +43,7 @@ ENGINES: dict[str, Callable[[Any, Progress], None]] = {
     "ax": _run_ax,
     "ax-default": _run_ax,
     "ax-viability": _run_ax,
+    BOTORCH: _peer(BOTORCH, BOTORCH),
     "optuna-gp": _run_optuna,
     "optuna-tpe": _run_optuna,
     "fits": regression.run,
