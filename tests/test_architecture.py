@@ -144,6 +144,7 @@ LATE = {
     "__init__.py",
     "cli/app.py",
     "cli/beginning.py",
+    "cli/results.py",
     "cli/study.py",
     "cli/terminal.py",
     "report/canvas.py",

@@ -1,10 +1,9 @@
-"""The command line: runs here, single optimizations in `robustbo.cli.beginning` and `robustbo.cli.study`.
+"""The command line: runs here, single optimizations in `robustbo.cli.beginning`, `results` and `study`.
 
 Results go to stdout, logs and progress bars to stderr. Heavy imports happen inside the commands, so that ``--help``
 answers at once.
 """
 
-import re
 import sys
 import warnings
 from pathlib import Path
@@ -12,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from robustbo.cli import beginning, terminal
+from robustbo.cli import beginning, results, terminal
 from robustbo.cli import study as cli_study
-from robustbo.cli.study import FormatOption, Journal
+from robustbo.cli.results import beside
+from robustbo.cli.study import FormatOption
 from robustbo.cli.terminal import Format
 from robustbo.errors import RobustBOError
 from robustbo.replay.execute import workers
@@ -146,48 +146,6 @@ def verify(
 
 
 @app.command()
-def show(
-    journal: Journal,
-    format_: FormatOption = Format.table,
-    html: Annotated[bool, typer.Option("--html", help="Write a page, with slices of the surrogate.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Of such a page; beside the journal unless said.")] = None,
-) -> None:
-    """Show an optimization: its best, and what looks wrong.
-
-    And which trials are being measured (by whom, since when), wait, have failed or are excluded.
-    """
-    from robustbo.report import summary
-    from robustbo.trials.codec import opened
-    from robustbo.trials.storage.places import shown
-
-    settings, history = opened(journal)
-    if html or out is not None:
-        from robustbo.report import journal_page
-
-        with placed(out or _beside(journal, ".html")) as path:
-            journal_page.write(path.stem, settings, history, path)
-        terminal.lines([str(path)])
-        return
-    found, name = summary.overview(settings, history), shown(journal)
-    if format_ is Format.json:
-        terminal.objects([found])
-        return
-    if format_ is Format.csv:
-        terminal.rows(found["outliers"], format_)
-        return
-    terminal.lines(summary.lines(name, found))
-    if found["diagnoses"]:
-        terminal.rows([summary.verdict_row(d) for d in found["diagnoses"]], format_, title="diagnoses on schedule")
-    if found["outliers"]:
-        terminal.rows(found["outliers"], format_, title="values that look wrong, the most suspicious first")
-    else:
-        terminal.lines(["no value looks wrong"])
-    for title, rows in summary.tables(found).items():
-        terminal.rows(rows, format_, title=title)
-    terminal.lines(summary.advice(name, found))
-
-
-@app.command()
 def report(
     runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Recorded runs, or one journal.")],
     out: Annotated[Path | None, typer.Option(help="The page; report.html, or a picture beside the journal.")] = None,
@@ -199,21 +157,13 @@ def report(
     from robustbo.trials.codec import opened
 
     if is_journal(runs[0]):
-        with placed(out or _beside(runs[0], ".png")) as path:
+        with placed(out or beside(runs[0], ".png")) as path:
             timeline.draw(*opened(runs[0]), path)
         written = [path]
     else:
         with placed(out or Path("report.html")) as path:
             written = page.write([*map(Path, runs)], path)
     terminal.lines(map(str, written))
-
-
-def _beside(journal: str, suffix: str) -> Path:
-    """The name of what is written of a journal; of a database's, that of the study."""
-    from robustbo.trials.storage.places import is_address
-
-    study = re.sub(r"[^\w.-]+", "-", journal.partition("#")[2]) or "study"
-    return Path(study + suffix) if is_address(journal) else Path(journal).with_suffix(suffix)
 
 
 @app.command("list")
@@ -228,6 +178,7 @@ def list_(format_: FormatOption = Format.table) -> None:
 
 
 app.registered_commands += beginning.commands.registered_commands
+app.registered_commands += results.commands.registered_commands
 app.registered_commands += cli_study.commands.registered_commands
 
 

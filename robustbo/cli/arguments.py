@@ -31,22 +31,69 @@ def json_object(name: str, text: str) -> dict[str, Any]:
     return found
 
 
-def only_value(command: str, texts: Sequence[str]) -> float:
-    """The value in what was typed behind a journal's name and ``--params``."""
+def only_value(command: str, texts: Sequence[str], outcomes: Sequence[str] = ()) -> float | dict[str, float]:
+    """The value in what was typed behind a journal's name and ``--params``; of several outcomes one each, by name."""
     _no_options(command, texts)
+    if outcomes:
+        return by_outcome(f"{command} takes outcomes beside --params, such as {outcomes[0]}=-1.5", texts)
     if len(texts) != 1:
         raise ValueError(f"{command} takes one value beside --params, got {' '.join(texts)!r}")
     return _number(texts[0])
 
 
-def trial_and_value(command: str, texts: Sequence[str]) -> tuple[int, float]:
-    """The trial and the value in what was typed behind a journal's name."""
+def trial_and_value(
+    command: str, texts: Sequence[str], outcomes: Sequence[str] = ()
+) -> tuple[int, float | dict[str, float]]:
+    """The trial and the value in what was typed behind a journal's name; of several outcomes one each, by name."""
     _no_options(command, texts)
-    if len(texts) != 2:
-        raise ValueError(f"{command} takes a trial's number and a value, such as 3 -1.5, got {' '.join(texts)!r}")
+    takes = f"{command} takes a trial's number and {_such_as(outcomes)}"
+    if (len(texts) != 2 and not outcomes) or len(texts) < 2:
+        raise ValueError(f"{takes}, got {' '.join(texts)!r}")
     if not re.fullmatch(r"-?[0-9]+", texts[0]):
-        raise ValueError(f"trial must be a number, 0, 1, ..., got {texts[0]!r}")
-    return int(texts[0]), _number(texts[1])
+        raise ValueError(f"trial must be a number, 0, 1, ..., got {texts[0]!r}{f'; {takes}' if outcomes else ''}")
+    return int(texts[0]), by_outcome(takes, texts[1:]) if outcomes else _number(texts[1])
+
+
+def _such_as(outcomes: Sequence[str]) -> str:
+    """What is typed of a trial, by an example."""
+    if not outcomes:
+        return "a value, such as 3 -1.5"
+    return f"outcomes, such as 3 {' '.join(f'{name}=-1.5' for name in outcomes[:2])}"
+
+
+def by_outcome(takes: str, texts: Sequence[str]) -> dict[str, float]:
+    """Numbers that were typed as ``NAME=NUMBER``.
+
+    Args:
+        takes: What the command takes, for errors.
+        texts: They.
+    """
+    found: dict[str, float] = {}
+    for text in texts:
+        name, equals, number = text.partition("=")
+        if not equals:
+            raise ValueError(f"{takes}, got {text!r}")
+        if name in found:
+            raise ValueError(f"{name!r} must be given once, got it twice")
+        found[name] = _number(number, f"value of {name!r}")
+    return found
+
+
+def noise_of(texts: Sequence[str], outcomes: Sequence[str]) -> float | dict[str, float] | None:
+    """The standard deviation that was typed; of several outcomes those of some, by name."""
+    if not texts:
+        return None
+    if outcomes:
+        return by_outcome(f"--sd must be like NAME=NUMBER, such as {outcomes[0]}=0.1", texts)
+    return _number(texts[-1], "--sd")
+
+
+def objective(text: str) -> tuple[str, str]:
+    """An objective that was typed as ``NAME:DIRECTION``."""
+    name, colon, direction = text.rpartition(":")
+    if not colon:
+        raise ValueError(f"--objective must be NAME:DIRECTION, such as {text}:maximize, got {text!r}")
+    return name.strip(), direction.strip()
 
 
 def _no_options(command: str, texts: Sequence[str]) -> None:
@@ -55,12 +102,12 @@ def _no_options(command: str, texts: Sequence[str]) -> None:
         raise ValueError(f"there is no option {unknown[0].partition('=')[0]}; see robustbo {command} --help")
 
 
-def _number(text: str) -> float:
+def _number(text: str, what: str = "value") -> float:
     """A value: a number, as it is written nearly everywhere (1_000 is none, nor is 1,5)."""
     try:
         return float(text if "_" not in text else "")
     except ValueError:
-        raise ValueError(f"value must be a number, such as -1.5, got {text!r}") from None
+        raise ValueError(f"{what} must be a number, such as -1.5, got {text!r}") from None
 
 
 def seconds(text: str) -> float:

@@ -3,12 +3,13 @@
 Heavy imports happen inside the commands, so that ``--help`` answers at once.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 
 from robustbo.cli import terminal
-from robustbo.cli.arguments import json_object, mendable
+from robustbo.cli.arguments import by_outcome, json_object, mendable, objective
 from robustbo.cli.study import Journal
 from robustbo.errors import JournalExists
 
@@ -35,6 +36,20 @@ def create(
         typer.Option(metavar="TEXT", help='What must hold, such as "x + y <= 1", besides SPACE\'s; may be repeated.'),
     ] = None,
     direction: Annotated[str | None, typer.Option(help="minimize (unless said) or maximize.")] = None,
+    objectives: Annotated[
+        list[str] | None,
+        typer.Option("--objective", metavar="NAME:DIRECTION", help="One of several outcomes; may be repeated."),
+    ] = None,
+    bounds: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--outcome-constraint", metavar="TEXT", help='Such as "purity >= 0.95" of an outcome; may be repeated.'
+        ),
+    ] = None,
+    reference: Annotated[
+        list[str] | None,
+        typer.Option("--reference-point", metavar="NAME=NUMBER", help="What is no good any more, of each objective."),
+    ] = None,
     surrogate: Annotated[str | None, typer.Option(help="auto unless said; see `robustbo list`.")] = None,
     surrogate_options: Annotated[str | None, typer.Option(metavar="JSON", help="Its options.")] = None,
     acquisition: Annotated[str | None, typer.Option(help="auto, qLogNEI, qLogEI, LogEI or sobol.")] = None,
@@ -52,6 +67,7 @@ def create(
     given: dict[str, Any] = {"direction": direction, "surrogate": surrogate, "acquisition": acquisition}
     given |= {"num_initial": num_initial, "remeasure": remeasure, "max_repeats": max_repeats, "seed": seed}
     with mendable():
+        given |= _outcomes(direction, objectives or (), bounds or (), reference or ())
         if surrogate_options is not None:
             given["surrogate_options"] = json_object("--surrogate-options", surrogate_options)
         made = space_of(space, pool, constraint or ())
@@ -63,7 +79,21 @@ def create(
     s = opt.settings
     first = f"{s.num_initial} space-filling points come first" if not len(opt.history) else f"{len(opt.history)} trials"
     rows = f"; {s.space.size} rows to choose from" if s.space.is_pool else ""
-    terminal.lines([f"{shown(journal)}: {s.direction} with {s.surrogate}, seed {s.seed}{rows}; {first}"])
+    terminal.lines([f"{shown(journal)}: {s.goal} with {s.surrogate}, seed {s.seed}{rows}; {first}"])
+
+
+def _outcomes(
+    direction: str | None, objectives: Sequence[str], bounds: Sequence[str], reference: Sequence[str]
+) -> dict[str, Any]:
+    """What was typed of several outcomes, as the optimizer's arguments."""
+    if direction is not None and objectives:
+        raise ValueError("--direction is that of one value without a name; with --objective say NAME:DIRECTION")
+    pairs = [objective(text) for text in objectives]
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError(f"each --objective must have a name of its own, got {[name for name, _ in pairs]}")
+    worst = by_outcome("--reference-point must be like NAME=NUMBER", reference)
+    given = {"objectives": dict(pairs), "outcome_constraints": list(bounds), "reference_point": worst}
+    return {key: value or None for key, value in given.items()}
 
 
 @commands.command("add-rows")

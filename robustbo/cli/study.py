@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from robustbo.cli import terminal
-from robustbo.cli.arguments import json_object, mendable, only_value, seconds, trial_and_value
+from robustbo.cli.arguments import json_object, mendable, noise_of, only_value, seconds, trial_and_value
 from robustbo.cli.terminal import Format
 
 JOURNAL_HELP = "The journal: a file, or a study in a database (postgresql://...#name)."
@@ -20,7 +20,13 @@ FixedOption = Annotated[
     list[str] | None,
     typer.Option("--fixed", metavar="NAME=VALUE", help="A value that cannot be chosen now; may be repeated."),
 ]
-SdOption = Annotated[float | None, typer.Option(help="Standard deviation of the value's noise, where known.")]
+SdOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sd", metavar="NUMBER", help="Standard deviation of the value's noise, where known; or NAME=NUMBER."
+    ),
+]
+OutcomeOption = Annotated[str | None, typer.Option(metavar="NAME", help="Which of several outcomes; all unless said.")]
 FormatOption = Annotated[Format, typer.Option("--format", help="How to write the result.")]
 NEGATIVE = {"ignore_unknown_options": True}  # a negative value looks like one
 
@@ -64,57 +70,70 @@ def ask(
 @commands.command(context_settings=NEGATIVE)
 def tell(
     journal: Journal,
-    numbers: Annotated[list[str], typer.Argument(metavar="[TRIAL] VALUE", help="Its number; the value.")],
+    numbers: Annotated[
+        list[str],
+        typer.Argument(metavar="[TRIAL] VALUE", help="Its number; the value, or several outcomes' as NAME=VALUE ..."),
+    ],
     params: Annotated[str | None, typer.Option(metavar="JSON", help="The point, in the place of TRIAL.")] = None,
     sd: SdOption = None,
 ) -> None:
     """Tell a measured value.
 
     That of a trial; or (with --params) at a point, which means the trial that is being measured there, or begins one.
-    The value may be negative. One that is not finite (nan, inf) makes the trial a failed one.
+    The value may be negative. One that is not finite (nan, inf) makes the trial a failed one. Of several outcomes some
+    may be left out: 3 yield=0.81 cost=3.2.
     """
     from robustbo.optimizer import Optimizer
 
     with mendable():
+        opt = Optimizer.resume(journal)
+        names = _outcomes(opt)
+        noise = noise_of(sd or (), names)
         if params is None:
-            told = Optimizer.resume(journal).tell(*trial_and_value("tell", numbers), sd=sd)
+            number, value = trial_and_value("tell", numbers, names)
+            told = opt.tell(number, value, sd=noise)
         else:
-            point, value = json_object("--params", params), only_value("tell", numbers)
-            told = Optimizer.resume(journal).tell(point, value, sd=sd)
+            point, value = json_object("--params", params), only_value("tell", numbers, names)
+            told = opt.tell(point, value, sd=noise)
     _say([told])
 
 
 @commands.command(context_settings=NEGATIVE)
 def amend(
     journal: Journal,
-    numbers: Annotated[list[str], typer.Argument(metavar="TRIAL VALUE", help="Its number; the right value.")],
+    numbers: Annotated[
+        list[str],
+        typer.Argument(metavar="TRIAL VALUE", help="Its number; the right value, or some outcomes' as NAME=VALUE ..."),
+    ],
     sd: SdOption = None,
 ) -> None:
-    """Correct a value that was told."""
+    """Correct a value that was told; of several outcomes only those that are given change."""
     from robustbo.optimizer import Optimizer
 
     with mendable():
-        amended = Optimizer.resume(journal).amend(*trial_and_value("amend", numbers), sd=sd)
+        opt = Optimizer.resume(journal)
+        number, value = trial_and_value("amend", numbers, _outcomes(opt))
+        amended = opt.amend(number, value, sd=noise_of(sd or (), _outcomes(opt)))
     _say([amended])
 
 
 @commands.command()
-def exclude(journal: Journal, trial: TrialArgument) -> None:
+def exclude(journal: Journal, trial: TrialArgument, outcome: OutcomeOption = None) -> None:
     """Say that a value is wrong: it is kept, but not modelled."""
     from robustbo.optimizer import Optimizer
 
     with mendable():
-        excluded = Optimizer.resume(journal).exclude(trial)
+        excluded = Optimizer.resume(journal).exclude(trial, outcome=outcome)
     _say([excluded])
 
 
 @commands.command()
-def include(journal: Journal, trial: TrialArgument) -> None:
+def include(journal: Journal, trial: TrialArgument, outcome: OutcomeOption = None) -> None:
     """Say that an excluded value is right after all."""
     from robustbo.optimizer import Optimizer
 
     with mendable():
-        included = Optimizer.resume(journal).include(trial)
+        included = Optimizer.resume(journal).include(trial, outcome=outcome)
     _say([included])
 
 
@@ -159,32 +178,6 @@ def requeue(
 
 
 @commands.command()
-def best(
-    journal: Journal,
-    raw: Annotated[bool, typer.Option("--raw", help="The best measured value, whatever the model thinks.")] = False,
-    fixed: FixedOption = None,
-) -> None:
-    """Print the best point so far as a JSON object.
-
-    With --fixed: the point measured that is best, as the model thinks, when it is changed to these values.
-    """
-    from robustbo.cli.typed import fixed_values
-    from robustbo.loop.decide import incumbent, raw_incumbent
-    from robustbo.report.summary import point
-    from robustbo.trials.codec import opened
-    from robustbo.trials.extent import space_of
-
-    settings, history = opened(journal)
-    with mendable():
-        space = space_of(settings, history)
-        known = space.partial(fixed_values(space, fixed or ()))
-        if raw and known:
-            raise ValueError("best takes --raw or --fixed, got both")
-        found = raw_incumbent(settings, history) if raw else incumbent(settings, history, fixed=known)
-    terminal.objects([point(found)])
-
-
-@commands.command()
 def repair(
     journal: Journal,
     out: Annotated[Path | None, typer.Option(help="The new file; NAME.repaired.jsonl unless said.")] = None,
@@ -211,6 +204,11 @@ def repair(
     terminal.lines(report.lines(journal, found, path))
     for title, rows in report.tables(found).items():
         terminal.rows(rows, format_, title)
+
+
+def _outcomes(opt: Any) -> list[str]:
+    """The names of several outcomes; none in the short form."""
+    return [wanted.name for wanted in opt.settings.outcomes]
 
 
 def _say(trials: list[Any]) -> None:

@@ -7,10 +7,14 @@ from typing import Any
 
 from robustbo.loop.cache import FitCache
 from robustbo.loop.incumbent import Incumbent, incumbent, raw_incumbent
-from robustbo.loop.outliers import outliers
+from robustbo.loop.outliers import Outlier, outliers
+from robustbo.loop.several import front as several
 from robustbo.report import chosen
+from robustbo.report import outcomes as of_several
 from robustbo.report.failures import failed, lead
 from robustbo.report.failures import rows as failed_rows
+from robustbo.report.outcomes import place_of, without_value
+from robustbo.searchspace.region.region import Fixed
 from robustbo.trials import worker
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
@@ -22,31 +26,50 @@ UNITS = (("d", 86400), ("h", 3600), ("min", 60))
 
 
 def overview(settings: Settings, history: History, fits: FitCache | None = None) -> dict[str, Any]:
-    """Progress, incumbent, best raw value, diagnoses, the values flagged or with `MIN_EVIDENCE` against them, and the
-    trials that have no value that counts."""
+    """Progress, incumbent (or front), best raw value, diagnoses, the values flagged or with `MIN_EVIDENCE` against
+    them, and the trials that have no value that counts."""
     counts = history.counts()
     told, fits = counts["told"] > 0, FitCache() if fits is None else fits
-    suspects = [o for o in outliers(settings, history, fits) if o.flagged or o.evidence >= MIN_EVIDENCE]
+    is_single, lacking = len(settings.objectives) < 2, without_value(settings, history)
+    report = outliers(settings, history, fits)
+    has_raw = told and is_single and not {name for name, _ in settings.objectives} & {*lacking}
     return (
         {
-            "direction": settings.direction,
+            **({} if settings.outcomes else {"direction": settings.direction}),
+            **of_several.outcomes(settings, history, report, fits),
             "surrogate": settings.of_size(counts["told"]).surrogate,
             "seed": settings.seed,
             "trials": counts,
             **chosen.chosen(settings, history),
-            "incumbent": point(incumbent(settings, history, fits)) if told else None,
-            "best_raw_value": point(raw_incumbent(settings, history)) if told else None,
+            "incumbent": point(best(settings, history, fits)) if has_raw and not lacking else None,
+            "best_raw_value": point(raw(settings, history)) if has_raw else None,
             "diagnoses": [asdict(diagnosis) for diagnosis in history.diagnoses],
-            "outliers": [
-                {"trial": o.trial.number, "value": o.value, "expected": o.expected, "sd": o.sd}
-                | {"evidence_nats": o.evidence, "flagged": o.flagged, "remeasured": o.remeasured}
-                | ({} if o.weight is None else {"weight": o.weight})
-                for o in suspects
-            ],
+            "outliers": [_suspect(o) for o in report if o.flagged or o.evidence >= MIN_EVIDENCE],
             "fallbacks": [{"trial": t.number, "why": t.fallback} for t in history if t.fallback is not None],
         }
-        | {state: [_without_value(trial) for trial in history.having(state)] for state in TITLES}
+        | {state: [_without_value(trial) for trial in history.having(state)] for state in TITLES if state != "excluded"}
+        | {"excluded": [each for trial in history for each in _excluded(trial)]}
         | failed(settings, history, fits)
+    )
+
+
+def best(settings: Settings, history: History, fits: FitCache | None = None, fixed: Fixed = ()) -> Incumbent:
+    """The incumbent: of one objective among several outcomes that which probably keeps their bounds."""
+    return (several.best if settings.outcomes else incumbent)(settings, history, fits, fixed)
+
+
+def raw(settings: Settings, history: History) -> Incumbent:
+    """The trial of best measured value."""
+    return (several.raw_best if settings.outcomes else raw_incumbent)(settings, history)
+
+
+def _suspect(o: Outlier) -> dict[str, Any]:
+    return (
+        {"trial": o.trial.number}
+        | ({} if o.outcome is None else {"outcome": o.outcome})
+        | {"value": o.value, "expected": o.expected, "sd": o.sd}
+        | {"evidence_nats": o.evidence, "flagged": o.flagged, "remeasured": o.remeasured}
+        | ({} if o.weight is None else {"weight": o.weight})
     )
 
 
@@ -54,14 +77,18 @@ def lines(name: str, found: dict[str, Any]) -> list[str]:
     """An `overview` for people, but for its diagnoses and outliers."""
     shown = [f"{name}: {how(found)}", how_far(found), *chosen.lines(found)]
     for label in ("incumbent", "best_raw_value"):
-        if (best := found[label]) is not None:
-            value = with_sd(best["value"], best["sd"])
-            shown.append(f"{label.replace('_', ' ')}: trial {best['trial']}, {value}, at {place_of(best['params'])}")
+        if (first := found[label]) is not None:
+            shown.append(f"{label.replace('_', ' ')}: trial {first['trial']}, {_said(first)}")
     if found["fallbacks"]:
         last = found["fallbacks"][-1]
         shown.append(
             f"asked by a simpler surrogate: {len(found['fallbacks'])} trials, last {last['trial']} {last['why']}"
         )
+    if found.get("front", "") is None and found["trials"]["told"]:
+        lacking = [each["outcome"] for each in found["outcomes"] if not each["values"]]
+        shown.append(f"no front yet: of {' and '.join(lacking)} no value has been told")
+    if found.get("front") and not found["front"]["points"]:
+        shown.append(of_several.title(found["front"]))
     if "failures" in found:
         shown.append(lead(found["failures"]))
         if not found["trials"]["told"] + found["trials"]["excluded"] and len(found["failed"]) > 1:
@@ -69,14 +96,18 @@ def lines(name: str, found: dict[str, Any]) -> list[str]:
     return shown
 
 
-def place_of(params: dict[str, Any]) -> str:
-    """A point in a line."""
-    return ", ".join(f"{name}={value!r}" for name, value in params.items())
+def _said(first: dict[str, Any]) -> str:
+    """What is known of the best point, and where it is."""
+    each = [f"{name} {with_sd(said['mean'], said['sd'])}" for name, said in first.get("outcomes", {}).items()]
+    each += [of_several.values(first["values"])] if "values" in first else []
+    chance = first.get("probability_feasible", 1.0)
+    kept = "" if chance == 1 else f", keeps the bounds with probability {chance:.2g}"
+    return f"{', '.join(each) or with_sd(first['value'], first['sd'])}, at {place_of(first['params'])}{kept}"
 
 
 def how(found: dict[str, Any]) -> str:
     """What an `overview` is of."""
-    return f"{found['direction']} with {found['surrogate']}, seed {found['seed']}"
+    return f"{found.get('goal') or found['direction']} with {found['surrogate']}, seed {found['seed']}"
 
 
 def how_far(found: dict[str, Any]) -> str:
@@ -100,10 +131,25 @@ def verdict_row(diagnosis: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def point(best: Incumbent) -> dict[str, Any]:
-    """An incumbent as plain JSON values."""
-    sd = None if math.isnan(best.sd) else best.sd
-    return {"trial": best.trial.number, "value": best.mean, "sd": sd, "params": best.params}
+def point(first: Incumbent) -> dict[str, Any]:
+    """An incumbent as plain JSON values; of several outcomes with each of them, or (raw) with the values measured."""
+    sd = None if math.isnan(first.sd) else first.sd
+    made = {"trial": first.trial.number, "value": first.mean, "sd": sd, "params": first.params}
+    if first.outcomes:
+        said = {name: {"mean": mean, "sd": sd} for name, (mean, sd) in first.outcomes.items()}
+        return made | {"outcomes": said, "probability_feasible": first.probability_feasible}
+    return made | ({"values": first.trial.values} if first.trial.values else {})
+
+
+def results(found: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """What is known of several outcomes, the front, the diagnoses and the outliers of an `overview`, as titles and
+    rows; none that is empty."""
+    made = {"outcomes": found.get("outcomes", [])}
+    if found.get("front"):
+        made[of_several.title(found["front"])] = of_several.rows(found["front"])
+    made["diagnoses on schedule"] = [verdict_row(diagnosis) for diagnosis in found["diagnoses"]]
+    made["values that look wrong, the most suspicious first"] = found["outliers"]
+    return {title: rows for title, rows in made.items() if rows}
 
 
 def tables(found: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
@@ -138,7 +184,20 @@ def _without_value(trial: Trial) -> dict[str, Any]:
         has_ended = trial.asked_by is not None and worker.is_gone(trial.asked_by)
         at = None if trial.asked_at is None else trial.asked_at.isoformat()
         return made | {"asked_by": trial.asked_by, "asked_at": at, "has_ended": has_ended, "repeats": trial.repeats}
-    return made | {"value": trial.value, "sd": trial.sd} if trial.state == "excluded" else made
+    return made
+
+
+def _excluded(trial: Trial) -> list[dict[str, Any]]:
+    """What is excluded of a trial: its value, or those of several outcomes."""
+    made = {"trial": trial.number, "params": trial.params}
+    if not trial.outcomes:
+        return [made | {"value": trial.value, "sd": trial.sd}] if trial.state == "excluded" else []
+    seen = {name: trial.of(name) for name in trial.outcomes}
+    return [
+        made | {"outcome": name, "value": each.value, "sd": each.sd}
+        for name, each in seen.items()
+        if each.state == "excluded"
+    ]
 
 
 def _rows(state: str, trials: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -151,7 +210,10 @@ def _rows(state: str, trials: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _row(state: str, trial: dict[str, Any]) -> dict[str, Any]:
     if state == "pending":
         return {"by": trial["asked_by"] or "unknown", "since": _ago(trial["asked_at"])}
-    return {"value": with_sd(trial["value"], trial["sd"])} if state == "excluded" else {}
+    if state != "excluded":
+        return {}
+    outcome = {"outcome": trial["outcome"]} if "outcome" in trial else {}
+    return outcome | {"value": with_sd(trial["value"], trial["sd"])}
 
 
 def _ago(at: str | None) -> str:

@@ -12,8 +12,9 @@ from robustbo.report import svg
 from robustbo.report.chart import Axis, Chart
 from robustbo.report.failures import AGAIN, failures, in_a_line, lead, marks, verdict
 from robustbo.report.html import table
+from robustbo.report.outcomes import place_of
 from robustbo.report.slices import GRAY_MEANS, across, curves, shades, slices, upright
-from robustbo.report.summary import SHOWN, place_of
+from robustbo.report.summary import SHOWN
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings

@@ -73,8 +73,7 @@ class Study:
         states = self.history.counts()
         s = self.settings.of_size(states["told"])
         counts = ", ".join(f"{count} {state}" for state, count in states.items() if count)
-        wanted = ", ".join([*(f"{way} {name}" for name, way in s.objectives), *s.outcome_constraints]) or s.direction
-        return f"{type(self).__name__}({wanted}, {s.surrogate}, seed={s.seed}: {counts or 'no trials yet'})"
+        return f"{type(self).__name__}({s.goal}, {s.surrogate}, seed={s.seed}: {counts or 'no trials yet'})"
 
     @property
     def settings(self) -> Settings:

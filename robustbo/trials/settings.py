@@ -105,6 +105,12 @@ class Settings:
         return replace(self, objectives=(), outcome_constraints=(), reference_point=(), direction=direction)
 
     @property
+    def goal(self) -> str:
+        """What is wanted, in words, such as "maximize yield, purity >= 0.95"; in the short form the direction."""
+        wanted = [*(f"{way} {name}" for name, way in self.objectives), *self.outcome_constraints]
+        return ", ".join(wanted) or self.direction
+
+    @property
     def surrogate_options(self) -> dict[str, Any]:
         """The surrogate's own options."""
         return json.loads(self.options)

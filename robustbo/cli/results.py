@@ -1,0 +1,121 @@
+"""The commands that show what an optimization has found.
+
+Heavy imports happen inside the commands, so that ``--help`` answers at once.
+"""
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from robustbo.cli import terminal
+from robustbo.cli.arguments import mendable
+from robustbo.cli.study import FixedOption, FormatOption, Journal
+from robustbo.cli.terminal import Format
+from robustbo.replay.output.placed import placed
+
+commands = typer.Typer(no_args_is_help=True, add_completion=False)
+
+
+@commands.command()
+def show(
+    journal: Journal,
+    format_: FormatOption = Format.table,
+    html: Annotated[bool, typer.Option("--html", help="Write a page, with slices of the surrogate.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Of such a page; beside the journal unless said.")] = None,
+) -> None:
+    """Show an optimization: its best, or its front, and what looks wrong.
+
+    And which trials are being measured (by whom, since when), wait, have failed or are excluded.
+    """
+    from robustbo.report import summary
+    from robustbo.trials.codec import opened
+    from robustbo.trials.storage.places import shown
+
+    settings, history = opened(journal)
+    if html or out is not None:
+        from robustbo.report import journal_page
+
+        with placed(out or beside(journal, ".html")) as path:
+            journal_page.write(path.stem, settings, history, path)
+        terminal.lines([str(path)])
+        return
+    found, name = summary.overview(settings, history), shown(journal)
+    if format_ is Format.json:
+        terminal.objects([found])
+        return
+    if format_ is Format.csv:
+        terminal.rows(found["outliers"], format_)
+        return
+    terminal.lines(summary.lines(name, found))
+    for title, rows in summary.results(found).items():
+        terminal.rows(rows, format_, title=title)
+    if not found["outliers"]:
+        terminal.lines(["no value looks wrong"])
+    for title, rows in summary.tables(found).items():
+        terminal.rows(rows, format_, title=title)
+    terminal.lines(summary.advice(name, found))
+
+
+def beside(journal: str, suffix: str) -> Path:
+    """The name of what is written of a journal; of a database's, that of the study."""
+    from robustbo.trials.storage.places import is_address
+
+    study = re.sub(r"[^\w.-]+", "-", journal.partition("#")[2]) or "study"
+    return Path(study + suffix) if is_address(journal) else Path(journal).with_suffix(suffix)
+
+
+@commands.command()
+def best(
+    journal: Journal,
+    raw: Annotated[bool, typer.Option("--raw", help="The best measured value, whatever the model thinks.")] = False,
+    fixed: FixedOption = None,
+) -> None:
+    """Print the best point so far as a JSON object.
+
+    With --fixed: the point measured that is best, as the model thinks, when it is changed to these values.
+    """
+    from robustbo.cli.typed import fixed_values
+    from robustbo.report import summary
+    from robustbo.trials.codec import opened
+    from robustbo.trials.extent import space_of
+
+    settings, history = opened(journal)
+    with mendable():
+        if len(settings.objectives) > 1:
+            raise ValueError(
+                f"there is no single best of several objectives: robustbo front {journal} has those that none beats"
+            )
+        space = space_of(settings, history)
+        known = space.partial(fixed_values(space, fixed or ()))
+        if raw and known:
+            raise ValueError("best takes --raw or --fixed, got both")
+        found = summary.raw(settings, history) if raw else summary.best(settings, history, fixed=known)
+    terminal.objects([summary.point(found)])
+
+
+@commands.command()
+def front(journal: Journal, fixed: FixedOption = None, format_: FormatOption = Format.json) -> None:
+    """Print the points that are believed to keep all outcome constraints and to be beaten by no other, a line each.
+
+    The best in the first objective first, with means, standard deviations and probabilities. With --fixed: of the
+    points measured, when they are changed to these values.
+    """
+    from robustbo.cli.typed import fixed_values
+    from robustbo.loop.several import front as several
+    from robustbo.report import outcomes
+    from robustbo.trials.codec import opened
+    from robustbo.trials.extent import space_of
+
+    settings, history = opened(journal)
+    with mendable():
+        if not settings.objectives:
+            raise ValueError(f"a front needs objectives, and this is to {settings.direction} one value: robustbo best")
+        space = space_of(settings, history)
+        found = several.front(settings, history, fixed=space.partial(fixed_values(space, fixed or ())))
+    if format_ is Format.json:
+        terminal.objects(outcomes.point(point) for point in found)
+        return
+    made = outcomes.front(found)
+    terminal.rows(outcomes.rows(made, is_plain=format_ is Format.csv), format_, outcomes.title(made))
