@@ -38,6 +38,11 @@ def known(trials: Sequence[Trial], number: int) -> Trial:
     return trials[number]
 
 
+def allowed_states(event: Event) -> tuple[str, ...]:
+    """The states of a trial in which it may have an event of its own; one of an outcome alone only where it is told."""
+    return ("told",) if "outcome" in event else ALLOWED_STATES[event["event"]]
+
+
 def fold(trials: list[Trial], event: Event) -> None:
     """Change the trials by an event."""
     kind, number = event["event"], event["trial"]
@@ -50,7 +55,7 @@ def fold(trials: list[Trial], event: Event) -> None:
         raise ValueError(f"event must be one of {[*BEGIN, *ALLOWED_STATES]}, got {kind!r}")
     trial = known(trials, number)
     is_verdict = kind == "fail" and "retry" in event and trial.state == "failed"
-    states = ("told",) if "outcome" in event else ALLOWED_STATES[kind]
+    states = allowed_states(event)
     if trial.state not in states and not is_verdict:
         allowed = " or ".join(states)
         raise ValueError(f"trial {number} must be {allowed} to {kind} it, it is {trial.state}; {ADVICE[trial.state]}")

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from robustbo.errors import JournalError, JournalExists, JournalWriteError
 from robustbo.trials import schema
 from robustbo.trials.codec import settings_of
-from robustbo.trials.events import ALLOWED_STATES, BEGIN, diagnosis_of, fold
+from robustbo.trials.events import ALLOWED_STATES, BEGIN, allowed_states, diagnosis_of, fold
 from robustbo.trials.history import History
 from robustbo.trials.repair.proof import Left, Line, Link, left, lines_in, proven
 from robustbo.trials.settings import Settings
@@ -211,7 +211,7 @@ class _Fitting:
     def _end(self, index: int, line: Line, event: dict[str, Any], candidates: list[int]) -> None:
         """An event of a trial: of the first candidate that allows it, for a value; else of the first."""
         kind = event["event"]
-        allowed, of = ALLOWED_STATES[kind], candidates if kind in ("tell", "fail") else candidates[:1]
+        allowed, of = allowed_states(event), candidates if kind in ("tell", "fail") else candidates[:1]
         number = next((n for n in of if self._trials[n].state in allowed), candidates[0])
         trial, new = self._trials[number], len(self._trials)
         if trial.state in allowed:

@@ -202,6 +202,18 @@ class TestFitting:
             12: "'dance' is no event that this program knows"
         }
 
+    def test_verdicts_on_one_of_several_outcomes_are_kept(self, tmp_path):
+        path = tmp_path / "several.jsonl"
+        opt = rb.Optimizer(SETTINGS.space, objectives={"a": "maximize", "b": "minimize"}, seed=0, journal=path)
+        opt.tell(at(0), {"a": 1.0, "b": 2.0})
+        opt.exclude(0, outcome="a")
+        opt.include(0, outcome="a")
+        opt.exclude(0, outcome="b")
+        assert salvaged(path).is_whole
+        lines = path.read_bytes().splitlines()
+        path.write_bytes(b"\n".join([*lost(3)(lines), b""]))  # the exclusion
+        assert left(salvaged(path))[4] == "'a' of trial 0 must be excluded to include it, it is not excluded"
+
     @pytest.mark.parametrize("number", range(2, 12))
     def test_what_is_salvaged_goes_on(self, journal, tmp_path, number):
         found, new = journal(EVENTS, lost(number)), tmp_path / "new.jsonl"
