@@ -82,6 +82,32 @@ def best(settings: Settings, history: History, fits: FitCache | None = None, fix
     return _made(settings, observations(settings, history, fixed), fits, _best)
 
 
+@pinned
+def believed(settings: Settings, history: History, fits: FitCache | None = None) -> tuple[FrontPoint, ...]:
+    """The points measured whose values are believed, in the order of their trials, whether others beat them or not.
+
+    Their probability of being in the front is NaN: `front` has that.
+
+    Raises:
+        ValueError: If an outcome has no value that counts.
+        FitError: If no surrogate can be fitted.
+    """
+    return _made(settings, observations(settings, history), fits, _believed)
+
+
+@pinned
+def hypervolumes(settings: Settings, history: History, fits: FitCache | None = None) -> list[float]:
+    """By trial, what the points of it and of those before dominate, by what is believed now; see `Front.hypervolume`.
+
+    So a value that is disbelieved now never counted, and the reference point is the same throughout. It never falls.
+
+    Raises:
+        ValueError: If an outcome has no value that counts.
+        FitError: If no surrogate can be fitted.
+    """
+    return _made(settings, observations(settings, history), fits, partial(_hypervolumes, settings))
+
+
 def _made(settings: Settings, data: Data, fits: FitCache | None, make: Callable[[Data, Candidates], T]) -> T:
     if not data.told:
         raise ValueError(NOTHING_TOLD)
@@ -137,6 +163,24 @@ def _best(data: Data, among: Candidates) -> Incumbent:
     (name,) = (each.wanted.name for each in among.several if each.wanted.is_objective)
     outcomes = {other: (found.means[other], found.sds[other]) for other in found.means}
     return Incumbent(found.trial, *outcomes[name], found.moved, outcomes, found.probability_feasible)
+
+
+def _believed(data: Data, among: Candidates) -> tuple[FrontPoint, ...]:
+    return tuple(sorted(map(among.point, range(len(among.trials))), key=lambda point: point.trial.number))
+
+
+def _hypervolumes(settings: Settings, data: Data, among: Candidates) -> list[float]:
+    reference, Y, found = reference_of(settings, among), among.objectives, list[float]()
+    counts = among.is_likely & (reference < Y).all(-1)
+    rows = {trial.number: i for i, trial in enumerate(among.trials) if counts[i]}
+    best, volume = Y[:0], 0.0
+    for trial in data.trials:
+        i = rows.get(trial.number)
+        if i is not None and not (best >= Y[i]).all(-1).any():
+            best = torch.cat([best[~(Y[i] >= best).all(-1)], Y[i : i + 1]])
+            volume = hypervolume(best, reference)
+        found.append(volume)
+    return found
 
 
 def _front(settings: Settings, data: Data, among: Candidates) -> Front:

@@ -1,0 +1,60 @@
+"""The hypervolume over trials, and the points that are believed."""
+
+import math
+
+import pytest
+
+import robustbo as rb
+from robustbo.loop.several.front import believed, front, hypervolumes
+
+WRONG = 5
+
+
+def told(is_wrong=True):
+    opt = rb.Optimizer(
+        rb.Space(x=rb.Float(0, 1), y=rb.Float(0, 1)),
+        objectives={"a": "maximize", "c": "minimize"},
+        outcome_constraints=["p >= 0.2"],
+        reference_point={"a": 0.0, "c": 2.0},
+        seed=0,
+        acquisition="sobol",
+    )
+    for trial in opt.ask(14):
+        x, y = trial.params["x"], trial.params["y"]
+        a = math.sin(3 * x) + y + 30 * (is_wrong and trial.number == WRONG)
+        opt.tell(trial, {"a": a, "c": x * x + y * y, "p": x - y + 0.5})
+    return opt
+
+
+@pytest.fixture(scope="module")
+def opt():
+    return told()
+
+
+def test_it_never_falls_and_ends_at_that_of_the_front(opt):
+    found = hypervolumes(opt.settings, opt.history, opt.fits)
+    assert len(found) == len(opt.history)
+    assert found == sorted(found)
+    assert found[-1] == pytest.approx(front(opt.settings, opt.history).hypervolume, rel=1e-12)
+
+
+def test_it_is_that_of_the_front_of_the_points_so_far_by_what_is_believed_now(opt):
+    points = believed(opt.settings, opt.history, opt.fits)
+    for number, volume in enumerate(hypervolumes(opt.settings, opt.history, opt.fits)):
+        kept = [p.means for p in points if p.trial.number <= number and p.probability_feasible >= 0.5]
+        kept = sorted((m for m in kept if m["a"] > 0 and m["c"] < 2), key=lambda m: m["c"])
+        area, height = 0.0, 0.0
+        for m in kept:
+            area += max(m["a"] - height, 0.0) * (2 - m["c"])
+            height = max(m["a"], height)
+        assert volume == pytest.approx(area, rel=1e-12)
+
+
+def test_a_wrong_value_never_counted(opt):
+    points = believed(opt.settings, opt.history, opt.fits)
+    assert WRONG not in {point.trial.number for point in points}
+    assert len(points) == len(opt.history) - 1
+    assert [p.trial.number for p in points] == sorted(p.trial.number for p in points)
+    clean = told(is_wrong=False)
+    found, right = (hypervolumes(o.settings, o.history, o.fits) for o in (opt, clean))
+    assert found == pytest.approx(right, abs=0.15)
