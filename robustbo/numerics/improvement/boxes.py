@@ -121,17 +121,17 @@ def _edge(of: Along, M: Array, sd: Array, is_shared: bool) -> _Edge:
     if of.gap is None:
         return _Edge(c, h, Phi, phi)
     by_gap = of.gap * phi / s
-    return _Edge(c, h + of.gap * Phi, Phi + by_gap, phi - z * by_gap)
+    return _Edge(c, h + of.gap * Phi, Phi + by_gap, phi - z * by_gap)  # eq. 5.15
 
 
 def _linear(to: Boxes, M: Sequence[Array], sd: Sequence[Array], log_p: Array, is_sloped: bool) -> tuple[Gain, Flags]:
     """The gain, and where it underflows."""
     edges = [_edge(*of, is_shared=True) for of in zip(to.along, M, sd, strict=True)]
-    D = [np.maximum(of.to_boxes @ edge.psi, 0.0) for of, edge in zip(to.along, edges, strict=True)]
+    D = [np.maximum(of.to_boxes @ edge.psi, 0.0) for of, edge in zip(to.along, edges, strict=True)]  # eq. 5.16
     base = log_p - sum(0.5 * (edge.c * edge.c + LOG_2PI) for edge in edges)
     total = np.add.reduceat(_product(D), to.first, 0)
     with np.errstate(divide="ignore"):
-        L = base + np.log(total)
+        L = base + np.log(total)  # eq. 5.17
     value = _log_sum(L)
     is_deep = ~(value > base.max(0) - DEEP)
     if not is_sloped:
@@ -156,7 +156,7 @@ def _logarithmic(to: Boxes, M: Sequence[Array], sd: Sequence[Array], log_p: Arra
         begins, ends = of.edges.low, of.edges.high
         padded = np.concatenate([log_psi[-1], np.full((1, len(log_p[0])), -np.inf)])
         less.append(np.minimum(padded[ends] - padded[begins], -LEAST))
-        log_D.append(padded[begins] + np.log(-np.expm1(less[-1])))
+        log_D.append(padded[begins] + np.log(-np.expm1(less[-1])))  # eq. 5.18
     log_T = sum(log_D) + log_p[to.owner]
     value = _log_sum(log_T)
     share = np.exp(log_T - value)
