@@ -147,7 +147,7 @@ def gardner(threshold: float = 0.5) -> SeveralProblem:
     """Gardner and others' first simulation: cos(2 x) cos(y) + sin(x) where cos(x) cos(y) - sin(x) sin(y) <= threshold.
 
     At 0.5, as published, the least value of all keeps the constraint, at (3 pi / 2, 0); at -0.5 the best that keeps it,
-    -1.889, lies where the constraint does, and three lower basins break it.
+    -1.889, lies where the constraint does, and two lower basins break it.
     """
     best = {0.5: -2.0, -0.5: -1.8887513617748737}.get(threshold)
     return _made(
