@@ -90,9 +90,11 @@ def cells(Y: Array, is_in: Flags, reference: Array) -> Cells:
         at[s, 0], at[s, 1 : len(front) + 1] = reference[s], np.take_along_axis(front, order, 0)
         of = order.argsort(0) + 1
         ranks[s, : len(front)] = of[(-of[:, -1]).argsort()]  # the best in the last objective first
-    owner, low, high = np.arange(S), np.zeros((S, K), dtype=np.intp), np.repeat(counts[:, None] + 1, K, 1)
+    left, done = _Pieces(np.arange(S), np.zeros((S, K), dtype=np.intp), np.repeat(counts[:, None] + 1, K, 1)), []
     for i in range(width - 2):
-        owner, low, high = _without(ranks[:, i], i < counts, owner, low, high)
+        left, above = _without(ranks[:, i], i < counts, left)
+        done.append(above)
+    owner, low, high = (np.concatenate(each) for each in zip(left, *done, strict=True))
     if K > 2:  # of two none can be
         owner, low, high = _joined(owner, low, high)
     is_thick = (at[owner[:, None], low, range(K)] < at[owner[:, None], high, range(K)]).all(-1)
@@ -103,20 +105,32 @@ def cells(Y: Array, is_in: Flags, reference: Array) -> Cells:
     return Cells(edges, np.searchsorted(owner, np.arange(S)))
 
 
-def _without(point: Places, is_there: Flags, owner: Places, low: Places, high: Places) -> tuple[Places, Places, Places]:
-    """Boxes less what another point of each set dominates: the rest of a box is one box for each objective at most."""
-    p = point[owner]
-    is_cut = is_there[owner] & (low < p).all(-1)
-    parts = [(owner[~is_cut], low[~is_cut], high[~is_cut])]
-    owner, low, high, p = owner[is_cut], low[is_cut], high[is_cut].copy(), p[is_cut]
-    for j in reversed(range(p.shape[1])):  # above the point in this objective, and below it in those before
+class _Pieces(NamedTuple):
+    """Boxes: ``N`` sets that they are of, and ``N x K`` places at which they begin and end."""
+
+    owner: Places
+    low: Places
+    high: Places
+
+
+def _without(point: Places, is_there: Flags, left: _Pieces) -> tuple[_Pieces, _Pieces]:
+    """Boxes less what another point of each set dominates: what is left beside it, and above it in the last objective.
+
+    The rest of a box is a box for each objective at most. What is above in the last one no further point cuts.
+    """
+    p = point[left.owner]
+    is_cut = is_there[left.owner] & (left.low < p).all(-1)
+    owner, low, high, p = left.owner[is_cut], left.low[is_cut], left.high[is_cut].copy(), p[is_cut]
+    parts = list[_Pieces]()
+    for j in reversed(range(p.shape[1])):  # above the point in this objective, and below it in those behind
         begins = low.copy()
         begins[:, j] = p[:, j]
         is_left = begins[:, j] < high[:, j]
-        parts.append((owner[is_left], begins[is_left], high[is_left].copy()))
+        parts.append(_Pieces(owner[is_left], begins[is_left], high[is_left]))
+        high = high.copy()
         high[:, j] = np.minimum(high[:, j], p[:, j])
-    owner, low, high = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return owner, low, high
+    beside = [_Pieces(*(each[~is_cut] for each in left)), *parts[1:]]
+    return _Pieces(*(np.concatenate(each) for each in zip(*beside, strict=True))), parts[0]
 
 
 def _joined(owner: Places, low: Places, high: Places) -> tuple[Places, Places, Places]:
