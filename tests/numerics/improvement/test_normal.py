@@ -3,10 +3,11 @@ import math
 import mpmath
 import numpy as np
 import pytest
+import scipy.stats
 import torch
 from botorch.acquisition.analytic import _log_ei_helper
 
-from robustbo.numerics.improvement.normal import CAP, FAR, log_ei, scaled, tail_slope
+from robustbo.numerics.improvement.normal import CAP, FAR, log_ei, scaled, tail_slope, within
 
 EVERYWHERE = np.array([1e150, 1e3, CAP + 1e-9, CAP, 5.0, 0.5, 0.0, -1e-300, -0.5, -1.0, -5.0, -12.0, FAR])
 TAIL = np.array([np.nextafter(FAR, -100), -21.0, -37.0, -50.0, -1e3, -1e4, -1e6, -1e15])
@@ -96,3 +97,23 @@ def test_log_ei_keeps_shape_and_type():
     assert log_ei(torch.tensor(0.5, dtype=torch.float32)).dtype == torch.float32
     assert log_ei(torch.tensor(0.5)).shape == ()
     assert log_ei(torch.zeros(2, 0, 3)).shape == (2, 0, 3)
+
+
+@pytest.mark.parametrize(("low", "high"), [(-math.inf, 0.5), (0.3, math.inf), (-0.2, 0.9), (5.0, 5.5)])
+def test_the_chance_of_an_interval_is_the_difference_of_distribution_functions(low, high):
+    mean, sd = np.array([-1.0, 0.2, 3.0, 0.5]), np.array([1.0, 0.5, 2.0, 1.0])
+    found, step = within(low, high, mean, sd), 1e-6
+    expected = scipy.stats.norm.cdf(high, mean, sd) - scipy.stats.norm.cdf(low, mean, sd)
+    np.testing.assert_allclose(np.exp(found.log_p), expected, rtol=1e-6, atol=1e-12)
+    by_mean = (within(low, high, mean + step, sd).log_p - within(low, high, mean - step, sd).log_p) / (2 * step)
+    by_sd = (within(low, high, mean, sd + step).log_p - within(low, high, mean, sd - step).log_p) / (2 * step)
+    np.testing.assert_allclose(found.by_mean, by_mean, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(found.by_sd, by_sd, rtol=1e-5, atol=1e-7)
+
+
+def test_the_chance_of_an_interval_far_away_has_a_logarithm():
+    mean, sd = np.array([0.0, 0.0]), np.array([1.0, 1e-3])
+    for low, high in ((40.0, math.inf), (40.0, 41.0), (-math.inf, -40.0), (-41.0, -40.0)):
+        found = within(low, high, mean, sd)
+        np.testing.assert_allclose(found.log_p, -0.5 * (40 / sd) ** 2, rtol=0.01)
+        assert all(np.isfinite(part).all() for part in found)

@@ -192,3 +192,17 @@ def test_each_component_has_as_many_samples_as_its_weight_says():
     assert np.bincount(found).tolist() == [64, 16, 48]
     assert (found[:64] != 0).any()
     assert assigned(np.ones(1), 4, np.random.default_rng(0)).tolist() == [0, 0, 0, 0]
+
+
+def test_an_upper_bound_of_an_objective_counts_as_a_factor():
+    """An approximation: as if what is gained did not depend on it."""
+    free, capped = (Goal(True, reference=-0.8), Goal(True, reference=-1.0)), Goal(True, high=50.0, reference=-0.8)
+    torch.testing.assert_close(
+        log_improvement(improvements(free), x), log_improvement(improvements((capped, free[1])), x)
+    )
+    to, step = improvements((Goal(True, high=0.6, reference=-0.8), free[1])), 1e-6
+    value, gradient = log_improvement(to, x)
+    assert (value <= log_improvement(to._replace(outcomes=improvements(free).outcomes), x)[0]).all()
+    for j in range(2):
+        up, down = (log_improvement(to, x + s * torch.eye(2)[j])[0] for s in (step, -step))
+        torch.testing.assert_close(gradient[:, j], (up - down) / (2 * step), rtol=1e-4, atol=1e-6)
