@@ -11,9 +11,9 @@ from botorch.models.gpytorch import GPyTorchModel
 from robustbo.driving.evaluators.outcome import Function
 from robustbo.driving.loop import drive
 from robustbo.driving.plan import Callback, Several, checked
+from robustbo.driving.result import Result
 from robustbo.errors import ExhaustedWarning, warn
 from robustbo.loop.distinct import NOTHING_NEW
-from robustbo.loop.incumbent import Incumbent
 from robustbo.searchspace.region.made import region_of
 from robustbo.searchspace.region.region import Fixed
 from robustbo.searchspace.space import Space
@@ -209,12 +209,12 @@ class Optimizer(Recording):
         catch: Several[type[BaseException]] = (),
         callbacks: Several[Callback] = (),
         progress: bool = True,
-    ) -> Incumbent | None:
+    ) -> Result | None:
         """Ask, evaluate and tell until the study has ``num_trials`` ended trials; `best`, or None without a value.
 
-        All that have ended count, so the same script goes on where it stopped (give it a journal, and
-        ``if_exists="resume"``), and several processes share the work on one journal. Ctrl-C keeps all that was told;
-        what was being evaluated waits for the next ask.
+        Of several objectives it gives the `front`. All that have ended count, so the same script goes on where it
+        stopped (give it a journal, and ``if_exists="resume"``), and several processes share the work on one journal.
+        Ctrl-C keeps all that was told; what was being evaluated waits for the next ask.
 
         Args:
             func: Gives a point's value, or ``(value, sd)``, for a dict of its parameters; of several outcomes a dict of

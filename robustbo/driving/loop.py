@@ -12,14 +12,14 @@ from functools import partial
 from robustbo.determinism.interrupted import let_go
 from robustbo.driving.asking import Asked, Asking, left_behind, num_ended
 from robustbo.driving.evaluators.evaluator import Evaluator
-from robustbo.driving.evaluators.outcome import Outcome
+from robustbo.driving.evaluators.outcome import Outcome, fitting
 from robustbo.driving.interrupts import Interrupts
 from robustbo.driving.plan import Plan
 from robustbo.driving.progress import Display
+from robustbo.driving.result import Result, result
 from robustbo.errors import JournalError
 from robustbo.loop.cache import FitCache
 from robustbo.loop.distinct import NOTHING_NEW
-from robustbo.loop.incumbent import Incumbent
 from robustbo.study.recording import Recording
 from robustbo.trials.history import Trial
 from robustbo.trials.store import Store
@@ -28,8 +28,8 @@ from robustbo.validation import plain_scalar
 log = logging.getLogger("robustbo")
 
 
-def drive(optimizer: Recording, store: Store, fits: FitCache, plan: Plan, *, is_shown: bool) -> Incumbent | None:
-    """Carry out a plan; what is best then, None where nothing has been told.
+def drive(optimizer: Recording, store: Store, fits: FitCache, plan: Plan, *, is_shown: bool) -> Result | None:
+    """Carry out a plan; what is best then (of several objectives the front), None where nothing has been told.
 
     Args:
         optimizer: Who tells.
@@ -47,7 +47,7 @@ def drive(optimizer: Recording, store: Store, fits: FitCache, plan: Plan, *, is_
             with Display(store.settings, fits, plan.num_trials, is_wanted=is_shown) as display:
                 Loop(optimizer, Asking(store, fits, plan.num_trials), plan, plan.evaluator(), display, interrupts).run()
         with interrupts.let_in():
-            return optimizer.best() if optimizer.history.having("told") else None
+            return result(optimizer)
 
 
 class Loop:
@@ -155,6 +155,7 @@ class Loop:
 
     def _record(self, trial: Trial, outcome: Outcome) -> list[Trial]:
         """Tell a value, or that there is none; the trial as it is then, unless somebody else has ended it."""
+        outcome = fitting(outcome, self._optimizer.settings.outcomes)
         value, sd = outcome.measured or (None, None)
         came = f"trial {trial.number} came out as {outcome.line if value is None else value}"
         try:

@@ -13,9 +13,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColu
 from robustbo.loop.cache import FitCache
 from robustbo.loop.failures import failures
 from robustbo.loop.fit import fit_to, is_robust
-from robustbo.loop.incumbent import incumbent, raw_incumbent
 from robustbo.loop.judge import judge
 from robustbo.loop.observations import observations
+from robustbo.loop.several.front import front
+from robustbo.report.outcomes import without_value
+from robustbo.report.summary import best as best_of
+from robustbo.report.summary import raw
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
@@ -29,7 +32,8 @@ class Display:
     """Trials done, the best, failures, flagged values and what is being measured; silent where stderr is no terminal.
 
     The best is the posterior mean of the incumbent once there is a model (it is that of the last decision: no fit is
-    made for the display), and the best measured value before. An error in here is logged, and the display ends.
+    made for the display), and the best measured value before; of several objectives it is the front's hypervolume. An
+    error in here is logged, and the display ends.
 
     Args:
         settings: Of the optimization.
@@ -43,6 +47,7 @@ class Display:
         self, settings: Settings, fits: FitCache, total: int, *, is_wanted: bool, console: Console | None = None
     ) -> None:
         self._settings, self._fits = settings, fits
+        self._is_single = len(settings.objectives) < 2
         self._best, self._flagged, self._regional = "", "", ""
         self._seen_at, self._cost_s = -math.inf, 0.0
         self._is_on = is_wanted
@@ -75,8 +80,8 @@ class Display:
     def _show(self, history: History, running: Collection[int]) -> None:
         counts = history.counts()
         best = self._best
-        if not best and counts["told"]:
-            best = f"best value {raw_incumbent(self._settings, history).mean:.6g}"
+        if not best and counts["told"] and self._is_single and not without_value(self._settings, history):
+            best = f"best value {raw(self._settings, history).mean:.6g}"
         failed = f"{counts['failed']} failed{self._regional}" if counts["failed"] else ""
         more = f" and {len(running) - SHOWN} more" if len(running) > SHOWN else ""
         at_work = f"running {', '.join(map(str, sorted(running)[:SHOWN]))}{more}" if running else ""
@@ -95,17 +100,30 @@ class Display:
 
     def _look(self, history: History) -> None:
         started = time.monotonic()
-        best = incumbent(self._settings, history, self._fits)
-        self._best = f"best {best.mean:.6g} (sd {best.sd:.2g})"
+        self._best = self._best_of(history)
         if is_robust(self._settings):
-            data = observations(self._settings, history)
-            flagged = judge(data, fit_to(self._settings, data, self._fits)).flagged
-            self._flagged = f"{len(flagged)} flagged" if flagged else ""
+            flagged = self._num_flagged(history)
+            self._flagged = f"{flagged} flagged" if flagged else ""
         if self._settings.failures == "learn" and history.having("failed"):
             regional = sum(f.looks_like == "region" for f in failures(self._settings, history, self._fits))
             self._regional = f" ({regional} in their region)" if regional else ""
         self._seen_at = time.monotonic()
         self._cost_s = self._seen_at - started
+
+    def _best_of(self, history: History) -> str:
+        if not self._is_single:
+            found = front(self._settings, history, self._fits)
+            points = "1 point" if len(found) == 1 else f"{len(found)} points"
+            return f"front of {points}, hypervolume {found.hypervolume:.4g}"
+        best = best_of(self._settings, history, self._fits)
+        chance = f", {100 * best.probability_feasible:.2g} % feasible" if best.probability_feasible < 1 else ""
+        return f"best {best.mean:.6g} (sd {best.sd:.2g}){chance}"
+
+    def _num_flagged(self, history: History) -> int:
+        data = observations(self._settings, history)
+        each = [(self._settings.of(w), data.of(w), self._fits.of(w.name)) for w in self._settings.outcomes]
+        seen = each or [(self._settings, data, self._fits)]
+        return sum(len(judge(data, fit_to(settings, data, fits)).flagged) for settings, data, fits in seen)
 
     def _safely(self, act: Callable[[], None]) -> None:
         if not self._is_on:

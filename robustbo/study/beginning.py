@@ -118,7 +118,7 @@ def measured_before(settings: Settings, prior: Prior) -> list[Content]:
         raise TypeError(f"prior_data must be a data frame, a study, or a journal's file or address, got {prior!r}")
     then, history = (prior.settings, prior.history) if isinstance(prior, Study) else opened(prior)
     if (wanted := _said(settings)) != (other := _said(then)):
-        raise ValueError(f"prior_data must be of an optimization of the same outcomes {wanted}, got one of {other}")
+        raise ValueError(f"prior_data must be of an optimization of the same outcomes, {wanted}, got one of {other}")
     if not outcomes and then.direction != settings.direction:
         ways = f"that is to {then.direction}, this one is to {settings.direction}"
         raise ValueError(f"prior_data is of an optimization {ways}")
@@ -141,8 +141,9 @@ def _measured(value: Any) -> Any:
     return tuple(sorted(value.items())) if isinstance(value, Mapping) else value
 
 
-def _said(settings: Settings) -> list[str]:
-    return sorted(wanted.name for wanted in settings.outcomes)
+def _said(settings: Settings) -> str:
+    """The outcomes that are told by name, in words."""
+    return f"{sorted(wanted.name for wanted in settings.outcomes)}" if settings.outcomes else "one value without a name"
 
 
 def _value_of(trial: Trial) -> dict[str, Any]:

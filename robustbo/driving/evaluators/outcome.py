@@ -3,9 +3,10 @@
 import pickle
 import reprlib
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from robustbo.trials.outcomes import Wanted, measured
 from robustbo.validation import noise_sd, real
 
 REASON = 2000  # characters of a traceback that are kept: its end, where the error is
@@ -61,11 +62,27 @@ def attempt(func: Function, params: dict[str, Any], also: Types = ()) -> Outcome
     except KeyboardInterrupt:
         raise
     except caught as error:
-        told = traceback.TracebackException.from_exception(error)
-        del told.stack[0]  # this function
-        line = "".join(told.format_exception_only()).splitlines()[0]
-        kinds = tuple(_name(kind) for kind in type(error).__mro__)
-        return Outcome(None, _end_of("".join(told.format())), line[:LINE], error, kinds)
+        return raised(error)
+
+
+def raised(error: BaseException) -> Outcome:
+    """The outcome of an evaluation that has raised an exception, which was caught by whoever calls this."""
+    told = traceback.TracebackException.from_exception(error)
+    del told.stack[0]  # where it was caught
+    line = "".join(told.format_exception_only()).splitlines()[0]
+    kinds = tuple(_name(kind) for kind in type(error).__mro__)
+    return Outcome(None, _end_of("".join(told.format())), line[:LINE], error, kinds)
+
+
+def fitting(outcome: Outcome, outcomes: Sequence[Wanted]) -> Outcome:
+    """An outcome, or that func gave other numbers than there must be: of other outcomes, or without their names."""
+    try:
+        if outcome.measured is not None:
+            measured(outcomes, *outcome.measured)
+    except (ValueError, TypeError) as error:
+        error.add_note("func must return what tell takes: a number, or a dict of outcomes where there are several")
+        return raised(error)
+    return outcome
 
 
 def _measured(result: Any) -> tuple[Any, Any]:

@@ -1,0 +1,25 @@
+"""What a call of `Optimizer.optimize` gives when it has ended."""
+
+from typing import TypeAlias
+
+from robustbo.loop.incumbent import Incumbent
+from robustbo.loop.several.front import Front
+from robustbo.report.outcomes import without_value
+from robustbo.study.study import Study
+
+Result: TypeAlias = Incumbent | Front
+
+
+def result(study: Study) -> Result | None:
+    """The best, or the front of several objectives; None where nothing has been told, or an outcome has no value.
+
+    Example:
+        >>> import robustbo as rb
+        >>> opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), objectives={"a": "maximize"}, seed=0)
+        >>> result(opt) is None
+        True
+    """
+    settings, history = study.settings, study.history
+    if not history.having("told") or without_value(settings, history):
+        return None
+    return study.front() if len(settings.objectives) > 1 else study.best()
