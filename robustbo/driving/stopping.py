@@ -4,11 +4,19 @@ import math
 from typing import NamedTuple
 
 import torch
+from torch import Tensor
 
+from robustbo.determinism.surroundings import pinned
 from robustbo.errors import FitError
 from robustbo.loop.cache import FitCache
 from robustbo.loop.fit import fit
+from robustbo.loop.fitted import Fitted
 from robustbo.loop.incumbent import incumbent
+from robustbo.loop.observations import observations
+from robustbo.loop.several.candidates import candidates
+from robustbo.loop.several.front import reference_of
+from robustbo.loop.several.learned import Several, climb_each, missing
+from robustbo.loop.several.replicate import promised
 from robustbo.numerics.improvement.value_of_information import expected_improvement
 from robustbo.study.study import Study
 from robustbo.trials.history import History, Trial
@@ -22,8 +30,9 @@ class Promise(NamedTuple):
     """What a new point promised before it was measured, in your units.
 
     Attributes:
-        gain: Expected improvement of the objective there on that at the incumbent.
-        noise: Standard deviation of the noise of a value there.
+        gain: Expected improvement of the objective there on that at the incumbent, times the probability that the
+            outcome constraints are kept; of several objectives the hypervolume that it was expected to add.
+        noise: Standard deviation of the noise of a value there; of several objectives 0.
     """
 
     gain: float
@@ -37,6 +46,8 @@ class LittleToGain:
     believed in; no single value, right or wrong, is trusted. Points that no model has asked for and replicates are
     passed over, and so is what is asked while the problem is fresh: the first 4 (d + 1) trials, or 10. Where values
     have hardly any noise, give an amount.
+
+    Of several objectives what counts is hypervolume, of which the noise says nothing: give an amount of it.
 
     Where several are evaluated at once, a model may have to be fitted for it.
 
@@ -65,7 +76,13 @@ class LittleToGain:
         return f"LittleToGain(tolerance={self.tolerance}, patience={self.patience}, absolute={self.absolute})"
 
     def __call__(self, study: Study, trial: Trial) -> bool:
-        """Whether it is time to stop, after a trial has ended."""
+        """Whether it is time to stop, after a trial has ended.
+
+        Raises:
+            ValueError: If there are several objectives, and no amount was given.
+        """
+        if len(study.settings.objectives) > 1 and not self.absolute:
+            raise ValueError("of several objectives LittleToGain must be given an amount of hypervolume: absolute=...")
         history, first = study.history, FRESH * default_num_initial(study.settings.space)
         asked = [t for t in history.trials[first : trial.number + 1] if t.origin == "model" and t.repeats is None]
         last = asked[-self.patience :]
@@ -91,16 +108,38 @@ def promise(settings: Settings, before: History, trial: Trial, fits: FitCache | 
     if not before.having("told"):
         return Promise(math.inf, 0.0)
     fits = FitCache() if fits is None else fits
+    if settings.outcomes:
+        return _of_several(settings, before, trial, fits)
     try:
         fitted, best = fit(settings, before, fits), incumbent(settings, before, fits)
     except FitError:
         return Promise(math.inf, 0.0)
     x = fitted.encoded([settings.space.to_unit(trial.params)])
     (mean,), (sd,) = fitted.predict(x)
-    _, (noisy_sd,) = fitted.predict(x, is_noisy=True)
     mu, s, B = torch.tensor([settings.sign * mean, sd, settings.sign * best.mean], dtype=torch.float64)
     gain = expected_improvement(mu, s, B).item() if sd > 0 else max((mu - B).item(), 0.0)
-    return Promise(gain if math.isfinite(gain) else math.inf, math.sqrt(max(noisy_sd**2 - sd**2, 0.0)))
+    return Promise(gain if math.isfinite(gain) else math.inf, _noise(fitted, x))
+
+
+def _noise(fitted: Fitted, x: Tensor) -> float:
+    _, (sd,) = fitted.predict(x)
+    _, (noisy_sd,) = fitted.predict(x, is_noisy=True)
+    return math.sqrt(max(noisy_sd**2 - sd**2, 0.0))
+
+
+@pinned
+def _of_several(settings: Settings, before: History, trial: Trial, fits: FitCache) -> Promise:
+    data, row = observations(settings, before), tuple(settings.space.to_unit(trial.params))
+
+    def use(several: Several) -> Promise:
+        among = candidates(data, several)
+        gain = promised(among, reference_of(settings, among), row)
+        of_objectives = [each.fitted for each in several if each.wanted.is_objective]
+        noise = [_noise(fitted, fitted.encoded([row])) for fitted in of_objectives]
+        return Promise(gain if math.isfinite(gain) else math.inf, noise[0] if len(noise) == 1 else 0.0)
+
+    found = None if missing(settings, data) else climb_each(settings, data, use, fits, is_judging=True)[0]
+    return Promise(math.inf, 0.0) if found is None else found
 
 
 def _amount(name: str, value: float) -> float:

@@ -51,7 +51,7 @@ def replicate(
     worths = {number: _worth(data, among, reference, number, of) for number, of in sorted(doubtful.items())}
     best = max(worths, key=worths.__getitem__)
     scales = [each.fitted.scale for each in among.several if each.wanted.is_objective]
-    least = max(WORTH * math.prod(scales), _promise(among, reference, new))
+    least = max(WORTH * math.prod(scales), promised(among, reference, new))
     return data.trials[best] if worths[best] > least else None
 
 
@@ -84,7 +84,7 @@ def _room(among: Candidates, reference: Tensor, but: Row | None = None) -> Room:
     return room(among.objectives[is_in], reference)
 
 
-def _promise(among: Candidates, reference: Tensor, new: Row) -> float:
+def promised(among: Candidates, reference: Tensor, new: Row) -> float:
     """The hypervolume that a new point is expected to add, apart from the doubts."""
     there = _there(among.several, new)
     sd = turned(among.several, there.sd).abs()
