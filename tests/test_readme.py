@@ -7,6 +7,8 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
+
 import problems
 import robustbo
 from robustbo.surrogates.registry import SURROGATES
@@ -52,9 +54,10 @@ def test_the_page_on_failures_runs(tmp_path, monkeypatch, capsys):
     assert "dtype: float64" in capsys.readouterr().out
 
 
-def test_the_page_on_spaces_runs_and_prints_what_it_says(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("name", ["spaces.md", "several-outcomes.md"])
+def test_a_page_runs_and_prints_what_it_says(tmp_path, monkeypatch, capsys, name):
     monkeypatch.chdir(tmp_path)
-    page = (Path(__file__).parents[1] / "docs" / "howto" / "spaces.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[1] / "docs" / "howto" / name).read_text(encoding="utf-8")
     names = {}
     for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
         exec(block, names)
