@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import robustbo as rb
+from robustbo.errors import JournalError
 from robustbo.study.recomputing import decisions
 from robustbo.trials.codec import settings_of
 from robustbo.trials.storage import places
@@ -219,3 +220,17 @@ def test_optimize_takes_a_function_of_several_outcomes():
     best = opt.optimize(lambda p: ({"a": outcomes(p)["a"], "c": outcomes(p)["c"]}, {"a": 0.01}), 7, progress=False)
     assert best.outcomes["c"][0] <= 0.55
     assert opt.history[0].outcomes["a"].sd == 0.01
+
+
+class TestMeasuredBefore:
+    def test_of_another_number_of_outcomes_is_an_error_that_says_so(self, opt, journal):
+        with pytest.raises(ValueError, match=r"same outcomes, one value without a name, got one of \['a', 'c', 'p'\]"):
+            rb.Optimizer(SPACE, seed=0, prior_data=journal)
+        single = rb.Optimizer(SPACE, seed=0)
+        single.tell({"x": 0.5, "y": 0.5}, 1.0)
+        with pytest.raises(ValueError, match=r"same outcomes, \['a', 'c', 'p'\], got one of one value without a name"):
+            rb.Optimizer(SPACE, seed=0, **WANTED, prior_data=single)
+
+    def test_a_journal_of_several_outcomes_is_no_journal_of_one(self, journal):
+        with pytest.raises(JournalError, match=r"objectives: recorded .*'a': 'maximize'.*, given nothing"):
+            rb.Optimizer(SPACE, seed=0, journal=journal, if_exists="resume")
