@@ -7,16 +7,15 @@ from ax.generators.torch.botorch_modular.acquisition import Acquisition
 from ax.generators.torch_base import TorchOptConfig
 from ax.generators.utils import filter_constraints_and_fixed_features
 from botorch.acquisition import AcquisitionFunction
-from botorch.acquisition.logei import qLogNoisyExpectedImprovement, qLogProbabilityOfFeasibility
-from botorch.acquisition.objective import IdentityMCObjective, PosteriorTransform, ScalarizedPosteriorTransform
+from botorch.acquisition.logei import qLogProbabilityOfFeasibility
 from torch import Tensor
 
 from robustbo import seeds
+from robustbo.ax.formula import closed_form
 from robustbo.ax.viability import OPTION, Viable
 from robustbo.determinism.isolation import seeded
 from robustbo.determinism.surroundings import pinned
-from robustbo.loop.acquisition import has_formulas
-from robustbo.loop.log_ei import LogNEI
+from robustbo.loop.log_ei import Explicit
 from robustbo.surrogates.common.contract import quiet
 
 
@@ -92,28 +91,10 @@ class SeededAcquisition(Acquisition):
         bounds = ended.X.new_tensor(self.search_space_digest.bounds)
         return Viable(function, ended, bounds, self._seed("failures"))
 
-    def _closed_form(self) -> LogNEI | None:
-        """The noisy expected improvement of one of our models' only outcome, if it is what is asked for."""
-        model, asked_for = self.surrogate.model, self._asked_for
-        if type(asked_for) is not qLogNoisyExpectedImprovement or not has_formulas(model):
-            return None
-        is_alone = type(asked_for.objective) is IdentityMCObjective and asked_for._constraints is None
-        if not is_alone or (sign := _sign(asked_for.posterior_transform)) is None:
-            return None
-        turned = [(p, latent._replace(m=sign * latent.m, al=sign * latent.al)) for p, latent in model.latents()]
-        known = torch.cat([X for X in (self.X_observed, self.X_pending) if X is not None])
-        return LogNEI(model, known, self._seed("samples") % 2**31, latents=turned)
+    def _closed_form(self) -> Explicit | None:
+        """The closed form of what is asked for, if there is one."""
+        return closed_form(self, self._asked_for, self._seed("samples") % 2**31)
 
     def _seed(self, purpose: str) -> int:
         known = sum(len(X) for X in (*self.surrogate.Xs[:1], self.X_pending) if X is not None)
         return seeds.derive(self.options.get("seed", 0), known, purpose)
-
-
-def _sign(transform: PosteriorTransform | None) -> float | None:
-    """By which one outcome is multiplied, 1 or -1; None where something else is done to it."""
-    if transform is None:
-        return 1.0
-    if type(transform) is not ScalarizedPosteriorTransform or transform.offset != 0:
-        return None
-    weights = transform.weights.tolist()
-    return weights[0] if weights in ([1.0], [-1.0]) else None

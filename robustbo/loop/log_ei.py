@@ -29,6 +29,11 @@ MIN_SCALE = 1e-6  # as in BoTorch's analytic functions
 Mixture = Sequence[tuple[float, Latent]]  # weights, and processes with the same kernel and inputs
 
 
+def turned(mixture: Mixture, sign: float) -> Mixture:
+    """The processes of an outcome times a sign, 1 or -1."""
+    return [(p, latent._replace(m=sign * latent.m, al=sign * latent.al)) for p, latent in mixture]
+
+
 class Explicit(AcquisitionFunction):
     """An acquisition function of one point whose logarithm is a formula, with its gradient.
 

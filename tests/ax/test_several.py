@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+import torch
 from ax.api.client import Client
 from ax.api.configs import RangeParameterConfig
 from botorch.acquisition.logei import qLogNoisyExpectedImprovement, qLogProbabilityOfFeasibility
@@ -12,8 +13,12 @@ from botorch.acquisition.multi_objective.logei import qLogNoisyExpectedHypervolu
 
 from robustbo.ax import best, complete, failures, front, generation_strategy, next_repeat, outliers
 from robustbo.ax import client as module
+from robustbo.ax.formula import goals_of as goals_of_models
 from robustbo.ax.wanted import Bound, goals_of
+from robustbo.loop.log_ei import LogNEI
+from robustbo.loop.several.acquisition import LogNEHVI
 from robustbo.loop.suggestion import Suggestion
+from robustbo.numerics.improvement.goals import Goal
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # what Ax and its libraries say to their own developers
 SQUARE = [RangeParameterConfig(name=name, parameter_type="float", bounds=(0.0, 1.0)) for name in "xy"]
@@ -21,11 +26,11 @@ GRID = [(x / 4, y / 3) for x in range(5) for y in range(4)]
 WRONG = 9  # (0.5, 1 / 3)
 
 
-def client(objective="-f, -g", constraints=None, seed=0):
+def client(objective="-f, -g", constraints=None, seed=0, surrogate="relevance-pursuit"):
     made = Client(random_seed=seed)
     made.configure_experiment(SQUARE)
     made.configure_optimization(objective=objective, outcome_constraints=constraints)
-    made.set_generation_strategy(generation_strategy(seed=seed))
+    made.set_generation_strategy(generation_strategy(surrogate, seed=seed))
     return made
 
 
@@ -228,6 +233,61 @@ def test_baselines_that_will_not_do():
         best(made)
     fresh = client("-f", ["g <= 0.5 * baseline"])
     assert next_repeat(fresh) is None
+
+
+@pytest.mark.parametrize(
+    ("objective", "constraints", "missing"),
+    [
+        ("-f, -2 * g", None, {}),
+        ("-f, -g", ["f <= 0.3", "h >= 0.4"], {2: "g"}),
+        ("h, -f, -g", ["g <= 0.5"], {}),
+        ("-f", ["g <= 0.2", "h >= 0.1", "h <= 0.9"], {2: "f", 5: "h"}),
+        ("h", ["f <= 0.2"], {}),
+        ("-f", None, {4: "g"}),  # beside metrics that are only tracked
+    ],
+)
+def test_a_single_candidate_is_found_by_the_closed_form_of_what_ax_would_maximize(objective, constraints, missing):
+    """By one process an outcome, on their own scales: theirs takes a mixture for one process, and unwarps it."""
+    made = client(objective, constraints, surrogate="scaled-clip")
+    for i in range(10):
+        ((index, p),) = made.get_next_trials(max_trials=1).items()
+        values = measure(p) | {"h": math.sin(3 * p["x"]) * p["y"]}
+        values.pop(missing.get(i), None)
+        made.complete_trial(index, values)
+    of = acquisition(made)
+    X = torch.rand(300, 1, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    ours = of._closed_form()
+    assert isinstance(ours, LogNEHVI if constraints or "," in objective else LogNEI)
+    with torch.no_grad():
+        ours, theirs = ours(X), of._asked_for(X)
+    near = ours > ours.max() - 3
+    print(
+        theirs.max() - theirs[ours.argmax()], torch.corrcoef(torch.stack([ours[near], theirs[near]]))[0, 1], near.sum()
+    )
+    assert theirs[ours.argmax()] > theirs.max() - 0.3  # theirs samples the new point's values too
+    assert torch.corrcoef(torch.stack([ours[near], theirs[near]]))[0, 1] > 0.9
+
+
+def test_what_has_no_closed_form_is_left_to_ax():
+    made = client("f + 2 * g", ["h <= 0.5"])
+    for _ in range(7):
+        ((index, p),) = made.get_next_trials(max_trials=1).items()
+        made.complete_trial(index, measure(p) | {"h": p["x"] * p["y"]})
+    assert acquisition(made)._closed_form() is None
+
+
+def test_goals_in_the_units_of_models():
+    weights = torch.tensor([[0.0, -2.0, 0.0], [1.0, 0.0, 0.0]], dtype=torch.float64)
+    A = torch.tensor([[0.0, 0.0, 2.0], [0.0, 0.0, -1.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]], dtype=torch.float64)
+    b = torch.tensor([[3.0], [1.0], [2.0], [7.0]], dtype=torch.float64)
+    assert goals_of_models(weights, torch.tensor([4.0, 5.0]), (A, b)) == [
+        (Goal(True, reference=5.0), 1.0),
+        (Goal(True, high=7.0, reference=-2.0), -1.0),
+        (Goal(False, -1.0, 1.5), 1.0),
+    ]
+    assert goals_of_models(weights[:1], None, None) == [(Goal(False), 1.0), (Goal(True), -1.0), (Goal(False), 1.0)]
+    assert goals_of_models(weights.sum(0, keepdim=True), None, None) is None
+    assert goals_of_models(weights, None, (A.sum(0, keepdim=True), b[:1])) is None
 
 
 def test_goals_in_our_words():

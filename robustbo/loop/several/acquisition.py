@@ -21,7 +21,7 @@ from botorch.utils.sampling import draw_sobol_normal_samples
 from torch import Tensor
 
 from robustbo.loop.acquisition import has_formulas
-from robustbo.loop.log_ei import NUM_SAMPLES, THIN, Explicit, Mixture, among, distinct
+from robustbo.loop.log_ei import NUM_SAMPLES, THIN, Explicit, Mixture, among, distinct, turned
 from robustbo.numerics.improvement import several
 from robustbo.numerics.improvement.goals import Goal
 from robustbo.numerics.improvement.several import Improvements, contenders, log_improvement, over
@@ -48,6 +48,7 @@ class LogNEHVI(Explicit):
         X_best: ``m x d`` points whose front is to be improved upon; the baseline unless given.
         X_pending: ``p x d`` points that count as pending though models may know some outcome there.
         latents: What the models' `latents` give, where that is at hand.
+        signs: -1 for each objective that is to be minimized, else 1; in the loop larger is always better.
 
     References:
         `robustbo.numerics.improvement.several`.
@@ -62,13 +63,16 @@ class LogNEHVI(Explicit):
         X_best: Tensor | None = None,
         X_pending: Tensor | None = None,
         latents: Sequence[Mixture] | None = None,
+        signs: Sequence[float] | None = None,
     ) -> None:
         super().__init__(ModelList(*models), models[0].transform_inputs)
         with torch.no_grad():
             found = [model.latents() for model in models] if latents is None else latents
+            signs = [1.0] * len(models) if signs is None else signs
+            found = [turned(*of) for of in zip(found, signs, strict=True)]
             pairs = [tuple(zip(*mixture, strict=True)) for mixture in found]
             mixtures = [(X_baseline.new_tensor(weights), processes) for weights, processes in pairs]
-            goals = [_in_model_units(model, goal) for model, goal in zip(models, goals, strict=True)]
+            goals = [_in_model_units(*of) for of in zip(models, goals, signs, strict=True)]
             Z = self._inputs(X_baseline)
             best = Z if X_best is None else self._inputs(X_best)
             pending = Z[~among(Z, torch.cat([processes[0].X for _, processes in mixtures]))]
@@ -89,15 +93,15 @@ class LogNEHVI(Explicit):
         return several.thinned(to, THIN)
 
 
-def _in_model_units(model: MapGP, goal: Goal) -> Goal:
-    """A goal in the model's own (transformed) units: the transforms are monotone."""
+def _in_model_units(model: MapGP, goal: Goal, sign: float) -> Goal:
+    """A goal in the model's own (transformed) units, turned by a sign: the transforms are monotone."""
 
-    def turned(*values: float) -> list[float]:
+    def inside(*values: float) -> list[float]:
         y = torch.tensor(values, dtype=torch.float64)
-        return in_model_units(outcome_transform(model), y, torch.ones_like(y))[0].tolist()
+        return (sign * in_model_units(outcome_transform(model), y, torch.ones_like(y))[0]).tolist()
 
-    low, high = turned(goal.low, goal.high)
-    return replace(goal, low=low, high=high, reference=None if goal.reference is None else turned(goal.reference)[0])
+    low, high = sorted(inside(goal.low, goal.high))
+    return replace(goal, low=low, high=high, reference=None if goal.reference is None else inside(goal.reference)[0])
 
 
 def build_several(

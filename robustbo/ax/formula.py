@@ -1,0 +1,88 @@
+"""The closed form of what Ax asks to be maximized, of one point, where our models have one."""
+
+import math
+from typing import Any
+
+import torch
+from ax.generators.torch.botorch_modular.acquisition import Acquisition
+from botorch.acquisition import AcquisitionFunction
+from botorch.acquisition.logei import qLogNoisyExpectedImprovement
+from botorch.acquisition.multi_objective.logei import qLogNoisyExpectedHypervolumeImprovement
+from botorch.acquisition.objective import IdentityMCObjective, PosteriorTransform, ScalarizedPosteriorTransform
+from botorch.models import ModelListGP
+from torch import Tensor
+
+from robustbo.loop.acquisition import has_formulas
+from robustbo.loop.log_ei import Explicit, LogNEI, turned
+from robustbo.loop.several.acquisition import LogNEHVI
+from robustbo.numerics.improvement.goals import Goal
+
+NOISY = (qLogNoisyExpectedImprovement, qLogNoisyExpectedHypervolumeImprovement)
+
+
+def closed_form(of: Acquisition, asked_for: AcquisitionFunction, seed: int) -> Explicit | None:
+    """The noisy improvement of our models' outcomes, if it is what is asked for.
+
+    Args:
+        of: Ax's acquisition.
+        asked_for: The function that it has made.
+        seed: Of the samples.
+    """
+    known = torch.cat([X for X in (of.X_observed, of.X_pending) if X is not None])
+    if isinstance(model := of._model, ModelListGP):
+        return _of_several(of, model, known, seed) if type(asked_for) in NOISY else None
+    if type(asked_for) is not qLogNoisyExpectedImprovement or not has_formulas(model):
+        return None
+    is_alone = type(asked_for.objective) is IdentityMCObjective and asked_for._constraints is None
+    if not is_alone or (sign := _sign(asked_for.posterior_transform)) is None:
+        return None
+    return LogNEI(model, known, seed, latents=turned(model.latents(), sign))
+
+
+def _sign(transform: PosteriorTransform | None) -> float | None:
+    """By which one outcome is multiplied, 1 or -1; None where something else is done to it."""
+    if transform is None:
+        return 1.0
+    if type(transform) is not ScalarizedPosteriorTransform or transform.offset != 0:
+        return None
+    weights = transform.weights.tolist()
+    return weights[0] if weights in ([1.0], [-1.0]) else None
+
+
+def _of_several(of: Acquisition, model: ModelListGP, known: Tensor, seed: int) -> LogNEHVI | None:
+    models = [each for each in model.models if has_formulas(each)]
+    if len(models) < len(model.models) or of._learned_objective_preference_model is not None:
+        return None
+    if not all(torch.equal(each.transform_inputs(known), models[0].transform_inputs(known)) for each in models):
+        return None
+    if (goals := goals_of(of._objective_weights, of._objective_thresholds, of._outcome_constraints)) is None:
+        return None
+    wanted, signs = zip(*goals, strict=True)
+    return LogNEHVI(models, wanted, known, seed, signs=signs)
+
+
+def goals_of(
+    weights: Tensor, thresholds: Tensor | None, constraints: tuple[Tensor, Tensor] | None
+) -> list[tuple[Goal, float]] | None:
+    """What is wanted of each of ``M`` outcomes, and -1 where it is to be minimized; None where outcomes are summed.
+
+    Args:
+        weights: ``K x M``, of the outcomes in each objective, which is to be maximized.
+        thresholds: ``K`` of them, what counts as no good.
+        constraints: ``C x M`` weights of the outcomes in each constraint, and ``C x 1``: what is at most allowed.
+    """
+    A, b = (weights.new_zeros(0, weights.shape[-1]), weights.new_zeros(0, 1)) if constraints is None else constraints
+    if ((weights != 0).sum(-1) != 1).any() or ((A != 0).sum(-1) != 1).any() or ((weights != 0).sum(0) > 1).any():
+        return None
+    found: list[dict[str, Any]] = [{"is_objective": False} for _ in range(weights.shape[-1])]
+    signs = [1.0] * len(found)
+    for k, i in (weights != 0).nonzero().tolist():
+        weight, is_one = weights[k, i].item(), len(weights) == 1
+        reference = None if is_one or thresholds is None else thresholds[k].item() / weight
+        found[i] |= {"is_objective": True, "reference": reference}
+        signs[i] = math.copysign(1.0, weight)
+    for c, i in (A != 0).nonzero().tolist():
+        bound, last = (b[c, 0] / A[c, i]).item(), found[i]
+        side = {"high": min(bound, last.get("high", math.inf))} if A[c, i] > 0 else {}
+        found[i] |= side or {"low": max(bound, last.get("low", -math.inf))}
+    return [(Goal(**given), sign) for given, sign in zip(found, signs, strict=True)]
