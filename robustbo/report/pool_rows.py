@@ -1,5 +1,7 @@
 """A page's sections on a pool: what was measured against what the others predict, and the best rows that are left."""
 
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from html import escape
 
 import numpy as np
@@ -7,14 +9,17 @@ import numpy as np
 from robustbo.loop.cache import FitCache
 from robustbo.loop.failures import chances
 from robustbo.loop.fit import fit
+from robustbo.loop.fitted import Fitted
 from robustbo.loop.outliers import outliers
 from robustbo.report import svg
 from robustbo.report.chart import Chart, Dots, Line, axis
 from robustbo.report.html import table
+from robustbo.report.one_outcome import Seen
 from robustbo.report.palette import COLORS
 from robustbo.searchspace.region.made import region_of
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History
+from robustbo.trials.outcomes import Wanted
 from robustbo.trials.settings import Settings
 from robustbo.trials.trial import point_of
 
@@ -24,12 +29,37 @@ CHUNK = 500  # rows that are predicted at once: a prediction takes the square of
 
 def section(settings: Settings, history: History, fits: FitCache) -> str:
     """The sections, of a history with told values."""
+    fitted = {"predicted value": fit(settings, history, fits)}
     return (
         "<h2>Measured against predicted</h2>"
         + _calibration(settings, history, fits)
         + "<h2>The best rows not yet measured</h2>"
-        + _best(settings, history, fits)
+        + _left(settings, history, fits, fitted, lambda means: settings.sign * means[:, 0])
     )
+
+
+def of_several(settings: Settings, history: History, fits: FitCache, seen: Sequence[Seen]) -> str:
+    """The same of several outcomes, of each of which a value has been told."""
+    parts = [f"<h3>{escape(of.wanted.name)}</h3>{_calibration(of.settings, of.history, of.fits)}" for of in seen]
+    fitted = {of.wanted.name: fit(of.settings, of.history, of.fits) for of in seen}
+    return (
+        f"<h2>Measured against predicted</h2>{''.join(parts)}<h2>The best rows not yet measured</h2>"
+        "<p>Those that are predicted to keep all bounds first; of them, what the fewest beat in all objectives.</p>"
+        + _left(settings, history, fits, fitted, partial(_worth, [of.wanted for of in seen]))
+    )
+
+
+def _worth(outcomes: Sequence[Wanted], means: np.ndarray) -> np.ndarray:
+    """How good ``n x M`` predicted values are: less by each row that beats them, and least where a bound is broken."""
+    Y = np.stack([wanted.sign * means[:, m] for m, wanted in enumerate(outcomes) if wanted.is_objective], -1)
+    low, high = np.array([wanted.bounds for wanted in outcomes]).T
+    is_broken = ((means < low) | (means > high)).any(1)
+    beaten = np.zeros(len(Y))
+    for begin in range(0, len(Y), CHUNK):
+        some = slice(begin, begin + CHUNK)
+        beats = (Y[:, None] > Y[None, some]).all(-1) & ~(is_broken[:, None] & ~is_broken[None, some])
+        beaten[some] = beats.sum(0)
+    return -beaten - len(Y) * is_broken
 
 
 def _calibration(settings: Settings, history: History, fits: FitCache) -> str:
@@ -55,25 +85,46 @@ def _calibration(settings: Settings, history: History, fits: FitCache) -> str:
     )
 
 
-def _best(settings: Settings, history: History, fits: FitCache) -> str:
-    """The rows that nobody has measured or is measuring, the best prediction first."""
+def _left(
+    settings: Settings,
+    history: History,
+    fits: FitCache,
+    fitted: Mapping[str, Fitted],
+    worth: Callable[[np.ndarray], np.ndarray],
+) -> str:
+    """The rows that nobody has measured or is measuring, the best prediction first.
+
+    Args:
+        settings: What the optimization was told at its beginning.
+        history: What has happened in it.
+        fits: The last fits.
+        fitted: By what a value is called, the surrogate of it.
+        worth: How good ``n`` rows are by their ``n x M`` predicted values.
+    """
     space, region = space_of(settings, history), region_of(space_of(settings, history))
     taken = {trial.point for trial in history if trial.is_open or trial.state == "told"}
     free = [point for point in region.listed or [] if point_of(point) not in taken]
     if not free:
         return "<p>Every row that may be asked for has been measured, or is being measured.</p>"
-    rows, fitted = [space.to_unit(point) for point in free], fit(settings, history, fits)
-    means, sds = list[float](), list[float]()
-    for begin in range(0, len(rows), CHUNK):
-        mean, sd = fitted.predict(fitted.encoded(rows[begin : begin + CHUNK]))
-        means, sds = means + mean, sds + sd
-    order = sorted(range(len(rows)), key=lambda k: -settings.sign * means[k])[:BEST]
+    rows = [space.to_unit(point) for point in free]
+    said = {name: _predicted(each, rows) for name, each in fitted.items()}
+    good = worth(np.stack([mean for mean, _ in said.values()], -1))
+    order = sorted(range(len(rows)), key=lambda k: -good[k])[:BEST]
     p = chances(settings, history, [rows[k] for k in order], fits) if history.having("failed") else []
-    header = [*space.names, "predicted value", "± 2 sd", *(["probability of a value"] if p else [])]
+    columns = [column for name in said for column in (name, "± 2 sd")]
+    header = [*space.names, *columns, *(["probability of a value"] if p else [])]
     lines = [
-        [*(str(value) for value in free[k].values()), f"{means[k]:.6g}", f"{2 * sds[k]:.2g}"]
+        [*(str(value) for value in free[k].values())]
+        + [text for mean, sd in said.values() for text in (f"{mean[k]:.6g}", f"{2 * sd[k]:.2g}")]
         + ([f"{p[place]:.2f}"] if p else [])
         for place, k in enumerate(order)
     ]
     count = f"{len(free)} rows are left" if len(free) > BEST else "These are all that are left"
     return table(header, lines) + f"<p>{escape(count)}.</p>"
+
+
+def _predicted(fitted: Fitted, rows: Sequence[list[float]]) -> tuple[np.ndarray, np.ndarray]:
+    """Means and standard deviations."""
+    parts = [fitted.predict(fitted.encoded(rows[begin : begin + CHUNK])) for begin in range(0, len(rows), CHUNK)]
+    mean, sd = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    return mean, sd

@@ -20,6 +20,7 @@ TICKS = 5
 MOST_DOTS = 31  # values of a parameter that are marked one by one
 MOST_NAMES = 8  # values of an ordinal that are written along the axis
 LETTERS = 60  # in them
+INCUMBENT = "the incumbent"
 GRAY_MEANS = "Gray: a constraint is broken there."
 
 
@@ -55,15 +56,15 @@ class Slice(NamedTuple):
         return [self.parameter.nth(index) for index in range(self.parameter.count or 0)]
 
 
-def slices(space: Space, params: Mapping[str, Any]) -> list[Slice]:
-    """The slices through a point, one a parameter of more than one value."""
+def slices(space: Space, params: Mapping[str, Any], where: str = INCUMBENT) -> list[Slice]:
+    """The slices through a point, which is called so in words, one a parameter of more than one value."""
     at, region, made = space.to_unit(params), region_of(space), list[Slice]()
     follows = {each.name: list(each.coefficients) for each in region.dependents}
     for i, (name, parameter) in enumerate(space.parameters):
         if parameter.count == 1:
             continue
         if name not in params:
-            made.append(Slice(name, parameter, f"Exists only where {in_words(parameter)}: not at the incumbent"))
+            made.append(Slice(name, parameter, f"Exists only where {in_words(parameter)}: not at {where}"))
         elif name in follows:
             made.append(Slice(name, parameter, f"Follows from {' and '.join(follows[name])} by the constraints"))
         else:
@@ -83,13 +84,13 @@ def _slice(region: Region, at: Sequence[float], i: int) -> Slice:
     return Slice(name, parameter, note, at[i], np.array(units), rows, keeps)
 
 
-def guide(space: Space) -> str:
+def guide(space: Space, where: str = INCUMBENT) -> str:
     """How the slices of a space are to be read."""
-    said = ["Mean and twice its standard deviation as one parameter moves; upright: the incumbent."]
+    said = [f"Mean and twice its standard deviation as one parameter moves; upright: {where}."]
     if space.constraints:
         said.append(GRAY_MEANS)
     if space.is_conditional:
-        said.append("What does not exist at the incumbent is taken at its middle where it begins to exist.")
+        said.append(f"What does not exist at {where} is taken at its middle where it begins to exist.")
     if single := [f"{name} is {p.nth(0)!r}" for name, p in space.parameters if p.count == 1]:
         said.append(f"Of one value, without a slice: {', '.join(single)}.")
     return " ".join(said)

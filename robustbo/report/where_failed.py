@@ -13,7 +13,7 @@ from robustbo.report.chart import Axis, Chart
 from robustbo.report.failures import AGAIN, failures, in_a_line, lead, marks, verdict
 from robustbo.report.html import table
 from robustbo.report.outcomes import place_of
-from robustbo.report.slices import GRAY_MEANS, across, curves, shades, slices, upright
+from robustbo.report.slices import GRAY_MEANS, INCUMBENT, across, curves, shades, slices, upright
 from robustbo.report.summary import SHOWN
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History
@@ -29,7 +29,7 @@ NOTE = (
 )
 
 
-def section(settings: Settings, history: History, fits: FitCache, found: dict[str, Any]) -> str:
+def section(settings: Settings, history: History, fits: FitCache, found: dict[str, Any], where: str = INCUMBENT) -> str:
     """The section; nothing where none has failed.
 
     Args:
@@ -37,6 +37,7 @@ def section(settings: Settings, history: History, fits: FitCache, found: dict[st
         history: What has happened in it.
         fits: The last fits.
         found: Its overview.
+        where: What its incumbent is called.
     """
     if not found["failed"]:
         return ""
@@ -44,7 +45,7 @@ def section(settings: Settings, history: History, fits: FitCache, found: dict[st
     is_learned = found["failures"]["flake_rate"] is not None
     if is_learned and found["incumbent"] is not None and not settings.space.is_pool:  # no points between its rows
         best = found["incumbent"]
-        parts.append(_slices(settings, history, fits, best["params"]))
+        parts.append(_slices(settings, history, fits, best["params"], where))
     return "".join(parts)
 
 
@@ -62,15 +63,15 @@ def _table(trials: Sequence[dict[str, Any]]) -> str:
     return more + table(header, lines, is_safe=True) + f"<p>{NOTE}</p>"
 
 
-def _slices(settings: Settings, history: History, fits: FitCache, params: dict[str, Any]) -> str:
-    """The probability of a value where one parameter moves and the others stay at the incumbent."""
+def _slices(settings: Settings, history: History, fits: FitCache, params: dict[str, Any], where: str) -> str:
+    """The probability of a value where one parameter moves and the others stay at a point, the incumbent as a rule."""
     space, found = space_of(settings, history), failures(settings, history, fits)
     gray = f" {GRAY_MEANS}" if space.constraints else ""
     parts = [
-        "<h3>Probability of a value, through the incumbent</h3><p>As one parameter moves; upright: the incumbent. "
+        f"<h3>Probability of a value, through {where}</h3><p>As one parameter moves; upright: {where}. "
         f"Ticks: failed trials, wherever their other parameters were (black: their region; gray: flakes).{gray}</p>"
     ]
-    for each in (each for each in slices(space, params) if len(each.units)):
+    for each in (each for each in slices(space, params, where) if len(each.units)):
         p, name = np.array(chances(settings, history, list(each.rows), fits)), each.name
         if each.is_table:
             count = [
@@ -81,7 +82,7 @@ def _slices(settings: Settings, history: History, fits: FitCache, params: dict[s
             continue
         there = [failure for failure in found if name in failure.trial.params]
         ticks = marks(there, [each.parameter.to_unit(failure.trial.params[name]) for failure in there], 0.03)
-        about = f"{name}: probability of a value through the incumbent"
+        about = f"{name}: probability of a value through {where}"
         lines = [*shades(each, UP), *curves(each, p), upright(each.here, UP)]
         parts.append(svg.draw(Chart(about, across(each), UP, lines, ticks, height=200)))
     return "".join(parts)

@@ -6,7 +6,8 @@ import matplotlib.image
 import pytest
 
 import robustbo as rb
-from robustbo.report.timeline import draw, fates
+from robustbo.report.fates import fates
+from robustbo.report.timeline import draw
 from robustbo.trials.codec import fold
 from robustbo.trials.history import Diagnosis, History
 from robustbo.trials.storage.reading import read

@@ -1,0 +1,62 @@
+"""What has become of told values, and the marks of it."""
+
+import numpy as np
+
+from robustbo.loop.cache import FitCache
+from robustbo.loop.outliers import outliers
+from robustbo.report.chart import FARTHEST, Dots
+from robustbo.report.palette import COLORS
+from robustbo.trials.extent import space_of
+from robustbo.trials.history import History, Trial
+from robustbo.trials.settings import Settings
+
+BLUE, ORANGE, GREEN = COLORS[:3]
+PALE = "#a9cbe4"  # of the blue
+OUTSIDE = "probably breaks a bound"
+LOOKS = {"believed": (BLUE, "o"), "called wrong": (ORANGE, "X"), "cleared again": (GREEN, "D"), OUTSIDE: (PALE, "o")}
+TICK = 0.025  # of the frame, where a tick has its middle that stands for no value
+BREAKING = "break a constraint"
+REACH = 1.0  # ranges of the believed values, that a wrong one may be away and still be within the frame
+
+
+def fates(settings: Settings, history: History, fits: FitCache | None = None) -> dict[str, list[Trial]]:
+    """The told trials by what has become of their values: "believed", "called wrong" or "cleared again"."""
+    now = {o.trial.number for o in outliers(settings, history, fits, is_weighed=False) if o.flagged}
+    once = {number for d in history.diagnoses if not d.void for number in d.outliers}
+    found: dict[str, list[Trial]] = {"believed": [], "called wrong": [], "cleared again": []}
+    for trial in history.having("told"):
+        fate = "called wrong" if trial.number in now else "cleared again" if trial.number in once else "believed"
+        found[fate].append(trial)
+    return found
+
+
+def at_trials(settings: Settings, history: History, by_fate: dict[str, list[Trial]]) -> tuple[list[Dots], list[Trial]]:
+    """The marks of told values at their trials, and the trials that break a constraint of the space."""
+    told, space = [trial for trials in by_fate.values() for trial in trials], space_of(settings, history)
+    breaking = [trial for trial in told if space.broken(trial.params)] if space.constraints else []
+    repeats = [trial for trial in told if trial.repeats is not None]
+    dots = [_dots(trials, fate, LOOKS[fate][0], "none", LOOKS[fate][1]) for fate, trials in by_fate.items()]
+    dots += [_dots(repeats, "replicates", "none", "#555555", "o", 7.0)] if repeats else []
+    dots += [_dots(breaking, BREAKING, "none", "#000000", "s", 7.0)] if breaking else []
+    return dots, breaking
+
+
+def _dots(trials: list[Trial], label: str, fill: str, stroke: str, shape: str, size: float = 4.0) -> Dots:
+    """The values of some trials."""
+    x, y = np.array([float(t.number) for t in trials]), np.array([t.measured for t in trials])
+    return Dots(label, fill, stroke, x, y, shape, size)
+
+
+def shown(by_fate: dict[str, list[Trial]]) -> np.ndarray:
+    """The values that would not crush the believed ones into a line; all if none is believed."""
+    told = np.array([t.measured for trials in by_fate.values() for t in trials])
+    believed = np.array([t.measured for fate, trials in by_fate.items() if fate != "called wrong" for t in trials])
+    return near(told, believed)
+
+
+def near(told: np.ndarray, believed: np.ndarray) -> np.ndarray:
+    """Those that are not farther from the believed ones than their range; all if none is believed."""
+    if len(believed) == 0:
+        return told
+    reach = REACH * np.ptp(believed.clip(-FARTHEST, FARTHEST))
+    return told[(told >= believed.min() - reach) & (told <= believed.max() + reach)]

@@ -1,0 +1,119 @@
+"""One of several outcomes by itself: what it alone sees, its bounds, and its values by trial."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from robustbo.loop.cache import FitCache
+from robustbo.loop.several.candidates import LIKELY, FrontPoint
+from robustbo.report.chart import GRAY, Axis, Chart, Dots, Line, axis
+from robustbo.report.fates import OUTSIDE, TICK, at_trials, fates, near, shown
+from robustbo.report.palette import COLORS
+from robustbo.trials.history import History
+from robustbo.trials.outcomes import Wanted
+from robustbo.trials.settings import Settings
+
+BLACK = "#000000"
+
+
+class Seen(NamedTuple):
+    """What one of several outcomes alone sees: everything of one outcome can be made of it.
+
+    Attributes:
+        wanted: The outcome.
+        settings: Those of it alone.
+        history: The trials as it sees them: where it is missing they have failed.
+        fits: The last fits to it.
+    """
+
+    wanted: Wanted
+    settings: Settings
+    history: History
+    fits: FitCache
+
+
+def seen(settings: Settings, history: History, fits: FitCache) -> list[Seen]:
+    """What each outcome sees of which a value has been told."""
+    made = []
+    for wanted in settings.outcomes:
+        trials = tuple(trial.of(wanted.name) for trial in history)
+        if any(trial.state == "told" for trial in trials):
+            alone = replace(history, trials=trials, diagnoses=())
+            made.append(Seen(wanted, settings.of(wanted), alone, fits.of(wanted.name)))
+    return made
+
+
+def values(of: Seen, points: Sequence[FrontPoint], *, is_only_objective: bool = False) -> Chart:
+    """The values of an outcome by trial and what has become of them, within its bounds.
+
+    Args:
+        of: What the outcome sees.
+        points: Those that are believed, to tell those that break a bound.
+        is_only_objective: Whether it alone is to be optimized: then the best so far is drawn, of those that keep all
+            bounds, as the surrogate believes it.
+    """
+    outside = {point.trial.number for point in points if point.probability_feasible < LIKELY}
+    by_fate = fates(of.settings, of.history, of.fits)
+    believed = by_fate["believed"]
+    by_fate["believed"] = [trial for trial in believed if trial.number not in outside]
+    by_fate |= {OUTSIDE: [trial for trial in believed if trial.number in outside]}
+    dots = [kind for kind in at_trials(of.settings, of.history, by_fate)[0] if len(kind.x)]
+    kept = shown(by_fate)
+    across = axis("trial", np.array([0.0, len(of.history)]))
+    up = axis(of.wanted.name, kept, near(bounds(of.wanted), kept), margin=0.06)
+    missing = [float(trial.number) for trial in of.history.having("failed")]
+    if missing:
+        low = np.full(len(missing), up.low + TICK * (up.high - up.low))
+        dots.append(Dots("not measured", "none", "#999999", np.array(missing), low, shape="|", size=6.0))
+    lines = limits(of.wanted, across, up)
+    if is_only_objective:
+        lines.append(_best(of, points, outside))
+    about = f"{of.wanted.name} by trial; " + "; ".join(f"{kind.label}: {len(kind.x)}" for kind in dots)
+    return Chart("", across, up, lines, dots, height=240, about=about)
+
+
+def _best(of: Seen, points: Iterable[FrontPoint], outside: set[int]) -> Line:
+    kept = [point for point in points if point.trial.number not in outside]
+    numbers = np.array([point.trial.number for point in kept] + [len(of.history)] * bool(kept), dtype=float)
+    means = of.settings.sign * np.array([point.means[of.wanted.name] for point in kept])
+    best = of.settings.sign * np.maximum.accumulate(means)
+    x, y = steps(numbers, np.append(best, best[-1:]))
+    return Line("best believed so far", COLORS[2], x, y, dash="6 3", width=1.5)
+
+
+def steps(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A curve that keeps each value until the next place.
+
+    Example:
+        >>> [values.tolist() for values in steps(np.array([0, 2]), np.array([5, 7]))]
+        [[0, 2, 2], [5, 5, 7]]
+    """
+    return np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]
+
+
+def bounds(wanted: Wanted) -> np.ndarray:
+    """The bounds that an outcome has."""
+    found = np.array(wanted.bounds)
+    return found[np.isfinite(found)]
+
+
+def limits(wanted: Wanted, across: Axis, up: Axis, *, is_upright: bool = False) -> list[Line]:
+    """Gray over what breaks the bounds of the outcome that is drawn upwards (or across), and dashes along them."""
+    lines, over = list[Line](), across if is_upright else up
+    for bound, end, is_broken in zip(
+        wanted.bounds, (over.low, over.high), (wanted.low > over.low, wanted.high < over.high), strict=True
+    ):
+        if not is_broken:
+            continue
+        ends, frame = np.sort([bound, end]), np.array([across.low, across.high])
+        at, upright = np.full(2, bound), np.array([up.low, up.high])
+        x, low, high = frame, np.full(2, ends[0]), np.full(2, ends[1])
+        if is_upright:
+            x, low, high = ends, np.full(2, up.low), np.full(2, up.high)
+        lines.append(Line("", GRAY, x, np.full(2, np.nan), low, high))
+        if over.low <= bound <= over.high:
+            x, y = (at, upright) if is_upright else (frame, at)
+            lines.append(Line("bound", BLACK, x, y, dash="6 3", width=1.0))
+    return lines

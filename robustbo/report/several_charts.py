@@ -1,0 +1,75 @@
+"""The charts of several outcomes: the front, its hypervolume by trial, and the values of each outcome by trial."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from robustbo.loop.cache import FitCache
+from robustbo.loop.judge import Outlier
+from robustbo.loop.outliers import outliers
+from robustbo.loop.several.candidates import FrontPoint
+from robustbo.loop.several.front import Front, believed, front, hypervolumes
+from robustbo.report import fronts, one_outcome
+from robustbo.report.chart import Chart
+from robustbo.report.one_outcome import Seen
+from robustbo.report.outcomes import without_value
+from robustbo.trials.history import History
+from robustbo.trials.settings import Settings
+
+ACROSS = 3  # charts beside each other
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of several outcomes.
+
+    Attributes:
+        settings: What the study was told at its beginning.
+        seen: What each outcome sees of which a value has been told.
+        points: Those that are believed; none unless all outcomes have values.
+        judged: All values, with whether they are believed.
+        front: Of several objectives.
+        volumes: By trial, its hypervolume.
+    """
+
+    settings: Settings
+    seen: Sequence[Seen]
+    points: Sequence[FrontPoint] = ()
+    judged: Sequence[Outlier] = ()
+    front: Front | None = None
+    volumes: Sequence[float] = ()
+
+    @property
+    def fronts(self) -> list[Chart]:
+        """A chart for each pair of objectives."""
+        return [] if self.front is None else fronts.charts(self.settings, self.points, self.front, self.judged)
+
+    @property
+    def timelines(self) -> list[Chart]:
+        """A chart an outcome; with the best so far, where one is to be optimized."""
+        is_only = len(self.settings.objectives) == 1 and len(self.points) > 0
+        bests = [is_only and of.wanted.is_objective for of in self.seen]
+        return [
+            one_outcome.values(of, self.points, is_only_objective=is_it)
+            for of, is_it in zip(self.seen, bests, strict=True)
+        ]
+
+
+def known(settings: Settings, history: History, fits: FitCache) -> Known:
+    """What is known of several outcomes."""
+    found = Known(settings, one_outcome.seen(settings, history, fits))
+    judged = outliers(settings, history, fits, is_weighed=False)
+    if without_value(settings, history):
+        return Known(settings, found.seen, judged=judged)
+    points = believed(settings, history, fits)
+    if len(settings.objectives) == 1:
+        return Known(settings, found.seen, points, judged)
+    volumes = hypervolumes(settings, history, fits)
+    return Known(settings, found.seen, points, judged, front(settings, history, fits), volumes)
+
+
+def rows(settings: Settings, history: History) -> list[list[Chart]]:
+    """All charts, for a picture."""
+    found = known(settings, history, FitCache())
+    progress = [[fronts.progress(found.volumes)]] if found.front is not None else []
+    pairs = [found.fronts[i : i + ACROSS] for i in range(0, len(found.fronts), ACROSS)]
+    return [*pairs, *progress, *([chart] for chart in found.timelines)]

@@ -1,0 +1,33 @@
+"""A page's section on the values that look wrong, and why."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from robustbo.report.html import table
+from robustbo.report.summary import with_sd
+
+
+def section(suspects: Sequence[dict[str, Any]]) -> str:
+    """The section; of several outcomes, each is named.
+
+    Args:
+        suspects: The ``outliers`` of an overview.
+    """
+    if not suspects:
+        return "<p>No value looks wrong.</p>"
+    lines = []
+    for suspect in suspects:
+        off = suspect["value"] - suspect["expected"]
+        far = f"{abs(off) / suspect['sd']:.3g} standard deviations " if suspect["sd"] > 0 else ""
+        why = f"{far}{'above' if off > 0 else 'below'} what the others predict"
+        expected = with_sd(suspect["expected"], suspect["sd"])
+        verdict = "called wrong" if suspect["flagged"] else "doubtful"
+        evidence = f"{suspect['evidence_nats']:.1f}"
+        which = [suspect["trial"], *([suspect["outcome"]] if "outcome" in suspect else [])]
+        lines.append([*which, f"{suspect['value']:.6g}", expected, evidence, verdict, suspect["remeasured"], why])
+    which = ["trial", *(["outcome"] if "outcome" in suspects[0] else [])]
+    header = [*which, "value", "expected", "evidence, nats", "", "replicated", "why"]
+    note = (
+        "Evidence: log-likelihood ratio, in nats, of the value having an error of its own; 5 nats: 150 times as likely."
+    )
+    return table(header, lines) + f"<p>{note}</p>"

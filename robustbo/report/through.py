@@ -1,0 +1,91 @@
+"""A page's section of slices through a point: what is predicted where one parameter moves and the others stay."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robustbo.loop.fitted import Fitted
+from robustbo.report import svg
+from robustbo.report.chart import HEIGHT, Axis, Chart, axis
+from robustbo.report.fates import near
+from robustbo.report.html import table
+from robustbo.report.one_outcome import bounds, limits
+from robustbo.report.slices import INCUMBENT, Slice, across, curves, dots, guide, shades, slices, upright
+from robustbo.searchspace.space import Space
+from robustbo.trials.outcomes import Wanted
+
+LOWER = 200.0  # of a chart that is one of several
+Predicted = dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]  # by parameter: mean, and the ends of the band
+
+
+class Surface(NamedTuple):
+    """What a surrogate predicts: of one of several outcomes, or of the only one, which needs no name."""
+
+    fitted: Fitted
+    wanted: Wanted | None = None
+
+
+def section(space: Space, params: Mapping[str, Any], surfaces: Sequence[Surface], where: str = INCUMBENT) -> str:
+    """The slices through a point, of each surface.
+
+    Args:
+        space: What may be chosen.
+        params: The point.
+        surfaces: What is predicted.
+        where: The point, in words.
+    """
+    found = slices(space, params, where)
+    made = [{each.name: _predicted(of.fitted, each) for each in found if len(each.units)} for of in surfaces]
+    ups = [_up(of.wanted, found, said) for of, said in zip(surfaces, made, strict=True)]
+    has_bounds = any(of.wanted is not None and of.wanted.is_constrained for of in surfaces)
+    parts = [f"<p>{escape(guide(space, where))}{' Dashed: a bound; gray: beyond it.' if has_bounds else ''}</p>"]
+    for each in found:
+        parts.append(f"<h3>{escape(each.name)}</h3>" + (f"<p>{escape(each.note)}.</p>" if each.note else ""))
+        if len(each.units) and each.is_table:
+            parts.append(_table(each, surfaces, made))
+        elif len(each.units):
+            parts += [
+                _curve(each, of.wanted, up, said[each.name], where)
+                for of, up, said in zip(surfaces, ups, made, strict=True)
+            ]
+    return "".join(parts)
+
+
+def _predicted(fitted: Fitted, of: Slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean and ends of the band along a slice."""
+    mean, sd = map(np.array, fitted.predict(fitted.encoded(of.rows)))
+    return mean, mean - 2 * sd, mean + 2 * sd
+
+
+def _up(wanted: Wanted | None, found: Sequence[Slice], made: Predicted) -> Axis:
+    ends = [np.array([y[each.keeps] for y in made[each.name][1:]]) for each in found if each.name in made]
+    if wanted is None:
+        return axis("predicted value", *ends)
+    return axis(wanted.name, *ends, near(bounds(wanted), np.concatenate([*map(np.ravel, ends), np.zeros(0)])))
+
+
+def _table(each: Slice, surfaces: Sequence[Surface], made: Sequence[Predicted]) -> str:
+    cells: list[list[str]] = [[f"{value!r}"] for value in each.values]
+    for said in made:
+        for line, m, h, keeps in zip(cells, said[each.name][0], said[each.name][2], each.keeps, strict=True):
+            line += [f"{m:.6g}", f"{h - m:.2g}"] if keeps else ["breaks a constraint", ""]
+    names = [[of.wanted.name if of.wanted else "mean", "± 2 sd"] for of in surfaces]
+    return table([each.name, *(name for pair in names for name in pair)], cells)
+
+
+def _curve(
+    each: Slice, wanted: Wanted | None, up: Axis, said: tuple[np.ndarray, np.ndarray, np.ndarray], where: str
+) -> str:
+    mean, low, high = said
+    over = across(each)
+    bound = [] if wanted is None else limits(wanted, over, up)
+    drawn = [*shades(each, up), *bound, *curves(each, mean, low, high), upright(each.here, up)]
+    about = (
+        f"{each.name}: prediction through {where}"
+        if wanted is None
+        else (f"{wanted.name} by {each.name}: prediction through {where}")
+    )
+    height = HEIGHT if wanted is None else LOWER
+    return svg.draw(Chart(about, over, up, drawn, dots(each, mean), height=height))
