@@ -6,10 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robustbo.errors import FitError
 from robustbo.loop.cache import FitCache
+from robustbo.loop.fitted import Fitted
+from robustbo.loop.judge import Outlier
+from robustbo.loop.observations import observations
+from robustbo.loop.outliers import outliers
 from robustbo.loop.several.candidates import LIKELY, FrontPoint
+from robustbo.loop.several.learned import climb_each
 from robustbo.report.chart import GRAY, Axis, Chart, Dots, Line, axis
-from robustbo.report.fates import OUTSIDE, TICK, at_trials, fates, near, shown
+from robustbo.report.fates import OUTSIDE, TICK, at_trials, by_fate, near, shown
 from robustbo.report.palette import COLORS
 from robustbo.trials.history import History
 from robustbo.trials.outcomes import Wanted
@@ -19,29 +25,41 @@ BLACK = "#000000"
 
 
 class Seen(NamedTuple):
-    """What one of several outcomes alone sees: everything of one outcome can be made of it.
+    """What one of several outcomes alone sees.
 
     Attributes:
         wanted: The outcome.
         settings: Those of it alone.
         history: The trials as it sees them: where it is missing they have failed.
-        fits: The last fits to it.
+        fitted: Its surrogate.
+        judged: Its values, with whether they are believed.
     """
 
     wanted: Wanted
     settings: Settings
     history: History
-    fits: FitCache
+    fitted: Fitted
+    judged: Sequence[Outlier]
 
 
 def seen(settings: Settings, history: History, fits: FitCache) -> list[Seen]:
-    """What each outcome sees of which a value has been told."""
-    made = []
-    for wanted in settings.outcomes:
-        trials = tuple(trial.of(wanted.name) for trial in history)
-        if any(trial.state == "told" for trial in trials):
-            alone = replace(history, trials=trials, diagnoses=())
-            made.append(Seen(wanted, settings.of(wanted), alone, fits.of(wanted.name)))
+    """What each outcome sees of which a value has been told.
+
+    Raises:
+        FitError: If no surrogate can be fitted.
+    """
+    data = observations(settings, history)
+    if not data.told:
+        return []
+    several, why = climb_each(settings, data, tuple, fits, is_judging=True)
+    if several is None:
+        raise FitError(f"no surrogates could be fitted {why}")
+    report, made = outliers(settings, history, fits, is_weighed=False), []
+    for each in several:
+        name = each.wanted.name
+        alone = replace(history, trials=tuple(trial.of(name) for trial in history), diagnoses=())
+        judged = [o for o in report if o.outcome == name]
+        made.append(Seen(each.wanted, settings.of(each.wanted), alone, each.fitted, judged))
     return made
 
 
@@ -55,12 +73,12 @@ def values(of: Seen, points: Sequence[FrontPoint], *, is_only_objective: bool = 
             bounds, as the surrogate believes it.
     """
     outside = {point.trial.number for point in points if point.probability_feasible < LIKELY}
-    by_fate = fates(of.settings, of.history, of.fits)
-    believed = by_fate["believed"]
-    by_fate["believed"] = [trial for trial in believed if trial.number not in outside]
-    by_fate |= {OUTSIDE: [trial for trial in believed if trial.number in outside]}
-    dots = [kind for kind in at_trials(of.settings, of.history, by_fate)[0] if len(kind.x)]
-    kept = shown(by_fate)
+    found = by_fate(of.history, {o.trial.number for o in of.judged if o.flagged})
+    believed = found["believed"]
+    found["believed"] = [trial for trial in believed if trial.number not in outside]
+    found |= {OUTSIDE: [trial for trial in believed if trial.number in outside]}
+    dots = [kind for kind in at_trials(of.settings, of.history, found)[0] if len(kind.x)]
+    kept = shown(found)
     across = axis("trial", np.array([0.0, len(of.history)]))
     up = axis(of.wanted.name, kept, near(bounds(of.wanted), kept), margin=0.06)
     missing = [float(trial.number) for trial in of.history.having("failed")]

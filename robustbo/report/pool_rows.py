@@ -10,7 +10,7 @@ from robustbo.loop.cache import FitCache
 from robustbo.loop.failures import chances
 from robustbo.loop.fit import fit
 from robustbo.loop.fitted import Fitted
-from robustbo.loop.outliers import outliers
+from robustbo.loop.outliers import Outlier, outliers
 from robustbo.report import svg
 from robustbo.report.chart import Chart, Dots, Line, axis
 from robustbo.report.html import table
@@ -32,7 +32,7 @@ def section(settings: Settings, history: History, fits: FitCache) -> str:
     fitted = {"predicted value": fit(settings, history, fits)}
     return (
         "<h2>Measured against predicted</h2>"
-        + _calibration(settings, history, fits)
+        + _calibration(outliers(settings, history, fits, is_weighed=False))
         + "<h2>The best rows not yet measured</h2>"
         + _left(settings, history, fits, fitted, lambda means: settings.sign * means[:, 0])
     )
@@ -40,8 +40,8 @@ def section(settings: Settings, history: History, fits: FitCache) -> str:
 
 def of_several(settings: Settings, history: History, fits: FitCache, seen: Sequence[Seen]) -> str:
     """The same of several outcomes, of each of which a value has been told."""
-    parts = [f"<h3>{escape(of.wanted.name)}</h3>{_calibration(of.settings, of.history, of.fits)}" for of in seen]
-    fitted = {of.wanted.name: fit(of.settings, of.history, of.fits) for of in seen}
+    parts = [f"<h3>{escape(of.wanted.name)}</h3>{_calibration(of.judged)}" for of in seen]
+    fitted = {of.wanted.name: of.fitted for of in seen}
     return (
         f"<h2>Measured against predicted</h2>{''.join(parts)}<h2>The best rows not yet measured</h2>"
         "<p>Those that are predicted to keep all bounds first; of them, what the fewest beat in all objectives.</p>"
@@ -62,9 +62,8 @@ def _worth(outcomes: Sequence[Wanted], means: np.ndarray) -> np.ndarray:
     return -beaten - len(Y) * is_broken
 
 
-def _calibration(settings: Settings, history: History, fits: FitCache) -> str:
+def _calibration(found: Sequence[Outlier]) -> str:
     """Each value against what all the others predict there."""
-    found = outliers(settings, history, fits, is_weighed=False)
     believed = [o for o in found if not o.flagged]
     shown = believed or found
     ends = np.array([e for o in shown for e in (o.value, o.expected)])

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from robustbo.loop.cache import FitCache
-from robustbo.loop.judge import Outlier
-from robustbo.loop.outliers import outliers
 from robustbo.loop.several.candidates import FrontPoint
 from robustbo.loop.several.front import Front, believed, front, hypervolumes
 from robustbo.report import fronts, one_outcome
@@ -26,7 +24,6 @@ class Known:
         settings: What the study was told at its beginning.
         seen: What each outcome sees of which a value has been told.
         points: Those that are believed; none unless all outcomes have values.
-        judged: All values, with whether they are believed.
         front: Of several objectives.
         volumes: By trial, its hypervolume.
     """
@@ -34,14 +31,14 @@ class Known:
     settings: Settings
     seen: Sequence[Seen]
     points: Sequence[FrontPoint] = ()
-    judged: Sequence[Outlier] = ()
     front: Front | None = None
     volumes: Sequence[float] = ()
 
     @property
     def fronts(self) -> list[Chart]:
         """A chart for each pair of objectives."""
-        return [] if self.front is None else fronts.charts(self.settings, self.points, self.front, self.judged)
+        judged = [o for of in self.seen for o in of.judged]
+        return [] if self.front is None else fronts.charts(self.settings, self.points, self.front, judged)
 
     @property
     def timelines(self) -> list[Chart]:
@@ -55,16 +52,18 @@ class Known:
 
 
 def known(settings: Settings, history: History, fits: FitCache) -> Known:
-    """What is known of several outcomes."""
-    found = Known(settings, one_outcome.seen(settings, history, fits))
-    judged = outliers(settings, history, fits, is_weighed=False)
+    """What is known of several outcomes.
+
+    Raises:
+        FitError: If no surrogate can be fitted.
+    """
+    seen = one_outcome.seen(settings, history, fits)
     if without_value(settings, history):
-        return Known(settings, found.seen, judged=judged)
+        return Known(settings, seen)
     points = believed(settings, history, fits)
     if len(settings.objectives) == 1:
-        return Known(settings, found.seen, points, judged)
-    volumes = hypervolumes(settings, history, fits)
-    return Known(settings, found.seen, points, judged, front(settings, history, fits), volumes)
+        return Known(settings, seen, points)
+    return Known(settings, seen, points, front(settings, history, fits), hypervolumes(settings, history, fits))
 
 
 def rows(settings: Settings, history: History) -> list[list[Chart]]:

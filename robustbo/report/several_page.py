@@ -5,7 +5,6 @@ from html import escape
 from typing import Any
 
 from robustbo.loop.cache import FitCache
-from robustbo.loop.fit import fit
 from robustbo.loop.several.candidates import FrontPoint
 from robustbo.loop.several.front import best, raw_best
 from robustbo.report import chosen, fronts, pool_rows, several_charts, suspects, svg, through, where_failed
@@ -62,7 +61,7 @@ def parts(settings: Settings, history: History, fits: FitCache) -> list[str]:
     made.append(where_failed.section(settings, history, fits, found, where))
     if settings.space.is_pool:
         return [*made, pool_rows.of_several(settings, history, fits, known.seen)]
-    surfaces = [through.Surface(fit(of.settings, of.history, of.fits), of.wanted) for of in known.seen]
+    surfaces = [through.Surface(of.fitted, of.wanted) for of in known.seen]
     made.append(f"<h2>The surrogates, through {escape(where)}</h2>{why}")
     return [*made, through.section(space_of(settings, history), params, surfaces, where)]
 
@@ -147,7 +146,9 @@ def _incumbent(settings: Settings, history: History, fits: FitCache) -> str:
 def _suspects(known: Known, found: dict[str, Any]) -> list[str]:
     if not known.seen:
         return []
-    return ["<h2>Values that look wrong, and why</h2>", suspects.section(found["outliers"])]
+    failed = {(o.trial.number, o.outcome): o.failed for of in known.seen for o in of.judged}
+    with_failed = [each | {"failed": failed[each["trial"], each["outcome"]]} for each in found["outliers"]]
+    return ["<h2>Values that look wrong, and why</h2>", suspects.section(with_failed)]
 
 
 def _each(known: Known) -> list[str]:

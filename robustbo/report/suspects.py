@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from robustbo.loop.several.learned import FAILED
 from robustbo.report.html import table
 from robustbo.report.summary import with_sd
 
@@ -11,7 +12,8 @@ def section(suspects: Sequence[dict[str, Any]]) -> str:
     """The section; of several outcomes, each is named.
 
     Args:
-        suspects: The ``outliers`` of an overview.
+        suspects: The ``outliers`` of an overview; of several outcomes with ``failed``, the probability that the trial
+            failed as a whole, or None.
     """
     if not suspects:
         return "<p>No value looks wrong.</p>"
@@ -20,6 +22,8 @@ def section(suspects: Sequence[dict[str, Any]]) -> str:
         off = suspect["value"] - suspect["expected"]
         far = f"{abs(off) / suspect['sd']:.3g} standard deviations " if suspect["sd"] > 0 else ""
         why = f"{far}{'above' if off > 0 else 'below'} what the others predict"
+        if (suspect.get("failed") or 0.0) > FAILED:
+            why += f"; the trial failed as a whole with probability {suspect['failed']:.2g}"
         expected = with_sd(suspect["expected"], suspect["sd"])
         verdict = "called wrong" if suspect["flagged"] else "doubtful"
         evidence = f"{suspect['evidence_nats']:.1f}"

@@ -164,7 +164,7 @@ class TestOutcome:
 class TestPage:
     def test_it_says_all(self, opt):
         text, front = page(opt), opt.front()
-        assert "maximize a &amp; b, minimize c, keep p &gt;= 0.1, with relevance-pursuit, seed 0" in text
+        assert "maximize a &amp; b, minimize c, p &gt;= 0.1 with relevance-pursuit, seed 0" in text
         assert f"Hypervolume {front.hypervolume:.6g}, beyond a &amp; b = " in text
         for number, name in ((WRONG, "a &amp; b"), (BOUND, "p")):
             assert re.search(rf"<td>{number}</td><td>{name}</td>.*called wrong", text)
@@ -180,6 +180,17 @@ class TestPage:
         assert "incumbent" not in text.lower()
         assert not re.search(r"\b(nan|inf)\b", text)
         assert text == page(opt)
+
+    def test_a_trial_that_failed_as_a_whole_is_said_to(self):
+        opt = told(count=0)
+        for trial in opt.ask(18):
+            x, y, off = trial.params["<x>"], trial.params["y"], 0.9 * (trial.number == WRONG)
+            opt.tell(trial, {"a & b": math.sin(3 * x) + y + off, "c": x * x + y * y + off, "p": x - y + 0.5 - off})
+        text = page(opt)
+        assert re.search(rf"<td>{WRONG}</td>.*the trial failed as a whole with probability", text)
+        assert (
+            by_label(several_charts.known(opt.settings, opt.history, opt.fits).timelines[2])["called wrong"].x == WRONG
+        )
 
     def test_of_one_objective_it_has_the_incumbent(self):
         opt = told({"c": "minimize"})
