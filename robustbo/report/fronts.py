@@ -19,7 +19,7 @@ from robustbo.trials.settings import Settings
 Pair = tuple[Wanted, Wanted]
 Place = tuple[float, float]
 HEIGHT = 360.0
-KINDS = {OUTSIDE: (PALE, 4.0), "believed": (BLUE, 4.0), "in the front": (GREEN, 5.0)}
+KINDS = {OUTSIDE: (PALE, 4.0), "believed": (BLUE, 4.0), "on the front": (GREEN, 5.0)}
 
 
 class Doubt(NamedTuple):
@@ -51,7 +51,7 @@ def _chart(pair: Pair, points: Sequence[FrontPoint], front: Front, doubts: Seque
     kinds: dict[str, list[FrontPoint]] = {kind: [] for kind in KINDS}
     for point in points:
         is_likely, is_best = point.probability_feasible >= LIKELY, point.trial.number in inside
-        kinds["in the front" if is_best else "believed" if is_likely else OUTSIDE].append(point)
+        kinds["on the front" if is_best else "believed" if is_likely else OUTSIDE].append(point)
     reference = _place(pair, front.reference_point)
     more = [reference, *(place for doubt in doubts for place in doubt)]
     across, up = (_axis(wanted, points, [place[k] for place in more]) for k, wanted in enumerate(pair))

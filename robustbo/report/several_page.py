@@ -7,9 +7,8 @@ from typing import Any
 from robustbo.loop.cache import FitCache
 from robustbo.loop.several.candidates import FrontPoint
 from robustbo.loop.several.front import best, raw_best
-from robustbo.report import chosen, fronts, pool_rows, several_charts, suspects, svg, through, where_failed
+from robustbo.report import chosen, fronts, outcomes, pool_rows, several_charts, suspects, svg, through, where_failed
 from robustbo.report.html import share, table
-from robustbo.report.outcomes import without_value
 from robustbo.report.several_charts import Known
 from robustbo.report.summary import how, how_far, overview
 from robustbo.trials.extent import space_of
@@ -22,7 +21,7 @@ FRONT = (
     "expect it; hollow: another outcome of the trial is called wrong. Black diamond: the reference point. What is "
     "beyond the frame is drawn at its edge."
 )
-WIDE = "min-width:15rem"
+WIDE = "min-width:12rem"
 SHORT = 4  # digits of a number in a table of many columns
 STEPS = "steps along what none beats in these two objectives"
 PROGRESS = (
@@ -49,13 +48,17 @@ def parts(settings: Settings, history: History, fits: FitCache) -> list[str]:
     found = overview(settings, history, fits)
     made = [f"<p>{escape(how(found))}; {escape(how_far(found))}.</p>"]
     made += [f"<p>{escape(line[0].upper() + line[1:])}.</p>" for line in chosen.lines(found)]
-    known, missing = several_charts.known(settings, history, fits), without_value(settings, history)
+    known, missing = several_charts.known(settings, history, fits), outcomes.without_value(settings, history)
     if missing:
         what = f"No value of {' and of '.join(missing)}" if known.seen else "Nothing"
         made.append(f"<p>{escape(what)} has been told yet.</p>")
         return [*made, *_suspects(known, found), *_each(known), where_failed.section(settings, history, fits, found)]
     params, where, why = _here(known, history, fits)
-    made += [*_front(known), *_progress(known)] if known.front is not None else [_incumbent(settings, history, fits)]
+    made += (
+        [*_front(known, found["front"]), *_progress(known)]
+        if known.front is not None
+        else [_incumbent(settings, history, fits)]
+    )
     found["incumbent"] = {"params": params}
     made += [*_suspects(known, found), *_each(known)]
     made.append(where_failed.section(settings, history, fits, found, where))
@@ -77,26 +80,18 @@ def _here(known: Known, history: History, fits: FitCache) -> tuple[Mapping[str, 
     return here.params, f"the point of trial {here.trial.number}", why
 
 
-def _front(known: Known) -> list[str]:
+def _front(known: Known, found: dict[str, Any]) -> list[str]:
     settings, around = known.settings, known.front
     assert around is not None
-    made = ["<h2>The front</h2>"]
-    if not len(around):
-        made.append("<p>No point measured probably keeps all bounds.</p>")
-    made += map(svg.draw, known.fronts)
+    title = outcomes.title(found)
+    made = ["<h2>The front</h2>", *map(svg.draw, known.fronts)]
     made.append(f"<p>{FRONT.format('what that dominates' if len(settings.objectives) == 2 else STEPS)}</p>")
-    if len(around):
-        header, chance = ["trial", *_names(settings), "in the front"], _kept(settings)
-        lines = [
-            [_trial(point), *_outcomes(point.means, point.sds), share(point.probability)]
-            + [share(point.probability_feasible) for _ in chance]
-            for point in around
-        ]
-        made.append(table(header + chance, lines, is_safe=True))
-    corner = ", ".join(f"{name} = {number:.6g}" for name, number in around.reference_point.items())
-    whose = "the one that was given" if settings.reference_point else "from what is believed"
-    said = f"Hypervolume {around.hypervolume:.6g}, beyond {corner}: {whose}."
-    made.append(f"<p>± is a posterior standard deviation. {escape(said)}</p>")
+    rows = [{key: value for key, value in row.items() if key not in ("trial", "at")} for row in outcomes.rows(found)]
+    if rows:
+        lines = [[_trial(point), *map(escape, row.values())] for point, row in zip(around, rows, strict=True)]
+        made.append(table(["trial", *rows[0]], lines, is_safe=True))
+    whose = f"; the reference point {'was given' if settings.reference_point else 'is from what is believed'}"
+    made.append(f"<p>{escape(title[0].upper() + title[1:] + (whose if rows else ''))}.</p>")
     return made
 
 
@@ -112,14 +107,6 @@ def _kept(settings: Settings) -> list[str]:
     return ["keeps bounds"] if settings.outcome_constraints else []
 
 
-def _outcomes(means: Mapping[str, float], sds: Mapping[str, float]) -> list[str]:
-    return [_with_sd(mean, sds[name]) for name, mean in means.items()]
-
-
-def _with_sd(mean: float, sd: float) -> str:
-    return f"{mean:.{SHORT}g} ± {sd:.2g}"
-
-
 def _trial(point: FrontPoint) -> str:
     """A trial's number and point, as HTML of a table's wide column."""
     return f'<div style="{WIDE}">{escape(f"{point.trial.number}: {_at(point.params)}")}</div>'
@@ -133,7 +120,7 @@ def _at(params: Mapping[str, Any]) -> str:
 def _incumbent(settings: Settings, history: History, fits: FitCache) -> str:
     """The point of the best believed objective that probably keeps the bounds, and that of the best raw value."""
     found, raw = best(settings, history, fits), raw_best(settings, history)
-    said = [_with_sd(*found.outcomes[name]) for name in _names(settings)]
+    said = [f"{mean:.{SHORT}g} (sd {sd:.2g})" for mean, sd in found.outcomes.values()]
     told = [f"{raw.trial.values[name]:.{SHORT}g}" if name in raw.trial.values else "" for name in _names(settings)]
     chance = [[share(found.probability_feasible)], [""]] if settings.outcome_constraints else [[], []]
     lines = [

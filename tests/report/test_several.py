@@ -65,7 +65,7 @@ class TestFronts:
         (chart,) = known.fronts
         dots = by_label(chart)
         inside = {point.trial.number for point in opt.front()}
-        assert len(dots["in the front"].x) == len(inside)
+        assert len(dots["on the front"].x) == len(inside)
         likely = [point for point in known.points if point.probability_feasible >= 0.5]
         assert len(dots["believed"].x) == len(likely) - len(inside)
         assert len(dots[OUTSIDE].x) == len(known.points) - len(likely) > 0
@@ -165,12 +165,12 @@ class TestPage:
     def test_it_says_all(self, opt):
         text, front = page(opt), opt.front()
         assert "maximize a &amp; b, minimize c, p &gt;= 0.1 with relevance-pursuit, seed 0" in text
-        assert f"Hypervolume {front.hypervolume:.6g}, beyond a &amp; b = " in text
+        assert f"hypervolume {front.hypervolume:.4g} beyond a &amp; b " in text
         for number, name in ((WRONG, "a &amp; b"), (BOUND, "p")):
             assert re.search(rf"<td>{number}</td><td>{name}</td>.*called wrong", text)
         for point in front:
             assert re.search(
-                rf">{point.trial.number}: &lt;x&gt;=[^<]*</div></td><td>{point.means['a & b']:.4g} ± ", text
+                rf">{point.trial.number}: &lt;x&gt;=[^<]*</div></td><td>{point.means['a & b']:.4g} \(sd ", text
             )
         here = fronts.compromise(opt.settings, front).trial.number
         assert f"The surrogates, through the point of trial {here}" in text
@@ -195,7 +195,7 @@ class TestPage:
     def test_of_one_objective_it_has_the_incumbent(self):
         opt = told({"c": "minimize"})
         text, best = page(opt), opt.best()
-        assert re.search(rf"<td>incumbent</td><td>{best.trial.number}</td><td>{best.mean:.4g} ± ", text)
+        assert re.search(rf"<td>incumbent</td><td>{best.trial.number}</td><td>{best.mean:.4g} \(sd ", text)
         assert text.count("prediction through the incumbent") == 2 * 2
         assert "the best so far of the points that probably keep all bounds" in text
         assert "Hypervolume" not in text
@@ -219,7 +219,7 @@ class TestPage:
         for trial in opt.ask(4):
             opt.tell(trial, {"a": trial.params["y"], "b": trial.params["y"] ** 2})
         text = page(opt)
-        assert "No point measured probably keeps all bounds." in text
+        assert "The front is empty: no point measured probably keeps the bounds." in text
         assert "It is the point that most probably keeps all bounds." in text
 
     def test_an_excluded_value_is_not_shown(self):
