@@ -55,8 +55,7 @@ def seen(study: Study) -> Seen:
     Raises:
         ValueError: If it has several objectives, or no trial of it is completed that has parameters of a range.
     """
-    if len(study.directions) > 1:
-        raise ValueError(f"the study must have one objective, it has {len(study.directions)}")
+    _check_single(study)
     sampler = study.sampler if isinstance(study.sampler, RobustSampler) else RobustSampler(seed=0)
     trials = study.get_trials(deepcopy=False)
     searched = search_space(trials)
@@ -126,7 +125,7 @@ def exclude(study: Study, number: int) -> None:
     """Leave a trial's value out of all that is learned; `include` takes that back.
 
     Raises:
-        ValueError: If the study has no such trial, or it has no value.
+        ValueError: If the study has no such trial, it has no value, or there are several objectives.
     """
     _measured(study, number)
     notes.say(study, index(number), is_excluded=True)
@@ -136,7 +135,7 @@ def include(study: Study, number: int) -> None:
     """Vouch for a trial's value: it counts again, and what was expected of it is forgotten.
 
     Raises:
-        ValueError: If the study has no such trial, or it has no value.
+        ValueError: If the study has no such trial, it has no value, or there are several objectives.
     """
     _measured(study, number)
     notes.say(study, index(number), is_excluded=False)
@@ -152,7 +151,8 @@ def amend(study: Study, number: int, value: float, *, sd: float | None = None) -
         sd: Standard deviation of its noise, where known.
 
     Raises:
-        ValueError: If the study has no such trial, or it has not ended; if the value is not finite or sd is negative.
+        ValueError: If the study has no such trial or several objectives, or it has not ended; if the value is not
+            finite or sd is negative.
     """
     trial = _trial(study, number)
     if not trial.state.is_finished():
@@ -183,7 +183,13 @@ def next_repeat(study: Study) -> int | None:
     return first.number
 
 
+def _check_single(study: Study) -> None:
+    if len(study.directions) > 1:
+        raise ValueError(f"the study must have one objective, it has {len(study.directions)}")
+
+
 def _trial(study: Study, number: int) -> FrozenTrial:
+    _check_single(study)
     trials = study.get_trials(deepcopy=False)
     if not 0 <= index(number) < len(trials):
         raise ValueError(f"number must be one of the {len(trials)} trials of the study, got {number!r}")

@@ -1,4 +1,5 @@
 import math
+from functools import partial
 
 import optuna
 import pytest
@@ -109,6 +110,14 @@ def test_what_has_nothing_measured_says_so(word):
     several = optuna.create_study(directions=["minimize", "maximize"])
     with pytest.raises(ValueError, match="must have one objective, it has 2"):
         word(several)
+
+
+@pytest.mark.parametrize("word", [exclude, include, partial(amend, value=1.0)])
+def test_verdicts_are_on_trials_of_one_objective(word):
+    study = optuna.create_study(directions=["minimize", "maximize"])
+    study.optimize(lambda trial: (trial.suggest_float("x", 0, 1), 1.0), n_trials=1)
+    with pytest.raises(ValueError, match="must have one objective, it has 2"):
+        word(study, number=0)
 
 
 @pytest.mark.parametrize(
