@@ -13,6 +13,7 @@ from botorch.models.gpytorch import GPyTorchModel
 from robustbo.errors import JournalError, JournalExists, JournalWarning, SpaceError, warn
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import measurements_of, points_of
+from robustbo.study.framing import check_names
 from robustbo.study.handing import ended_rows, told
 from robustbo.study.study import Study
 from robustbo.surrogates.names import SurrogateName
@@ -56,7 +57,7 @@ def settings_of(
     """
     name = name_of(DEFAULT_SURROGATE if surrogate == "auto" else surrogate)
     check_options(name, surrogate_options or {})
-    return Settings(
+    settings = Settings(
         space=space,
         direction=direction,
         surrogate=name,
@@ -66,6 +67,10 @@ def settings_of(
         seed=secrets.randbits(31) if seed is None else seed,
         **rest,
     )
+    if direction == "maximize" != settings.direction:
+        raise ValueError(f"direction is that of one value without a name, objectives say theirs, got {direction!r}")
+    check_names(settings.outcomes)
+    return settings
 
 
 def begun(settings: Settings, journal: str | PathLike[str] | None, *, if_exists: str, drawn: Iterable[str]) -> Store:

@@ -6,10 +6,19 @@ import pandas as pd
 
 from robustbo.loop.judge import Outlier
 from robustbo.trials.history import History
+from robustbo.trials.outcomes import Wanted
 from robustbo.trials.settings import Settings
 
 EVIDENCE = ("expected", "expected_sd", "evidence", "flagged", "weight")
 KINDS = dict.fromkeys(EVIDENCE, "float64") | {"flagged": "boolean"}
+OWN = ("trial", "state", "origin", "reason", "repeats", "asked_by", "asked_at")
+
+
+def check_names(outcomes: Sequence[Wanted]) -> None:
+    """Raise a ValueError where outcomes cannot be told from the other columns of a frame by their names."""
+    columns = [*OWN, *(f"{wanted.name}.{key}" for wanted in outcomes for key in ("mean", "sd", *EVIDENCE))]
+    if clash := [wanted.name for wanted in outcomes if wanted.name in columns]:
+        raise ValueError(f"an outcome must have another name than a column of `frame`, got {clash[0]!r}")
 
 
 def framed(settings: Settings, history: History, report: Sequence[Outlier] | None = None) -> pd.DataFrame:

@@ -222,6 +222,19 @@ def test_optimize_takes_a_function_of_several_outcomes():
     assert opt.history[0].outcomes["a"].sd == 0.01
 
 
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"objectives": {"state": "maximize"}}, "another name than a column of `frame`, got 'state'"),
+        ({"objectives": {"a": "maximize"}, "outcome_constraints": ["a.sd <= 3"]}, "got 'a.sd'"),
+        ({"objectives": {"a": "minimize"}, "direction": "maximize"}, "direction is that of one value without a name"),
+    ],
+)
+def test_names_and_directions_that_contradict_others_are_refused(given, says):
+    with pytest.raises(ValueError, match=says):
+        rb.Optimizer(SPACE, seed=0, **given)
+
+
 class TestMeasuredBefore:
     def test_of_another_number_of_outcomes_is_an_error_that_says_so(self, opt, journal):
         with pytest.raises(ValueError, match=r"same outcomes, one value without a name, got one of \['a', 'c', 'p'\]"):
