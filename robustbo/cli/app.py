@@ -6,6 +6,7 @@ answers at once.
 
 import sys
 import warnings
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -184,7 +185,8 @@ app.registered_commands += cli_study.commands.registered_commands
 
 def main() -> None:
     """Run the command line; what the user can mend is one message and exit code 2, without a traceback."""
-    warnings.showwarning = lambda message, *_: terminal.log(f"warning: {message}")
+    log = cache(terminal.log)  # each once: of several outcomes every surrogate has its own
+    warnings.showwarning = lambda message, *_: log(f"warning: {message}")
     try:
         app()
     except RobustBOError as error:
