@@ -103,8 +103,12 @@ def rows(found: Plain, *, is_plain: bool = False) -> list[Plain]:
                 row[column] = f"{said['mean']:.4g} (sd {said['sd']:.2g})"
         row |= {"keeps bounds": _chance(each["probability_feasible"], is_plain)} if is_bounded else {}
         row["on the front"] = _chance(each["probability"], is_plain)
-        made.append(row | (_columns(each["params"], row) if is_plain else {"at": place_of(each["params"])}))
+        made.append(row | (_columns(each["params"], row) if is_plain else {"at": place_of(_rounded(each["params"]))}))
     return made
+
+
+def _rounded(params: Mapping[str, Any]) -> Plain:
+    return {name: float(f"{value:.6g}") if isinstance(value, float) else value for name, value in params.items()}
 
 
 def _columns(params: Mapping[str, Any], taken: Mapping[str, Any]) -> Plain:

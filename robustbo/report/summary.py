@@ -20,6 +20,7 @@ from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
 
 MIN_EVIDENCE = 3.0  # nats; an unflagged value of less is not worth a line
+EVEN = 0.5  # probability that a whole trial has failed, from which on the outliers' table says so
 SHOWN = 20  # trials in one of the tables, the last; JSON has all
 TITLES = {"pending": "being measured", "queued": "waiting for the next ask", "failed": "failed", "excluded": "excluded"}
 UNITS = (("d", 86400), ("h", 3600), ("min", 60))
@@ -149,7 +150,9 @@ def results(found: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     if found.get("front"):
         made[of_several.title(found["front"])] = of_several.rows(found["front"])
     made["diagnoses on schedule"] = [verdict_row(diagnosis) for diagnosis in found["diagnoses"]]
-    made["values that look wrong, the most suspicious first"] = found["outliers"]
+    suspects, has_failed = found["outliers"], any(o.get("trial_failed", 0.0) > EVEN for o in found["outliers"])
+    shown = [{key: value for key, value in o.items() if key != "trial_failed" or has_failed} for o in suspects]
+    made["values that look wrong, the most suspicious first"] = shown
     return {title: rows for title, rows in made.items() if rows}
 
 

@@ -215,3 +215,15 @@ class TestShowing:
         out = cli("show", "one.jsonl")[1]
         assert f"incumbent: trial {best.trial.number}, yield {best.mean:.6g} (sd {best.sd:.2g}), purity" in out
         assert f"best raw value: trial {raw.trial.number}, yield {raw.mean:.6g}, purity" in out
+
+    def test_a_trial_that_has_failed_as_a_whole_is_said_to(self, begun):
+        opt = rb.Optimizer.resume("j.jsonl")
+        for i in range(12):
+            opt.tell(point(i), {k: v + 25 * (i == WRONG) for k, v in outcomes(-1, **point(i)).items()})
+        code, out, _ = begun("show", "j.jsonl")
+        assert code == 0
+        assert "trial failed" in out
+        found = json.loads(begun("show", "j.jsonl", "--format", "json")[1])["outliers"]
+        assert {o["outcome"] for o in found if o["trial"] == WRONG and o["trial_failed"] > 0.5} == {
+            *opt.history[0].values
+        }
