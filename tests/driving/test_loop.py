@@ -292,10 +292,10 @@ class TestFailures:
         optimize(opt, 3)
         assert states(opt) == ["told", "failed", "told"]
 
-    @pytest.mark.parametrize("result", [None, "3", 1j, (1.0, 2.0, 3.0), [None], True, {"value": 1.0}])
+    @pytest.mark.parametrize("result", [None, "3", 1j, (1.0, 2.0, 3.0), [None], True])
     def test_what_is_no_number_is_an_error(self, result):
         opt = optimizer()
-        with pytest.raises(TypeError, match="func must return a number, or a pair of a number and its sd, got"):
+        with pytest.raises(TypeError, match="func must return a number, a pair of a number and its sd, or a dict of"):
             optimize(opt, 3, lambda params: result)
         assert states(opt) == ["failed"]
         optimize(opt, 2, lambda params: result, catch=TypeError)
