@@ -94,7 +94,8 @@ def generation_strategy(
 ) -> GenerationStrategy:
     """Sobol points, then one of our surrogates with qLogNEI, for `Client.set_generation_strategy`.
 
-    A single candidate is found by the closed form of it, in the outcomes as the surrogate transforms them.
+    A single candidate is found by the closed form of it, in the outcomes as the surrogate transforms them; so is one of
+    several objectives, or under outcome constraints.
 
     Where trials have failed or were abandoned, the probability of a value counts too (`viable.CAUTION`).
 

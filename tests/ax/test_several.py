@@ -247,7 +247,7 @@ def test_baselines_that_will_not_do():
     ],
 )
 def test_a_single_candidate_is_found_by_the_closed_form_of_what_ax_would_maximize(objective, constraints, missing):
-    """By one process an outcome, on their own scales: theirs takes a mixture for one process, and unwarps it."""
+    """By one process an outcome, on a linear scale: theirs takes a mixture for one process, and unwarps it."""
     made = client(objective, constraints, surrogate="scaled-clip")
     for i in range(10):
         ((index, p),) = made.get_next_trials(max_trials=1).items()
@@ -262,7 +262,7 @@ def test_a_single_candidate_is_found_by_the_closed_form_of_what_ax_would_maximiz
         ours, theirs = ours(X), of._asked_for(X)
     near = ours > ours.max() - 3
     assert theirs[ours.argmax()] > theirs.max() - 0.3  # theirs samples the new point's values too
-    assert torch.corrcoef(torch.stack([ours[near], theirs[near]]))[0, 1] > 0.9
+    assert torch.corrcoef(torch.stack([ours[near], theirs[near]]))[0, 1] > 0.7
 
 
 def test_what_has_no_closed_form_is_left_to_ax():

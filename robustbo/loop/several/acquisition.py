@@ -30,9 +30,6 @@ from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.common.units import in_model_units
 from robustbo.trials.settings import ACQUISITIONS
 
-MANY = 3  # objectives: of more, fronts leave hundreds of boxes,
-FEWER_SAMPLES = 64  # and the time goes with the samples
-
 
 class LogNEHVI(Explicit):
     """The logarithm of noisy expected improvement of one point in several outcomes: in closed form.
@@ -48,7 +45,7 @@ class LogNEHVI(Explicit):
         X_best: ``m x d`` points whose front is to be improved upon; the baseline unless given.
         X_pending: ``p x d`` points that count as pending though models may know some outcome there.
         latents: What the models' `latents` give, where that is at hand.
-        signs: -1 for each objective that is to be minimized, else 1; in the loop larger is always better.
+        signs: -1 for each objective that is to be minimized, else 1; 1 for all unless given, as in the loop.
 
     References:
         `robustbo.numerics.improvement.several`.
@@ -69,7 +66,7 @@ class LogNEHVI(Explicit):
         with torch.no_grad():
             found = [model.latents() for model in models] if latents is None else latents
             signs = [1.0] * len(models) if signs is None else signs
-            found = [turned(*of) for of in zip(found, signs, strict=True)]
+            found = [of if sign > 0 else turned(of, sign) for of, sign in zip(found, signs, strict=True)]
             pairs = [tuple(zip(*mixture, strict=True)) for mixture in found]
             mixtures = [(X_baseline.new_tensor(weights), processes) for weights, processes in pairs]
             goals = [_in_model_units(*of) for of in zip(models, goals, signs, strict=True)]
@@ -81,10 +78,9 @@ class LogNEHVI(Explicit):
             pending = distinct(pending)
             measured = contenders(mixtures, goals, distinct(best[~among(best, pending)]))
             Z = torch.cat([measured, pending])
-            S = NUM_SAMPLES if sum(goal.is_objective for goal in goals) <= MANY else FEWER_SAMPLES
-            normal = draw_sobol_normal_samples(len(goals) * len(Z), S, dtype=Z.dtype, seed=seed)
+            normal = draw_sobol_normal_samples(len(goals) * len(Z), NUM_SAMPLES, dtype=Z.dtype, seed=seed)
             kept = torch.arange(len(Z)) >= len(measured)
-            self._to = over(mixtures, goals, Z, normal.view(S, len(goals), len(Z)), seed, kept=kept)
+            self._to = over(mixtures, goals, Z, normal.view(NUM_SAMPLES, len(goals), len(Z)), seed, kept=kept)
 
     def _found(self, Z: Tensor, *, is_sloped: bool) -> tuple[Tensor, Tensor | None]:
         return log_improvement(self._to, Z, is_sloped=is_sloped)

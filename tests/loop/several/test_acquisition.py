@@ -127,6 +127,15 @@ def test_what_the_units_are_does_not_matter():
     torch.testing.assert_close(one, two, rtol=1e-4, atol=1e-4)
 
 
+def test_outcomes_that_are_to_be_minimized_are_turned():
+    turned = [Goal(g.is_objective, -g.high, -g.low, g.reference and -g.reference) for g in FRONT]
+    models = [fit(StandardGP(X, sign * Y[:, [m]])) for m, sign in enumerate((-1, 1, -1))]
+    goals = [turned[0], FRONT[1], turned[2]]
+    found = LogNEHVI(models, goals, X, 0, signs=[-1.0, 1.0, -1.0])(POINTS)
+    plain = [fit(StandardGP(X, Y[:, [m]])) for m in range(3)]
+    torch.testing.assert_close(found, LogNEHVI(plain, FRONT, X, 0)(POINTS), rtol=1e-4, atol=1e-4)
+
+
 def test_what_is_pending_is_not_asked_for_again(models):
     before = build_several("auto", models, FRONT, X, None, seed=0)
     best = POINTS[before(POINTS).argmax()]
