@@ -28,7 +28,9 @@ def closed_form(of: Acquisition, asked_for: AcquisitionFunction, seed: int) -> E
         asked_for: The function that it has made.
         seed: Of the samples.
     """
-    known = torch.cat([X for X in (of.X_observed, of.X_pending) if X is not None])
+    if of.X_observed is None:
+        return None
+    known = of.X_observed if of.X_pending is None else torch.cat([of.X_observed, of.X_pending])
     if isinstance(model := of._model, ModelListGP):
         return _of_several(of, model, known, seed) if type(asked_for) in NOISY else None
     if type(asked_for) is not qLogNoisyExpectedImprovement or not has_formulas(model):

@@ -30,6 +30,9 @@ from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.common.units import in_model_units
 from robustbo.trials.settings import ACQUISITIONS
 
+MANY = 3  # objectives: of more, fronts leave hundreds of boxes,
+FEWER_SAMPLES = 64  # and the time goes with the samples
+
 
 class LogNEHVI(Explicit):
     """The logarithm of noisy expected improvement of one point in several outcomes: in closed form.
@@ -78,9 +81,10 @@ class LogNEHVI(Explicit):
             pending = distinct(pending)
             measured = contenders(mixtures, goals, distinct(best[~among(best, pending)]))
             Z = torch.cat([measured, pending])
-            normal = draw_sobol_normal_samples(len(goals) * len(Z), NUM_SAMPLES, dtype=Z.dtype, seed=seed)
+            S = NUM_SAMPLES if sum(goal.is_objective for goal in goals) <= MANY else FEWER_SAMPLES
+            normal = draw_sobol_normal_samples(len(goals) * len(Z), S, dtype=Z.dtype, seed=seed)
             kept = torch.arange(len(Z)) >= len(measured)
-            self._to = over(mixtures, goals, Z, normal.view(NUM_SAMPLES, len(goals), len(Z)), seed, kept=kept)
+            self._to = over(mixtures, goals, Z, normal.view(S, len(goals), len(Z)), seed, kept=kept)
 
     def _found(self, Z: Tensor, *, is_sloped: bool) -> tuple[Tensor, Tensor | None]:
         return log_improvement(self._to, Z, is_sloped=is_sloped)
