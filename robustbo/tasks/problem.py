@@ -71,7 +71,7 @@ class Problem:
         """In a line: space, direction, best value and where, cost, how it fails, and reference."""
         named = dict(self.space.parameters)
         ranges = _few([f"{name} {_range(parameter)}" for name, parameter in named.items()])
-        parts = [f"{len(named)} inputs ({ranges}), {self.direction}", *_limits(self.space)]
+        parts = [f"{len(named)} inputs ({ranges}), {self.wanted}", *_limits(self.space)]
         if self.best is not None:
             at = self.optimizer if self.optimum is not None else self.best_seen_at
             point = "" if at is None else f" at {_few([_short(at[name]) for name in named if name in at])}"
@@ -100,6 +100,11 @@ class Problem:
     def worth(self, truths: Sequence[Any]) -> float:
         """How good a recommendation is, by what is true at its points: here the value at the one; NaN without any."""
         return float(truths[0]) if truths else math.nan
+
+    @property
+    def wanted(self) -> str:
+        """What is wanted, in words."""
+        return self.direction
 
     @property
     def maximizes(self) -> bool:

@@ -51,6 +51,12 @@ class SeveralProblem(Problem):
         return None if self.hypervolume is None else ("largest hypervolume", self.hypervolume)
 
     @property
+    def wanted(self) -> str:
+        """What is wanted, in words."""
+        ways = [f"{way} {name}" for name, way in self.objectives.items()]
+        return ", ".join([*ways, *self.outcome_constraints])
+
+    @property
     def maximizes(self) -> bool:
         """Whether more worth is better: hypervolume always is."""
         return len(self.objectives) > 1 or super().maximizes

@@ -48,6 +48,9 @@ def test_it_says_what_is_wanted(problem, function):
     assert list(problem.reference_point) == (list(problem.objectives) if len(problem.objectives) > 1 else [])
     assert problem.best[1] > 0
     assert problem.name in names()
+    assert (
+        ", ".join([*(f"minimize {name}" for name in problem.objectives), *problem.outcome_constraints]) in problem.about
+    )
     assert f"as BoTorch's {type(function).__name__}" in problem.about
 
 
