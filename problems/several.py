@@ -105,7 +105,7 @@ def dtlz2(d: int = 6, num_objectives: int = 2) -> SeveralProblem:
         raise ValueError(f"d must exceed num_objectives, which must be 2 to 4, got {d!r} and {num_objectives!r}")
     function = DTLZ2(dim=d, num_objectives=num_objectives)
     names = [f"f{i}" for i in range(1, num_objectives + 1)]
-    return _of_botorch("dtlz2", function, names, hypervolume=function._max_hv)
+    return _of_botorch("dtlz2", function, names, hypervolume=float(function._max_hv))
 
 
 def c2_dtlz2(d: int = 4) -> SeveralProblem:
@@ -124,6 +124,7 @@ pressure_vessel = _of_botorch(
     ["cost"],
     ["shell", "head", "volume", "length"],
     optimum=5633.950241007438,
+    optimizer={"x1": 0.78125, "x2": 0.40625, "x3": 40.4792746, "x4": 197.78935},
     worst=240526.7248,
 )
 
@@ -133,8 +134,13 @@ welded_beam = _of_botorch(
     ["cost"],
     ["shear", "bending", "weld", "material", "deflection", "buckling"],
     optimum=1.5870774626462965,
+    optimizer={"x1": 0.168, "x2": 4.06708478, "x3": 10.0, "x4": 0.168},
     worst=19.01859,
 )
+
+
+# The best of Gardner's, and where, by threshold.
+KNOWN = {0.5: (-2.0, 3 * math.pi / 2, 0.0), -0.5: (-1.8887513617748737, 4.62264094, 5.84933457)}
 
 
 def _gardner(threshold: float, params: Mapping[str, Any]) -> dict[str, float]:
@@ -149,7 +155,7 @@ def gardner(threshold: float = 0.5) -> SeveralProblem:
     At 0.5, as published, the least value of all keeps the constraint, at (3 pi / 2, 0); at -0.5 the best that keeps it,
     -1.889, lies where the constraint does, and two lower basins break it.
     """
-    best = {0.5: -2.0, -0.5: -1.8887513617748737}.get(threshold)
+    best, x, y = KNOWN.get(threshold, (None, 0.0, 0.0))
     return _made(
         "gardner",
         Space(x=Float(0.0, 6.0), y=Float(0.0, 6.0)),
@@ -157,6 +163,7 @@ def gardner(threshold: float = 0.5) -> SeveralProblem:
         ["height"],
         ["slack"],
         optimum=best,
+        optimizer=None if best is None else {"x": x, "y": y},
         worst=2.0,
         reference="Gardner and others (2014), simulation 1",
     )
