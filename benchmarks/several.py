@@ -92,9 +92,8 @@ def methods(runs: list[Run]) -> Rows:
             row["replications"] = int(tables["end"][method].notna().sum())
             for column, table in tables.items():
                 row |= dict(zip((column, f"{column}_error"), mean_and_error(table[method]), strict=True))
-                if BOTORCH in table:
-                    than = mean_and_error(table[method] - table[BOTORCH])
-                    row |= dict(zip((f"{column}_than_botorch", f"{column}_than_botorch_error"), than, strict=True))
+                than = mean_and_error(table[method] - table[BOTORCH]) if BOTORCH in table else (None, None)
+                row |= dict(zip((f"{column}_than_botorch", f"{column}_than_botorch_error"), than, strict=True))
             found.append(_rounded(row | {"ask_s": float(run.ask_s[method])}))
     return found
 

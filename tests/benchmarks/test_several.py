@@ -63,6 +63,9 @@ def test_methods_stand_beside_plain_botorch(run):
     assert found["relevance-pursuit"]["end_than_botorch"] == pytest.approx(-0.9, abs=1e-3)
     assert found["relevance-pursuit"]["end_than_botorch_error"] == pytest.approx(0.0, abs=1e-9)
     assert found["standard"]["ask_s"] == 2.0
+    alone = several.methods([one._replace(logs=one.logs.drop("botorch"))])
+    assert [list(row) for row in alone] == [list(found["standard"])] * 3  # the same columns, empty
+    assert alone[0]["end_than_botorch"] is None
 
 
 def test_what_is_next_to_the_best_counts_as_a_thousandth_of_it(load):
