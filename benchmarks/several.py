@@ -2,7 +2,7 @@
 
 What a recommendation lacks is the largest hypervolume less its true one, or of one objective the true value's distance
 from the best that keeps the constraints (the worst that does, where it breaks one), at least a thousandth of the best;
-its logarithm is to base 10. In the end, and on average over the trials with a recommendation.
+its logarithm is to base 10. In the end, and on average over the trials with a recommendation but the initial ones.
 
 Tables: `methods`, a method of a run a row, with the paired difference from plain BoTorch; `shares`, a run a row, and
 all runs of a kind together: (plain - default) / (plain - informed), `standard` being plain and `informed` told which
@@ -69,11 +69,12 @@ def recorded(folder: Path) -> list[Run]:
 
 
 def lacks(rows: pd.DataFrame, spec: RunSpec) -> pd.DataFrame:
-    """The logarithms of what recommendations lack."""
+    """The logarithms of what recommendations lack, from the last initial trial on."""
     assert spec.best is not None
     best = spec.best[1]
     lack = (best - rows["inference"]) * (1.0 if spec.load_problem().maximizes else -1.0)
-    keyed = rows.assign(log=np.log10(lack.clip(lower=LEAST * abs(best)))).dropna(subset=["inference"])
+    rows = rows.assign(log=np.log10(lack.clip(lower=LEAST * abs(best))))
+    keyed = rows[rows["inference"].notna() & (rows["trial"] + 1 >= spec.num_initial)]
     return keyed.set_index(["method", "replication", "trial"])["log"].unstack("trial")
 
 

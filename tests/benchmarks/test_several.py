@@ -73,6 +73,9 @@ def test_what_is_next_to_the_best_counts_as_a_thousandth_of_it(load):
     spec = RunSpec.model_validate(GIVEN | {"methods": ["standard"]})
     made = rows(spec.best[1], {"standard": [-9.0, math.log10(0.5)]})
     logs = several.lacks(made, spec).iloc[:, -1].tolist()
+    assert list(several.lacks(made, spec.model_copy(update={"num_initial": 2}))) == [
+        1
+    ]  # trials from the last initial on
     assert logs == pytest.approx([math.log10(1e-3 * spec.best[1]), math.log10(0.5)])
 
 
