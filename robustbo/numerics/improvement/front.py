@@ -45,13 +45,14 @@ def reference_point(Y: Tensor, feasible: Tensor | None = None) -> Tensor:
     """What counts as no good beside values: a tenth of the front's range below its worst, in each objective.
 
     Where the front has no range in an objective, that of all values counts, and where these have none, their size.
+    Where nothing is feasible it lies below all values: what is, may be worse than the best that is not.
 
     Args:
         Y: ``m x K`` values, at least one.
-        feasible: ``m`` booleans: which make the front; all where there is none, or unless given.
+        feasible: ``m`` booleans: which make the front; all unless given.
     """
-    some = Y if feasible is None or not feasible.any() else Y[feasible]
-    front = some[non_dominated(some)]
+    some = Y if feasible is None else Y[feasible]
+    front = some[non_dominated(some)] if len(some) else Y
     worst, best = front.amin(0), front.amax(0)
     span = Y.amax(0) - Y.amin(0)
     size = torch.where(worst == 0, torch.ones_like(worst), worst.abs())

@@ -41,8 +41,13 @@ def test_the_reference_point_is_botorchs_of_a_front():
     Y = uniform(20, 2)
     torch.testing.assert_close(reference_point(Y), infer_reference_point(Y[non_dominated(Y)], scale=0.1))
     likely = Y[:, 0] < 0.5
-    assert torch.equal(reference_point(Y, likely), reference_point(Y[likely]) if likely.any() else reference_point(Y))
-    assert torch.equal(reference_point(Y, torch.zeros(20, dtype=torch.bool)), reference_point(Y))
+    assert torch.equal(reference_point(Y, likely), reference_point(Y[likely]))
+
+
+def test_where_nothing_is_feasible_the_reference_lies_below_all_values():
+    Y = uniform(20, 2)
+    least, span = Y.amin(0), Y.amax(0) - Y.amin(0)
+    torch.testing.assert_close(reference_point(Y, torch.zeros(20, dtype=torch.bool)), least - 0.1 * span)
 
 
 def test_a_front_of_one_point_has_a_reference_too():
