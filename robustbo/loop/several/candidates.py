@@ -1,7 +1,7 @@
 """The points measured whose values are believed, and what is believed of all outcomes there."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -94,14 +94,14 @@ def turned(several: Sequence[Learned], values: Tensor) -> Tensor:
 def candidates(data: Data, several: Several) -> Candidates:
     """The points measured whose values are believed, as they are with what is fixed.
 
-    Of the demands that a point's values are believed, and that it keeps the constraints of the space, the first is
-    dropped where it leaves nothing, then the second.
+    Of the demands that a point has a value of each objective, and that its values are believed, and that it keeps the
+    constraints of the space, the first two are dropped where they leave nothing, then the last.
     """
     first = dict[Row, Trial]()
     for trial in data.told:
         first.setdefault(data.rows[trial.number], trial)
     kept = {row: trial for row, trial in first.items() if not data.space.broken(trial.params)} or first
-    doubted = {row for each in several for row in _disbelieved(each)}
+    doubted = {row for each in several for row in _doubted(each, kept)}
     believed = {row: trial for row, trial in kept.items() if row not in doubted} or kept
     if data.fixed:
         found = moved(data, believed.values()) or moved(data, data.told)
@@ -115,11 +115,15 @@ def candidates(data: Data, several: Several) -> Candidates:
     return Candidates(several, trials, points, X, means, sds, _feasible(several, means, sds))
 
 
-def _disbelieved(learned: Learned) -> set[Row]:
-    """The rows at which every value of an outcome is disbelieved."""
+def _doubted(learned: Learned, among: Collection[Row]) -> set[Row]:
+    """The rows at which every value of an outcome is disbelieved; or an objective has none at all.
+
+    It is missing, or excluded: what a model expects there is no measurement, as little as with one outcome.
+    """
     rows = learned.data.rows
     believed = {rows[t.number] for t in learned.data.told if t.number not in learned.disbelieved}
-    return {rows[number] for number in learned.disbelieved} - believed
+    measured = among if learned.wanted.is_objective else {rows[number] for number in learned.disbelieved}
+    return {*measured} - believed
 
 
 def _feasible(several: Sequence[Learned], means: Tensor, sds: Tensor) -> Tensor:
