@@ -55,12 +55,12 @@ class Explicit(AcquisitionFunction):
     @t_batch_mode_transform(expected_q=1)
     def forward(self, X: Tensor) -> Tensor:
         """The logarithm at ``b x 1 x d`` points, of an improvement in the model's own (transformed) outcomes."""
-        return _Value.apply(self._inputs(X).squeeze(-2), self)
+        return Told.apply(self._inputs(X).squeeze(-2), self._found)
 
     def sloped(self, X: Tensor) -> tuple[Tensor, Tensor]:
         """The same at ``b x d`` points, and the gradient there, ``b x d``: without automatic differentiation."""
         Z, pull = through(self._inputs, X)
-        value, slope = self._found(Z, is_sloped=True)
+        value, slope = self._found(Z, True)
         assert slope is not None
         return value, pull(slope)
 
@@ -74,19 +74,19 @@ class Explicit(AcquisitionFunction):
         finally:
             self._to = exact
 
-    def _found(self, Z: Tensor, *, is_sloped: bool) -> tuple[Tensor, Tensor | None]:
+    def _found(self, Z: Tensor, is_sloped: bool) -> tuple[Tensor, Tensor | None]:
         raise NotImplementedError
 
     def _thin(self, to: Any) -> Any:
         raise NotImplementedError
 
 
-class _Value(torch.autograd.Function):
-    """The value of an `Explicit` function with its gradient."""
+class Told(torch.autograd.Function):
+    """A value of ``q x d`` points with its explicit gradient: a function of them and of whether that is wanted."""
 
     @staticmethod
-    def forward(ctx: Any, X: Tensor, of: Explicit) -> Tensor:
-        value, gradient = of._found(X, is_sloped=ctx.needs_input_grad[0])
+    def forward(ctx: Any, X: Tensor, tell: Callable[[Tensor, bool], tuple[Tensor, Tensor | None]]) -> Tensor:
+        value, gradient = tell(X, ctx.needs_input_grad[0])
         ctx.save_for_backward(gradient)
         return value
 
@@ -135,7 +135,7 @@ class LogNEI(Explicit):
             counts = among(Z, best) | kept  # what is pending may be the best, too
             self._to = over(processes, Z.new_tensor(weights).log(), Z, normal, counts, kept)
 
-    def _found(self, Z: Tensor, *, is_sloped: bool) -> tuple[Tensor, Tensor | None]:
+    def _found(self, Z: Tensor, is_sloped: bool) -> tuple[Tensor, Tensor | None]:
         return log_improvement(self._to, Z, is_sloped=is_sloped)
 
     def _thin(self, to: Improvement) -> Improvement:

@@ -1,16 +1,13 @@
 """An acquisition function where trials may fail: times the probability of a value."""
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
 
-import torch
 from botorch.acquisition import AcquisitionFunction
 from botorch.models.transforms.input import InputTransform
 from botorch.utils.transforms import t_batch_mode_transform
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
-from robustbo.loop.log_ei import Explicit, through
+from robustbo.loop.log_ei import Explicit, Told, through
 from robustbo.numerics.failures.predictive import Predictor
 
 CAUTION = 3.0  # power of the probability of a value: a failure costs its trial, and nothing is learned of the values
@@ -50,23 +47,7 @@ class LogViable(AcquisitionFunction):
 
 def log_discount(Z: Tensor, predictor: Predictor) -> Tensor:
     """``q`` logarithms of what to multiply promises by at ``q x d`` inputs of a predictor; can be differentiated."""
-    return CAUTION * _LogProbability.apply(Z, predictor)  # eq. 15.11
-
-
-class _LogProbability(torch.autograd.Function):
-    """`Predictor.log_viable` with its explicit gradient."""
-
-    @staticmethod
-    def forward(ctx: Any, Z: Tensor, predictor: Predictor) -> Tensor:
-        value, gradient = predictor.log_viable(Z)
-        ctx.save_for_backward(gradient)
-        return value
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, by_value: Tensor) -> tuple[Tensor, None]:
-        (gradient,) = ctx.saved_tensors
-        return by_value.unsqueeze(-1) * gradient, None
+    return CAUTION * Told.apply(Z, lambda at, _: predictor.log_viable(at))  # eq. 15.11
 
 
 def noisy_improvement(function: AcquisitionFunction) -> Explicit | None:

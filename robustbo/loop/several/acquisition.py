@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import torch
 from botorch.acquisition import AcquisitionFunction, qLogExpectedImprovement
@@ -86,7 +87,7 @@ class LogNEHVI(Explicit):
             kept = torch.arange(len(Z)) >= len(measured)
             self._to = over(mixtures, goals, Z, normal.view(S, len(goals), len(Z)), seed, kept=kept)
 
-    def _found(self, Z: Tensor, *, is_sloped: bool) -> tuple[Tensor, Tensor | None]:
+    def _found(self, Z: Tensor, is_sloped: bool) -> tuple[Tensor, Tensor | None]:
         return log_improvement(self._to, Z, is_sloped=is_sloped)
 
     def _thin(self, to: Improvements) -> Improvements:
@@ -136,69 +137,42 @@ def build_several(
         return LogNEHVI(ours, goals, X, seed, X_best, X_pending, latents)
     if name not in ACQUISITIONS or name == "sobol":
         raise ValueError(f"acquisition must be one of {list(ACQUISITIONS)}, got {name!r}")
+    best, is_noisy = X if X_best is None else X_best, name in ("auto", "qLogNEI")
+    given = {"sampler": _sampler(len(models), seed), "constraints": _constraints(goals), "X_pending": X_pending}
     make = _one if sum(goal.is_objective for goal in goals) == 1 else _many
-    return make(name in ("auto", "qLogNEI"), models, goals, X if X_best is None else X_best, X_pending, seed)
+    return make(ModelList(*models), goals, best, None if is_noisy else _believed(models, goals, best), given)
+
+
+Believed = tuple[Tensor, Tensor]  # n x M posterior means, and n booleans: which keep the bounds
 
 
 def _one(
-    is_noisy: bool,
-    models: Sequence[GPyTorchModel],
-    goals: Sequence[Goal],
-    best: Tensor,
-    pending: Tensor | None,
-    seed: int,
+    model: ModelList, goals: Sequence[Goal], best: Tensor, believed: Believed | None, given: dict[str, Any]
 ) -> AcquisitionFunction:
-    """BoTorch's of one objective."""
+    """BoTorch's of one objective: noisy, or over what is believed."""
     (i,) = (i for i, goal in enumerate(goals) if goal.is_objective)
-    model, sampler, constraints = ModelList(*models), _sampler(len(models), seed), _constraints(goals)
-    objective = GenericMCObjective(lambda Y, X=None: Y[..., i])
-    if is_noisy:
-        return qLogNoisyExpectedImprovement(
-            model,
-            best,
-            sampler=sampler,
-            objective=objective,
-            constraints=constraints,
-            X_pending=pending,
-            cache_root=False,
-        )
-    means, feasible = _believed(models, goals, best)
+    given |= {"objective": GenericMCObjective(lambda Y, X=None: Y[..., i])}
+    if believed is None:
+        return qLogNoisyExpectedImprovement(model, best, cache_root=False, **given)
+    means, feasible = believed
     values = means[feasible, i] if feasible.any() else means[:, i].min(0, keepdim=True).values
-    return qLogExpectedImprovement(
-        model, values.max(), sampler=sampler, objective=objective, constraints=constraints, X_pending=pending
-    )
+    return qLogExpectedImprovement(model, values.max(), **given)
 
 
 def _many(
-    is_noisy: bool,
-    models: Sequence[GPyTorchModel],
-    goals: Sequence[Goal],
-    best: Tensor,
-    pending: Tensor | None,
-    seed: int,
+    model: ModelList, goals: Sequence[Goal], best: Tensor, believed: Believed | None, given: dict[str, Any]
 ) -> AcquisitionFunction:
-    """BoTorch's of several objectives."""
+    """BoTorch's of several objectives: noisy, or over what is believed."""
     objectives = [i for i, goal in enumerate(goals) if goal.is_objective]
     reference = best.new_tensor([goals[i].reference for i in objectives])
-    model, sampler, constraints = ModelList(*models), _sampler(len(models), seed), _constraints(goals)
-    objective = IdentityMCMultiOutputObjective(outcomes=objectives)
-    if is_noisy:
+    given |= {"objective": IdentityMCMultiOutputObjective(outcomes=objectives)}
+    if believed is None:
         return qLogNoisyExpectedHypervolumeImprovement(
-            model,
-            reference,
-            best,
-            sampler=sampler,
-            objective=objective,
-            constraints=constraints,
-            X_pending=pending,
-            prune_baseline=True,
-            cache_root=False,
+            model, reference, best, prune_baseline=True, cache_root=False, **given
         )
-    means, feasible = _believed(models, goals, best)
+    means, feasible = believed
     boxes = FastNondominatedPartitioning(reference, means[feasible][:, objectives])
-    return qLogExpectedHypervolumeImprovement(
-        model, reference, boxes, sampler=sampler, objective=objective, constraints=constraints, X_pending=pending
-    )
+    return qLogExpectedHypervolumeImprovement(model, reference, boxes, **given)
 
 
 def _sampler(M: int, seed: int) -> ListSampler:
