@@ -66,7 +66,8 @@ def measurements_of(
 ) -> list[tuple[Params, Any, Any]]:
     """The point, value and noise sd (None where there is none, or NaN) in each row of a data frame.
 
-    Of several ``outcomes`` value and sd are dicts, from columns OUTCOME and OUTCOME.sd, without the empty cells.
+    Of several ``outcomes`` value and sd are dicts, from columns OUTCOME and OUTCOME.sd, without the empty cells, and
+    without what is excluded by a column OUTCOME.excluded; rows of which that leaves nothing are passed over.
 
     Raises:
         SpaceError: If a column is missing or not known, or any row breaks a rule; the message tells of each.
@@ -79,21 +80,25 @@ def measurements_of(
             hint = nearest(column, [name for name in frame.columns if isinstance(name, str)])
             got = f"{list(frame.columns)}{hint}"
             raise SpaceError(f"value: there must be a column {column!r} of measured values, got {got}")
-    others = [name for pair in columns.items() for name in pair if name in frame.columns]
+    verdicts = {name: f"{name}.excluded" for name in outcomes if f"{name}.excluded" in frame.columns}
+    others = [name for pair in columns.items() for name in pair if name in frame.columns] + [*verdicts.values()]
     has_state = STATE in frame.columns and STATE not in _columns(space, frame)
     if has_state and not (frame[STATE] == "told").all():
         raise SpaceError(f"{STATE}: rows must be told values, got others too; pass frame[frame['{STATE}'] == 'told']")
 
-    def measurement(row: tuple[Mapping[str, Any], Mapping[str, Any]]) -> tuple[Params, Any, Any]:
+    def measurement(row: tuple[Mapping[str, Any], Mapping[str, Any]]) -> tuple[Params, Any, Any] | None:
         params, rest = row
         point, known = point_of(space, params), {name: rest.get(noise) for name, noise in columns.items()}
         sds = {name: None if _is_missing(each) else noise_sd(each) for name, each in known.items()}
         if outcomes:
-            values = {name: real(name, rest[name]) for name in outcomes if not _is_missing(rest[name])}
-            return point, values, {name: sds[name] for name in values}
+            left_out = {name for name, column in verdicts.items() if rest[column] is True}
+            there = [name for name in outcomes if not _is_missing(rest[name])]
+            values = {name: real(name, rest[name]) for name in there if name not in left_out}
+            return None if there and not values else (point, values, {name: sds[name] for name in values})
         return point, real(value, rest[value]), sds[value]
 
-    return _checked(_rows(space, frame, others, ignore_extra), measurement)
+    found = _checked(_rows(space, frame, others, ignore_extra), measurement)
+    return [row for row in found if row is not None]
 
 
 def _rows(

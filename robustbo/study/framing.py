@@ -16,7 +16,7 @@ OWN = ("trial", "state", "origin", "reason", "repeats", "asked_by", "asked_at")
 
 def check_names(outcomes: Sequence[Wanted]) -> None:
     """Raise a ValueError where outcomes cannot be told from the other columns of a frame by their names."""
-    columns = [*OWN, *(f"{wanted.name}.{key}" for wanted in outcomes for key in ("mean", "sd", *EVIDENCE))]
+    columns = [*OWN, *(f"{wanted.name}.{key}" for wanted in outcomes for key in ("mean", "sd", "excluded", *EVIDENCE))]
     if clash := [wanted.name for wanted in outcomes if wanted.name in columns]:
         raise ValueError(f"an outcome must have another name than a column of `frame`, got {clash[0]!r}")
 

@@ -103,7 +103,8 @@ class History:
         outcomes: Sequence[str] = (),
     ) -> pd.DataFrame:
         """One row a trial, indexed by its number: the parameters, then value, sd, state, origin, reason, repeats,
-        asked_by and asked_at; of several ``outcomes``, OUTCOME and OUTCOME.sd in place of value and sd.
+        asked_by and asked_at; of several ``outcomes``, OUTCOME and OUTCOME.sd in place of value and sd, and at the end
+        OUTCOME.excluded: whether it is by itself.
 
         A parameter that has one of these names, "trial" or one of those that are ``taken`` is under ``params.NAME``.
         The columns are those of the ``names``, or of all that the trials have; where a parameter does not exist at a
@@ -112,7 +113,10 @@ class History:
         measured = _measured(self.trials, outcomes)
         own = [*measured, "state", "origin", "reason", "repeats"]
         known = list(names) or list(dict.fromkeys(name for trial in self.trials for name in trial.params))
-        names = column_names(known, [*own, "asked_by", "asked_at", *taken])
+        excluded = {
+            f"{name}.excluded": [t.outcomes.get(name, Measured()).is_excluded for t in self] for name in outcomes
+        }
+        names = column_names(known, [*own, "asked_by", "asked_at", *excluded, *taken])
         rows = [
             [*(t.params.get(name) for name in known), *values, t.state, t.origin, t.reason or "", t.repeats]
             for t, *values in zip(self.trials, *measured.values(), strict=True)
@@ -121,6 +125,7 @@ class History:
         frame = pd.DataFrame(rows, index=index, columns=[*names, *own])
         frame["asked_by"] = [t.asked_by or "" for t in self.trials]
         frame["asked_at"] = pd.Series([t.asked_at for t in self.trials], index=index)
+        frame = frame.assign(**excluded).astype(dict.fromkeys(excluded, "bool"))
         floats = {column: "float64" for name, column in zip(known, names, strict=True) if name in numbers}
         floats |= dict.fromkeys(measured, "float64")
         return frame.astype(floats | {"repeats": "Int64", "asked_at": "datetime64[us, UTC]"})
