@@ -63,6 +63,7 @@ class Data:
         trials: Trial number i at place i: its value, its noise, its state, and what was expected when it was asked.
         diagnoses: Those made on the way.
         fixed: Parameters that have a given value in what is asked for now, and it.
+        objectives: The names of those that are told by their names.
     """
 
     space: Space
@@ -70,11 +71,12 @@ class Data:
     trials: tuple[Trial, ...]
     diagnoses: tuple[Diagnosis, ...] = ()
     fixed: Fixed = ()
+    objectives: tuple[str, ...] = ()
 
     def of(self, wanted: Wanted) -> "Data":
         """What one of several outcomes alone sees: a trial where it is missing has failed, for it."""
         trials = tuple(trial.of(wanted.name) for trial in self.trials)
-        return replace(self, sign=wanted.sign, trials=trials, diagnoses=())
+        return replace(self, sign=wanted.sign, trials=trials, diagnoses=(), objectives=())
 
     @cached_property
     def region(self) -> Region:
@@ -100,6 +102,11 @@ class Data:
     def failed(self) -> tuple[Trial, ...]:
         """The trials that gave no value."""
         return tuple(trial for trial in self.trials if trial.state == "failed")
+
+    @cached_property
+    def lacking(self) -> tuple[Trial, ...]:
+        """The told trials that gave no value of any objective, but of other outcomes."""
+        return tuple(t for t in self.told if self.objectives and not {*self.objectives} & {*t.values})
 
     @cached_property
     def barred(self) -> tuple[Trial, ...]:
@@ -152,4 +159,5 @@ class Data:
 
 def observations(settings: Settings, history: History, fixed: Fixed = ()) -> Data:
     """The table of a history, for asks with some values fixed."""
-    return Data(space_of(settings, history), settings.sign, history.trials, history.diagnoses, fixed)
+    objectives = tuple(name for name, _ in settings.objectives)
+    return Data(space_of(settings, history), settings.sign, history.trials, history.diagnoses, fixed, objectives)

@@ -66,11 +66,16 @@ def inputs(space: Space, rows: Sequence[Row]) -> Tensor:
 
 
 def viability(data: Data, seed: int, fits: FitCache) -> Viability | None:
-    """The model fitted to how trials ended; None where none has failed but by flakes that the user knows to be some."""
+    """The model fitted to how trials ended; None where none has failed but by flakes that the user knows to be some.
+
+    Of several outcomes a trial that gave no value of any objective counts as failed: of a bound that is kept where
+    there is nothing to optimize, nothing comes.
+    """
     failed = {trial.number: trial.retry is False for trial in data.failed if trial.retry is not True}
+    failed |= {trial.number: False for trial in data.lacking}
     if not failed:
         return None
-    ok = {trial.number for trial in (*data.told, *data.excluded)}
+    ok = {trial.number for trial in (*data.told, *data.excluded)} - {*failed}
     ended = [(number, data.rows[number], number in ok, failed.get(number, False)) for number in sorted(ok | {*failed})]
     return _fitted_to(data.space, tuple(ended), seed, fits)
 
