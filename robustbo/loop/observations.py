@@ -105,8 +105,9 @@ class Data:
 
     @cached_property
     def lacking(self) -> tuple[Trial, ...]:
-        """The told trials that gave no value of any objective, but of other outcomes."""
-        return tuple(t for t in self.told if self.objectives and not {*self.objectives} & {*t.values})
+        """The told trials of which an objective came to no finite number, while other outcomes did."""
+        lost = {t.number: {name for name, each in t.outcomes.items() if each.is_lost} for t in self.told}
+        return tuple(t for t in self.told if lost[t.number].intersection(self.objectives))
 
     @cached_property
     def barred(self) -> tuple[Trial, ...]:

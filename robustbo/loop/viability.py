@@ -68,8 +68,8 @@ def inputs(space: Space, rows: Sequence[Row]) -> Tensor:
 def viability(data: Data, seed: int, fits: FitCache) -> Viability | None:
     """The model fitted to how trials ended; None where none has failed but by flakes that the user knows to be some.
 
-    Of several outcomes a trial that gave no value of any objective counts as failed: of a bound that is kept where
-    there is nothing to optimize, nothing comes.
+    Of several outcomes a trial of which an objective came to nothing (NaN) counts as failed: of a bound that is kept
+    where there is nothing to optimize, nothing comes.
     """
     failed = {trial.number: trial.retry is False for trial in data.failed if trial.retry is not True}
     failed |= {trial.number: False for trial in data.lacking}

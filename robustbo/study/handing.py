@@ -97,11 +97,12 @@ def ended(history: History, kind: str, trial: TrialLike | Mapping[str, Any], con
 
 
 def told(
-    value: float | Mapping[str, float], sd: float | Mapping[str, float | None] | None
+    value: float | Mapping[str, float], sd: float | Mapping[str, float | None] | None, lost: Sequence[str] = ()
 ) -> tuple[str, dict[str, Any]]:
     """The kind and content of the event that a value is: a value that is not finite, or of no outcome, is a failure."""
     if isinstance(value, Mapping):
-        return ("tell", {"value": value, "sd": sd}) if value else ("fail", {"reason": "no value told was finite"})
+        content = {"value": value, "sd": sd} | ({"lost": [*lost]} if lost else {})
+        return ("tell", content) if value else ("fail", {"reason": "no value told was finite"})
     if math.isfinite(value):
         return "tell", {"value": value, "sd": sd}
     return "fail", {"reason": f"the value told was not finite: {value}"}

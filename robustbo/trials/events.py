@@ -138,7 +138,8 @@ def _told(trial: Trial, event: Event, *, is_vouched_for: bool = False) -> dict[s
     for name, each in value.items():
         before = Measured() if is_vouched_for else outcomes.get(name, Measured())
         is_excluded = outcomes.get(name, Measured()).is_excluded
-        outcomes[name] = replace(before, value=each, sd=(sd or {}).get(name), is_excluded=is_excluded)
+        outcomes[name] = replace(before, value=each, sd=(sd or {}).get(name), is_excluded=is_excluded, is_lost=False)
+    outcomes |= {name: replace(outcomes.get(name, Measured()), is_lost=True) for name in event.get("lost", ())}
     return {"outcomes": outcomes}
 
 

@@ -154,8 +154,9 @@ def reference_of(given: Any, objectives: Sequence[tuple[str, Direction]]) -> tup
 
 def measured(
     outcomes: Sequence[Wanted], value: Value, sd: Noise
-) -> tuple[float | dict[str, float], float | dict[str, float | None] | None]:
-    """What was measured, as it is recorded: a number, or the finite numbers of several outcomes by name.
+) -> tuple[float | dict[str, float], float | dict[str, float | None] | None, list[str]]:
+    """What was measured, as it is recorded: a number, or the finite numbers of several outcomes by name; its noise; and
+    the outcomes that came to no finite number.
 
     Raises:
         ValueError: If an outcome is not known, or a standard deviation is none.
@@ -164,7 +165,7 @@ def measured(
     if not outcomes:
         if isinstance(value, Mapping):
             raise TypeError(f"value must be a real number, got {value!r}; several outcomes need objectives=")
-        return real("value", value), noise_sd(sd)
+        return real("value", value), noise_sd(sd), []
     names = [wanted.name for wanted in outcomes]
     for what, given in ("value", value), ("sd", sd):
         if not isinstance(given, Mapping) and not (what == "sd" and given is None):
@@ -176,4 +177,4 @@ def measured(
     numbers = {name: real(f"value of {name!r}", value[name]) for name in names if value.get(name) is not None}
     finite = {name: number for name, number in numbers.items() if math.isfinite(number)}
     noise = {name: noise_sd(number) for name, number in (sd or {}).items()}
-    return finite, {name: noise.get(name) for name in finite}
+    return finite, {name: noise.get(name) for name in finite}, [name for name in numbers if name not in finite]

@@ -61,6 +61,7 @@ class _Tell(_Event):
     event: Literal["tell", "amend"]
     value: Finites
     sd: Spreads
+    lost: NotRequired[list[Text]]
     params: NotRequired[Params]
     repeats: NotRequired[Number | None]
     origin: NotRequired[Text]
@@ -136,6 +137,8 @@ def _check_outcomes(event: Event, settings: Settings) -> None:
         raise ValueError("expected_sd: there must be one for each outcome that something is expected of")
     if event["event"] in ("tell", "amend") and event["value"] == {}:
         raise ValueError("value must have at least one outcome, got {}")
+    if not names.difference(event.get("value") or () if names else ()).issuperset(event.get("lost", ())):
+        raise ValueError(f"lost must be other outcomes than those of the value, got {event['lost']}")
     if "outcome" in event and event["outcome"] not in names:
         raise ValueError(f"outcome must be one of {sorted(names)}, got {event['outcome']!r}")
 

@@ -39,6 +39,7 @@ class Measured:
         expected: What the model that asked for it expected, unless the user has vouched for a value since.
         expected_sd: Standard deviation of that expectation, noise included.
         is_excluded: Whether it is excluded by itself.
+        is_lost: Whether it was told as no finite number: what was measured came to nothing.
     """
 
     value: float | None = None
@@ -46,6 +47,7 @@ class Measured:
     expected: float | None = None
     expected_sd: float | None = None
     is_excluded: bool = False
+    is_lost: bool = False
 
 
 @dataclass(frozen=True)

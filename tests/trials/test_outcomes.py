@@ -89,8 +89,12 @@ def test_of_one_outcome_the_settings_are_those_of_the_short_form():
 
 def test_what_is_measured_may_lack_outcomes_and_is_finite():
     outcomes = several(outcome_constraints=("p >= 1",)).outcomes
-    assert measured(outcomes, {"p": 2, "yield": math.nan, "cost": None}, {"p": 0.5}) == ({"p": 2.0}, {"p": 0.5})
-    assert measured((), 1, None) == (1.0, None)
+    assert measured(outcomes, {"p": 2, "yield": math.nan, "cost": None}, {"p": 0.5}) == (
+        {"p": 2.0},
+        {"p": 0.5},
+        ["yield"],
+    )
+    assert measured((), 1, None) == (1.0, None, [])
     for value, sd, said in [
         (1.0, None, "must be a mapping"),
         ({"yeild": 1}, None, "did you mean 'yield'"),
@@ -165,3 +169,17 @@ def test_a_short_form_line_with_outcomes_is_refused():
     schema.check({**ASK, **EXPECTED}, several())
     with pytest.raises(ValueError, match="value must be a number"):
         schema.check({"event": "tell", "trial": 0, "value": {"yield": 1.0}, "sd": None}, Settings(SPACE))
+
+
+def test_what_came_to_nothing_is_known_from_what_was_not_measured():
+    outcomes = several(outcome_constraints=("p >= 1",)).outcomes
+    value, sd, lost = measured(outcomes, {"yield": math.nan, "p": 2}, None)
+    assert lost == ["yield"]
+    event = {"event": "tell", "value": value, "sd": sd, "lost": lost}
+    schema.check({**event, "trial": 0}, several(outcome_constraints=("p >= 1",)))
+    trial = history(event)[0]
+    assert [trial.outcomes[name].is_lost for name in ("yield", "cost")] == [True, False]
+    amended = history(event, {"event": "amend", "value": {"yield": 1.0}, "sd": {"yield": None}})[0]
+    assert not amended.outcomes["yield"].is_lost
+    with pytest.raises(ValueError, match="lost must be other outcomes"):
+        schema.check({**event, "trial": 0, "lost": ["p"]}, several(outcome_constraints=("p >= 1",)))
