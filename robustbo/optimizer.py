@@ -24,6 +24,7 @@ from robustbo.study.recording import Recording, own
 from robustbo.surrogates.names import SurrogateName
 from robustbo.trials import worker
 from robustbo.trials.history import History, Trial
+from robustbo.trials.outcomes import named
 from robustbo.trials.settings import (
     DEFAULT_MAX_REPEATS,
     DEFAULT_REMEASURE,
@@ -130,7 +131,7 @@ class Optimizer(Recording):
             failures="learn" if failures is None else failures,
             seed=seed,
             committee_from=committee_from,
-            objectives=objectives or (),
+            objectives=() if objectives is None else named(objectives),
             outcome_constraints=outcome_constraints,
             reference_point=reference_point or (),
         )

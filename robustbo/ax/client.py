@@ -14,7 +14,7 @@ from robustbo.loop.decide import step
 from robustbo.loop.failures import failures as failed
 from robustbo.loop.outliers import outliers as reported
 from robustbo.trials.settings import DEFAULT_MAX_REPEATS, Failures
-from robustbo.validation import real
+from robustbo.validation import nearest, real
 
 __all__ = ["FITS", "complete", "failures", "next_repeat", "outliers"]
 
@@ -97,6 +97,13 @@ def complete(client: Any, trial_index: int, raw_data: Mapping[str, Any]) -> bool
         ValueError: If a standard error is negative, or is told for some of a metric's values and not for others, which
             no model can take.
     """
+    if not isinstance(raw_data, Mapping) or not raw_data:
+        raise TypeError(f"raw_data must be a mapping of metrics to values, got {raw_data!r}")
+    known = {*client._experiment.metrics}
+    missing = {*metrics_of(client._experiment)} - raw_data.keys()
+    for name in raw_data.keys() - known:  # a further metric is one to track, if it is not a misspelt one
+        if hint := nearest(name, missing):
+            raise ValueError(f"a metric must be one of {sorted(known)}, got {name!r}{hint}")
     told = {name: _pair(name, value) for name, value in raw_data.items()}
     wrong = {name: pair for name, pair in told.items() if not all(map(math.isfinite, pair))}
     told = {name: pair for name, pair in told.items() if name not in wrong}

@@ -114,6 +114,8 @@ def front(journal: Journal, fixed: FixedOption = None, format_: FormatOption = F
             raise ValueError(f"a front needs objectives, and this is to {settings.direction} one value: robustbo best")
         space = space_of(settings, history)
         found = several.front(settings, history, fixed=space.partial(fixed_values(space, fixed or ())))
+    if not found.points:
+        terminal.log("the front is empty: no point measured probably keeps the bounds")
     if format_ is Format.json:
         terminal.objects(outcomes.point(point) for point in found)
         return

@@ -92,7 +92,7 @@ def rows(found: Plain, *, is_plain: bool = False) -> list[Plain]:
     The probabilities are those of keeping the bounds, where a point may break them, and of being on the front.
     """
     points, made = found["points"], list[Plain]()
-    is_bounded = any(each["probability_feasible"] < 1 for each in points)
+    is_bounded = is_plain or any(each["probability_feasible"] < 1 for each in points)
     for each in points:
         row: Plain = {"trial": each["trial"]}
         for name, said in each["outcomes"].items():

@@ -79,7 +79,8 @@ def measurements_of(
         if column not in frame.columns:
             hint = nearest(column, [name for name in frame.columns if isinstance(name, str)])
             got = f"{list(frame.columns)}{hint}"
-            raise SpaceError(f"value: there must be a column {column!r} of measured values, got {got}")
+            may = " (it may be empty)" if outcomes else ""
+            raise SpaceError(f"value: there must be a column {column!r} of measured values{may}, got {got}")
     verdicts = {name: f"{name}.excluded" for name in outcomes if f"{name}.excluded" in frame.columns}
     others = [name for pair in columns.items() for name in pair if name in frame.columns] + [*verdicts.values()]
     has_state = STATE in frame.columns and STATE not in _columns(space, frame)

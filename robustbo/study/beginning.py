@@ -69,7 +69,7 @@ def settings_of(
     )
     if direction == "maximize" != settings.direction:
         raise ValueError(f"direction is that of one value without a name, objectives say theirs, got {direction!r}")
-    check_names(settings.outcomes)
+    check_names(settings.outcomes, space.names)
     return settings
 
 

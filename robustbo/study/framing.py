@@ -14,8 +14,11 @@ KINDS = dict.fromkeys(EVIDENCE, "float64") | {"flagged": "boolean"}
 OWN = ("trial", "state", "origin", "reason", "repeats", "asked_by", "asked_at")
 
 
-def check_names(outcomes: Sequence[Wanted]) -> None:
+def check_names(outcomes: Sequence[Wanted], parameters: Sequence[str]) -> None:
     """Raise a ValueError where outcomes cannot be told from the other columns of a frame by their names."""
+    if clash := [wanted.name for wanted in outcomes if wanted.name in parameters]:
+        hint = "bounds of parameters are constraints of the space: Space(constraints=[...])"
+        raise ValueError(f"an outcome must have another name than a parameter, got {clash[0]!r}; {hint}")
     columns = [*OWN, *(f"{wanted.name}.{key}" for wanted in outcomes for key in ("mean", "sd", "excluded", *EVIDENCE))]
     if clash := [wanted.name for wanted in outcomes if wanted.name in columns]:
         raise ValueError(f"an outcome must have another name than a column of `frame`, got {clash[0]!r}")

@@ -71,12 +71,25 @@ def objectives_of(given: Any) -> tuple[tuple[str, Direction], ...]:
     if not isinstance(given, Mapping | Sequence) or isinstance(given, str):
         raise TypeError(f'objectives must be a mapping, such as {{"yield": "maximize"}}, got {given!r}')
     pairs = list(given.items() if isinstance(given, Mapping) else given)
+    if wrong := [pair for pair in pairs if not isinstance(pair, tuple | list) or len(pair) != 2]:
+        raise TypeError(f'objectives must be a mapping, such as {{"yield": "maximize"}}, got {wrong[0]!r} in a list')
     if len(pairs) > MOST:
         raise ValueError(f"there must be at most {MOST} objectives, got {len(pairs)}; bound some of them instead")
     found = tuple((_name(name), one_of(f"the direction of {name!r}", way, DIRECTIONS)) for name, way in pairs)
     if len(dict(found)) < len(found):
         raise ValueError(f"each objective must have a name of its own, got {[name for name, _ in found]}")
     return found  # type: ignore[return-value]  # `one_of` has looked
+
+
+def named(given: Any) -> tuple[tuple[str, Direction], ...]:
+    """Objectives as people give them, at least one.
+
+    Raises:
+        ValueError, TypeError: If they are none; the message says which.
+    """
+    if not (found := objectives_of(given)):
+        raise ValueError('objectives must name at least one, such as {"yield": "maximize"}, got none')
+    return found
 
 
 def outcomes_of(
@@ -108,7 +121,9 @@ def _read(text: Any) -> Wanted:
         raise TypeError(f"an outcome constraint must be a text, {EXAMPLES}, got {text!r}")
     match = CONSTRAINT.fullmatch(text)
     if match is None or not match[3] or (match[1] is None and match[5] is None):
-        raise ValueError(f"an outcome constraint must be NAME >= NUMBER or NAME <= NUMBER, {EXAMPLES}, got {text!r}")
+        hint = "; < and > are written <= and >=" if re.search("<(?!=)|>(?!=)|=[<>]", text) else ""
+        must = f"an outcome constraint must be NAME >= NUMBER or NAME <= NUMBER, {EXAMPLES}"
+        raise ValueError(f"{must}, got {text!r}{hint}")
     bounds = {"low": -math.inf, "high": math.inf}
     left, right = ("low", "high") if match[2] == "<=" else ("high", "low"), ("high" if match[4] == "<=" else "low")
     if match[1] is not None:
@@ -128,8 +143,9 @@ def _written(wanted: Wanted) -> list[str]:
 
 
 def _name(name: Any) -> str:
-    if not isinstance(name, str) or not name.strip() or set(name) & set("<>=\n"):
-        raise ValueError(f"an outcome must have a name, a text without <, > and =, got {name!r}")
+    if not isinstance(name, str) or not name.strip() or set(name) & set("<>=\n") or name.strip()[0] in "+-":
+        text = "an outcome must have a name, a text without <, > and = that begins with no sign"
+        raise ValueError(f"{text}, got {name!r}")
     return name.strip()
 
 
@@ -141,7 +157,8 @@ def reference_of(given: Any, objectives: Sequence[tuple[str, Direction]]) -> tup
     """
     if not given:
         return ()
-    if not isinstance(given, Mapping | Sequence) or isinstance(given, str):
+    pairs = list(given.items() if isinstance(given, Mapping) else given)
+    if any(not isinstance(pair, tuple | list) or len(pair) != 2 for pair in pairs):
         raise TypeError(f"reference_point must be a mapping of objectives to numbers, got {given!r}")
     numbers = {name: real(f"the reference point's {name}", number) for name, number in dict(given).items()}
     names = [name for name, _ in objectives]

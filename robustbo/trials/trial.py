@@ -1,7 +1,7 @@
 """One trial: a point, what became of it, and what was expected of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, Literal, get_args
 
@@ -29,8 +29,23 @@ def point_of(params: Mapping[str, Value]) -> Point:
     return tuple((name, isinstance(value, bool), value) for name, value in params.items())
 
 
-@dataclass(frozen=True)
-class Measured:
+class Brief:
+    """A dataclass that is shown without what is as it is unless said.
+
+    Example:
+        >>> Trial(3, {"x": 0.5}, state="told", value=1.25)
+        Trial(number=3, params={'x': 0.5}, state='told', value=1.25)
+    """
+
+    def __repr__(self) -> str:
+        shown = {f.name: getattr(self, f.name) for f in fields(self) if f.repr}  # type: ignore[arg-type]
+        plain = {f.name: f.default for f in fields(self)}  # type: ignore[arg-type]
+        said = (f"{name}={value!r}" for name, value in shown.items() if value != plain[name] and value != {})
+        return f"{type(self).__name__}({', '.join(said)})"
+
+
+@dataclass(frozen=True, repr=False)
+class Measured(Brief):
     """One of several outcomes of a trial.
 
     Attributes:
@@ -50,8 +65,8 @@ class Measured:
     is_lost: bool = False
 
 
-@dataclass(frozen=True)
-class Trial:
+@dataclass(frozen=True, repr=False)
+class Trial(Brief):
     """One ask, or one measurement made elsewhere.
 
     Attributes:

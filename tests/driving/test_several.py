@@ -97,8 +97,10 @@ def test_what_tell_does_not_take_fails_the_trial_and_is_raised(result, wanted, e
     with pytest.raises(error, match=says):
         opt.optimize(lambda params: result, 3, progress=False)
     assert [trial.state for trial in opt.history] == ["failed"]
-    opt.optimize(lambda params: result, 2, progress=False, catch=error)
+    with pytest.raises(error, match=says):  # else each trial would fail, and its point be blamed
+        opt.optimize(lambda params: result, 2, progress=False, catch=error)
     assert [trial.state for trial in opt.history] == ["failed", "failed"]
+    assert "func returned" in opt.history[1].reason
 
 
 def shown(opt, fits=None):

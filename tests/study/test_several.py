@@ -247,3 +247,16 @@ class TestMeasuredBefore:
     def test_a_journal_of_several_outcomes_is_no_journal_of_one(self, journal):
         with pytest.raises(JournalError, match=r"objectives: recorded .*'a': 'maximize'.*, given nothing"):
             rb.Optimizer(SPACE, seed=0, journal=journal, if_exists="resume")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"objectives": {}}, "at least one"),
+        ({"objectives": {"a": "maximize", "x": "minimize"}}, "another name than a parameter, got 'x'"),
+        ({"objectives": {"a": "maximize"}, "outcome_constraints": ["y <= 0.5"]}, r"Space\(constraints"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_at_the_beginning(given, said):
+    with pytest.raises(ValueError, match=said):
+        rb.Optimizer(SPACE, **given)

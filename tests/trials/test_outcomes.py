@@ -40,7 +40,20 @@ def test_a_constraint_is_a_bound_or_two(text, low, high):
 
 @pytest.mark.parametrize(
     "text",
-    ["p", "p > 3", "p >= x", ">= 3", "p >= 3 <= 4", "3 <= p >= 2", "3 < p", "p == 3", "p >= nan", "p >= 1e999", 7],
+    [
+        "p",
+        "p > 3",
+        "p >= x",
+        ">= 3",
+        "p >= 3 <= 4",
+        "3 <= p >= 2",
+        "3 < p",
+        "p => 3",
+        "p == 3",
+        "p >= nan",
+        "p >= 1e999",
+        7,
+    ],
 )
 def test_what_is_no_constraint_is_refused(text):
     with pytest.raises((ValueError, TypeError), match="outcome constraint"):
@@ -62,6 +75,9 @@ def test_constraints_of_one_outcome_are_one_and_an_objective_may_have_one():
         ({"objectives": {name: "maximize" for name in "abcde"}}, "at most 4 objectives"),
         ({"objectives": {"a<b": "maximize"}}, "must have a name"),
         ({"objectives": "yield"}, "must be a mapping"),
+        ({"objectives": ["yield", "cost"]}, "must be a mapping"),
+        ({"objectives": OBJECTIVES, "reference_point": [0.2, 6]}, "must be a mapping"),
+        ({"objectives": OBJECTIVES, "outcome_constraints": ("-p <= 1",)}, "begins with no sign"),
         ({"outcome_constraints": ("p >= 1",)}, "need objectives"),
         ({"objectives": OBJECTIVES, "outcome_constraints": "p >= 1"}, "must be a list"),
         ({"objectives": OBJECTIVES, "reference_point": {"yield": 1}}, "a finite number for each"),

@@ -26,6 +26,7 @@ class Outcome(NamedTuple):
         line: The same in a line.
         error: What the function raised; None where its process ended.
         kinds: The names of that exception's classes.
+        is_mistaken: Whether it gave other outcomes than there are, which is not to be caught: each trial would fail.
     """
 
     measured: tuple[Any, Any] | None = None
@@ -33,9 +34,12 @@ class Outcome(NamedTuple):
     line: str = ""
     error: BaseException | None = None
     kinds: tuple[str, ...] = ()
+    is_mistaken: bool = False
 
     def is_a(self, types: Types) -> bool:
         """Whether the function raised one of these; by name, where the exception itself could not be sent."""
+        if self.is_mistaken:
+            return False
         return isinstance(self.error, types) or bool({_name(kind) for kind in types} & set(self.kinds))
 
 
@@ -81,7 +85,8 @@ def fitting(outcome: Outcome, outcomes: Sequence[Wanted]) -> Outcome:
             measured(outcomes, *outcome.measured)
     except (ValueError, TypeError) as error:
         error.add_note("func must return what tell takes: a number, or a dict of outcomes where there are several")
-        return raised(error)
+        found = raised(error)
+        return found._replace(is_mistaken=True, reason=f"{found.reason}\nfunc returned {outcome.measured!r}"[-REASON:])
     return outcome
 
 

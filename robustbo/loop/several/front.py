@@ -112,7 +112,7 @@ def _made(settings: Settings, data: Data, fits: FitCache | None, make: Callable[
     if not data.told:
         raise ValueError(NOTHING_TOLD)
     if names := missing(settings, data):
-        raise ValueError(f"each outcome needs at least one told value, {names} have none; tell one first")
+        raise ValueError(f"each outcome needs at least one told value that is not excluded, {names} have none")
 
     def use(several: Several) -> T:
         return make(data, candidates(data, several))
