@@ -97,10 +97,14 @@ def test_what_tell_does_not_take_fails_the_trial_and_is_raised(result, wanted, e
     with pytest.raises(error, match=says):
         opt.optimize(lambda params: result, 3, progress=False)
     assert [trial.state for trial in opt.history] == ["failed"]
-    with pytest.raises(error, match=says):  # else each trial would fail, and its point be blamed
-        opt.optimize(lambda params: result, 2, progress=False, catch=error)
-    assert [trial.state for trial in opt.history] == ["failed", "failed"]
-    assert "func returned" in opt.history[1].reason
+
+
+def test_other_outcomes_end_the_loop_whatever_it_catches_and_are_kept():
+    """Else each trial would fail, and its point be blamed."""
+    opt = optimizer()
+    with pytest.raises(ValueError, match="an outcome in value must be one of"):
+        opt.optimize(lambda params: {"a": 1.0, "cost": 2.0}, 3, progress=False, catch=Exception)
+    assert "func returned ({'a': 1.0, 'cost': 2.0}, None)" in opt.history[0].reason
 
 
 def shown(opt, fits=None):
