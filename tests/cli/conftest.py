@@ -17,3 +17,12 @@ def call(monkeypatch, capsys):
         return ended.value.code, out, err
 
     return called
+
+
+@pytest.fixture
+def cli(monkeypatch, tmp_path, call, request):
+    """The same in a folder that holds space.toml, which is the module's SPACE."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    (tmp_path / "space.toml").write_text(request.module.SPACE)
+    return call

@@ -23,14 +23,6 @@ def point(i):
 
 
 @pytest.fixture
-def cli(monkeypatch, tmp_path, call):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
-    (tmp_path / "space.toml").write_text(SPACE)
-    return call
-
-
-@pytest.fixture
 def begun(cli):
     assert cli("create", "j.jsonl", "space.toml", "--seed", 1, *TWO)[0] == 0
     return cli

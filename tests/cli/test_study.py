@@ -29,15 +29,6 @@ DATA = Path(__file__).parents[1] / "trials" / "data"
 
 
 @pytest.fixture
-def cli(monkeypatch, tmp_path, call):
-    """Run the command line in a folder that holds space.toml; gives (exit code, stdout, stderr)."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
-    (tmp_path / "space.toml").write_text(SPACE)
-    return call
-
-
-@pytest.fixture
 def begun(cli):
     """The same, with a journal j.jsonl."""
     assert cli("create", "j.jsonl", "space.toml", "--seed", 1, "--surrogate", "standard")[0] == 0

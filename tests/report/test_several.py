@@ -2,8 +2,6 @@
 
 import math
 import re
-import shutil
-import subprocess
 
 import numpy as np
 import pandas as pd
@@ -19,7 +17,6 @@ from robustbo.report.fates import OUTSIDE
 from robustbo.trials.outcomes import Wanted
 from robustbo.trials.trial import Trial
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 SPACE = rb.Space(**{"<x>": rb.Float(0, 1), "y": rb.Float(0, 1), "k": rb.Choice("u", "v")})
 WRONG, BOUND, MISSING, BROKEN = 7, 9, 11, 12  # trials: two with a wrong value, one without a "p", one that failed
 
@@ -254,11 +251,8 @@ def test_pictures(opt, tmp_path):
     assert (tmp_path / "a.svg").stat().st_size > 1000
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
-def test_it_is_drawn_in_a_browser(opt, tmp_path):
+def test_it_is_drawn_in_a_browser(opt, tmp_path, in_a_browser):
     path = tmp_path / "page.html"
     journal_page.write("a study", opt.settings, opt.history, path)
-    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom"]
-    done = subprocess.run([*command, path.as_uri()], capture_output=True, text=True, timeout=120, check=True)
-    assert "CONSOLE" not in done.stderr
-    assert done.stdout.count("<svg") == 1 + 1 + 3 + 2 + 6
+    drawn = in_a_browser(path)
+    assert drawn.count("<svg") == 1 + 1 + 3 + 2 + 6
