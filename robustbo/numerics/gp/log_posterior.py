@@ -3,10 +3,10 @@
 Notation (no batch dimensions: a search is one search):
     K      n x n  covariance of the latent values
     s2     n      noise variances
-    theta  p      logarithms of the kernel's hyperparameters, then log s2 unless the noise is known
+    theta  p      logarithms of the kernel's hyperparameters, then log s2 unless the noise is known, then the warp's t
     rho    n      added variances, zero outside the support
     Sg     n x n  K + diag(s2 + rho)
-    F             log posterior density: log marginal likelihood L plus log prior densities
+    F             log posterior density: log marginal likelihood L plus log prior densities, of outcomes as they were
 
 References:
     docs/equations.md section 6.
@@ -24,7 +24,9 @@ from robustbo.numerics.gp import parameters
 from robustbo.numerics.gp.covariance import Covariance, CovarianceFunction
 from robustbo.numerics.gp.evidence import Evidence, evidence
 from robustbo.numerics.gp.parameters import Block, LogNormal
+from robustbo.numerics.gp.warp import Warped, warped
 from robustbo.numerics.linalg import lapack
+from robustbo.numerics.linalg.lapack import Array
 
 LOG_S2 = (math.log(1e-4), math.log(1e4))  # the lower bound is BoTorch's, on standardized outcomes
 
@@ -33,12 +35,13 @@ class Model(NamedTuple):
     """What stays fixed in a search.
 
     Attributes:
-        y: ``n`` observations, standardized.
+        y: ``n`` observations, standardized; before the warp, where there is one.
         covariance: Of the latent values.
         s2_prior: Prior of the noise variance.
-        s2_known: ``n`` known noise variances; the noise is not searched then.
+        s2_known: ``n`` known noise variances, likewise; the noise is not searched then.
         cleared: ``n`` booleans: the observations that need no variance of their own, whatever they would gain by it.
         alike: Sets of observations of one recurring value; see `replicates.recurring`.
+        warp: The coordinates of the observations' warp, `warp.FREE` or `warp.held`; none where there is no warp.
     """
 
     y: Tensor
@@ -47,11 +50,13 @@ class Model(NamedTuple):
     s2_known: Tensor | None = None
     cleared: Tensor | None = None
     alike: tuple[frozenset[int], ...] = ()
+    warp: tuple[Block, ...] = ()
 
     @property
     def blocks(self) -> list[Block]:
         """What there is of theta beside the covariance's."""
-        return [noise_block(self.s2_prior)] if self.s2_known is None else []
+        noise = [noise_block(self.s2_prior)] if self.s2_known is None else []
+        return [*noise, *self.warp]
 
     @property
     def starts(self) -> list[Tensor]:
@@ -74,6 +79,15 @@ class Model(NamedTuple):
         """Of theta."""
         return self.covariance.bounds + parameters.bounds(self.blocks)
 
+    @property
+    def num_free(self) -> int:
+        """How many hyperparameters there are, the mean included and the warp, which is none by itself, not."""
+        return len(self.bounds) + 1 - len(self.warp)
+
+    def warped(self, theta: Tensor) -> Warped | None:
+        """The observations' warp at some hyperparameters, where there is one."""
+        return warped(self.y.numpy(), theta[-len(self.warp) :].numpy()) if self.warp else None
+
 
 @lru_cache
 def noise_block(s2_prior: LogNormal) -> Block:
@@ -82,27 +96,54 @@ def noise_block(s2_prior: LogNormal) -> Block:
 
 
 class Value(NamedTuple):
-    """The log posterior density at some theta and rho, and what its derivatives need."""
+    """The log posterior density at some theta and rho, and what its derivatives need.
+
+    Attributes:
+        F: Log posterior density.
+        theta: ``p`` hyperparameters.
+        y: ``n`` observations, warped.
+        s2: ``n`` noise variances, of these.
+        covariance: Of the latent values.
+        evidence: Log marginal likelihood, and what its factorization gives.
+        members: ``n`` booleans: which observations have, or may have, a variance of their own.
+        warp: The observations' warp, where there is one.
+    """
 
     F: float
     theta: Tensor
+    y: Tensor
     s2: Tensor
     covariance: Covariance
     evidence: Evidence
+    members: Array
+    warp: Warped | None
 
 
-def log_posterior(model: Model, theta: Tensor, rho: Tensor, m: Tensor | None = None) -> Value:
+def log_posterior(
+    model: Model, theta: Tensor, rho: Tensor, m: Tensor | None = None, support: Tensor | None = None
+) -> Value:
     """Log marginal likelihood plus log prior densities; -inf where the covariance is not positive definite.
 
-    The constant mean is the best one unless m is given.
+    Args:
+        model: What stays fixed.
+        theta: ``p`` hyperparameters.
+        rho: ``n`` added variances.
+        m: Constant mean; the best one unless given.
+        support: Indices of the observations that may have a variance of their own; those that have one unless given.
     """
     p = len(model.covariance.bounds)
-    covariance = model.covariance.at(theta[:p])
+    covariance, bend = model.covariance.at(theta[:p]), model.warped(theta)
     s2, log_prior = noise(model, theta), covariance.log_prior + parameters.log_prior(model.blocks, theta.tolist()[p:])
+    y = model.y if bend is None else torch.from_numpy(bend.y)
     Sg = lapack.on_diagonal(covariance.K.numpy().copy(), s2.numpy() + rho.numpy())
-    found = evidence(torch.from_numpy(Sg), model.y, m, is_spent=True)
-    F = found.L.item() + log_prior
-    return Value(F if found.converged and math.isfinite(F) else -math.inf, theta, s2, covariance, found)
+    found = evidence(torch.from_numpy(Sg), y, m, is_spent=True)
+    F, members = found.L.item() + log_prior, rho.numpy() > 0
+    if support is not None:
+        members[support.numpy()] = True
+    if bend is not None:
+        F += bend.log_jacobian(members)
+    F = F if found.converged and math.isfinite(F) else -math.inf
+    return Value(F, theta, y, s2, covariance, found, members, bend)
 
 
 def gradient(model: Model, value: Value) -> tuple[Tensor, Tensor]:
@@ -110,16 +151,30 @@ def gradient(model: Model, value: Value) -> tuple[Tensor, Tensor]:
     G = value.evidence.G
     slopes, F_rho = value.covariance.pullback(G), G.diagonal()
     if model.s2_known is None:
-        on_noise = float(F_rho.numpy() @ value.s2.numpy()) + model.s2_prior.slope(value.theta[-1].item())
+        log_s2 = value.theta[len(slopes)].item()
+        on_noise = float(F_rho.numpy() @ value.s2.numpy()) + model.s2_prior.slope(log_s2)
         slopes = torch.from_numpy(np.append(slopes.numpy(), on_noise))
+    if value.warp is not None:
+        slopes = torch.from_numpy(np.append(slopes.numpy(), _on_warp(model, value, F_rho.numpy())))
     return slopes, F_rho
+
+
+def _on_warp(model: Model, value: Value, F_rho: Array) -> Array:
+    """The ``2`` derivatives of F in the warp's coordinates."""
+    assert value.warp is not None
+    slopes = -value.evidence.al.numpy() * value.warp.y_t  # eq. 16.5
+    if model.s2_known is not None:
+        slopes += F_rho * value.s2.numpy() * 2 * value.warp.log_slope_t
+    on_prior = np.array(parameters.prior_slopes(model.warp, value.theta.tolist()[-len(model.warp) :]))
+    return value.warp.by_side(slopes) + value.warp.log_jacobian_slopes(value.members) + on_prior
 
 
 def information(model: Model, value: Value, support: Tensor, slope: Tensor) -> Tensor:
     """The average of the likelihood's observed and expected information about theta and the variances of a support.
 
     With V_a the derivative of Sg and al = P (y - m), its elements are al' V_a Pm V_b al / 2, Pm being P with the
-    constant mean projected out: positive semi-definite, without a trace, and as cheap as a gradient.
+    constant mean projected out: positive semi-definite, without a trace, and as cheap as a gradient. A coordinate of
+    the warp enters by sqrt 2 times the derivatives of the observations in place of V_a al, and the other sign.
 
     Args:
         model: What stays fixed; its covariance must have tangents.
@@ -138,6 +193,8 @@ def information(model: Model, value: Value, support: Tensor, slope: Tensor) -> T
     rows, chosen = [value.covariance.tangents(value.evidence.al).numpy()], support.numpy()
     if model.s2_known is None:
         rows.append((value.s2.numpy() * al)[None])
+    if value.warp is not None:
+        rows.append(-math.sqrt(2) * value.warp.tangents)  # eq. 16.6
     shared, own = np.concatenate(rows), slope.numpy() * al[chosen]  # V_a al: its numbers, or the only one not zero
     p, m = len(shared), len(shared) + len(own)
     SP, OP, A, on_mean = shared @ P, own[:, None] * P[chosen], np.empty((m, m)), np.empty(m)
@@ -149,4 +206,7 @@ def information(model: Model, value: Value, support: Tensor, slope: Tensor) -> T
 
 def noise(model: Model, theta: Tensor) -> Tensor:
     """``n`` noise variances at some hyperparameters: known, or one for all."""
-    return theta[-1].exp().expand_as(model.y) if model.s2_known is None else model.s2_known
+    if model.s2_known is None:
+        return theta[len(model.covariance.bounds)].exp().expand_as(model.y)
+    bend = model.warped(theta)
+    return model.s2_known if bend is None else model.s2_known * torch.from_numpy(np.exp(2 * bend.log_slope))

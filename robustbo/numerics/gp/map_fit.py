@@ -128,7 +128,7 @@ class _Objective(NamedTuple):
         p, chosen = len(x) - len(self.support), self.support.numpy()
         z, rho = x[p:].numpy(), np.zeros(len(self.model.y))
         rho[chosen] = self.of.rho(z, self.scale)
-        value = log_posterior(self.model, x[:p], torch.from_numpy(rho))
+        value = log_posterior(self.model, x[:p], torch.from_numpy(rho), support=self.support)
 
         def derivatives() -> tuple[Tensor, Tensor]:
             slope, (F_theta, F_rho) = self.of.slope(z, self.scale), gradient(self.model, value)

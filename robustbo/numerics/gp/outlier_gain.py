@@ -68,7 +68,7 @@ def errors_at(model: Model, value: Value, rho: Tensor) -> tuple[Tensor, Tensor]:
 
 def left_out(model: Model, value: Value, rho: Tensor) -> tuple[Tensor, Tensor]:
     """The same, whether observations are cleared or not."""
-    r = model.y - value.evidence.m
+    r = value.y - value.evidence.m
     P = value.evidence.P if value.evidence.converged else None
     found = leave_one_out(r, value.covariance.K + torch.diag(value.s2), rho, P)
     return r - found.mean, found.variance

@@ -37,6 +37,11 @@ class LogNormal(NamedTuple):
         """Derivative of the log density with respect to log_x."""
         return -(log_x - self.loc) / self.scale**2 - 1
 
+    @property
+    def precision(self) -> float:
+        """The negative second derivative of the log density with respect to log_x."""
+        return self.scale**-2
+
 
 class Normal(NamedTuple):
     """A normal prior of a coordinate itself."""
@@ -51,6 +56,30 @@ class Normal(NamedTuple):
     def slope(self, x: T) -> T:
         """Derivative of the log density."""
         return -(x - self.loc) / self.scale**2
+
+    @property
+    def precision(self) -> float:
+        """The negative second derivative of the log density."""
+        return self.scale**-2
+
+
+class Exponential(NamedTuple):
+    """An exponential prior of a coordinate itself, which is not negative."""
+
+    rate: float
+
+    def log_density(self, x: T) -> T:
+        """Log density at x."""
+        return math.log(self.rate) - self.rate * x
+
+    def slope(self, x: T) -> T:
+        """Derivative of the log density."""
+        return 0.0 * x - self.rate
+
+    @property
+    def precision(self) -> float:
+        """The negative second derivative of the log density."""
+        return 0.0
 
 
 class LogNormals:
@@ -70,6 +99,9 @@ class LogNormals:
         return (self.loc - log_x) / np.square(self.scale) - 1
 
 
+Prior = LogNormal | Normal | Exponential
+
+
 class Block(NamedTuple):
     """Coordinates that are alike.
 
@@ -84,7 +116,7 @@ class Block(NamedTuple):
     name: str
     starts: tuple[float, ...]
     bounds: tuple[float, float]
-    prior: LogNormal | Normal | None = None
+    prior: Prior | None = None
     size: int = 1
 
 
@@ -117,10 +149,10 @@ def prior_slopes(blocks: Iterable[Block], x: Sequence[float]) -> list[float]:
 
 def prior_precisions(blocks: Iterable[Block]) -> list[float]:
     """Their negative second derivatives; zero where there is no prior."""
-    return [0.0 if prior is None else prior.scale**-2 for prior in priors(blocks)]
+    return [0.0 if prior is None else prior.precision for prior in priors(blocks)]
 
 
-def priors(blocks: Iterable[Block]) -> list[LogNormal | Normal | None]:
+def priors(blocks: Iterable[Block]) -> list[Prior | None]:
     """Of each coordinate."""
     return [block.prior for block in blocks for _ in range(block.size)]
 

@@ -86,13 +86,17 @@ class Held:
         value = log_posterior(model, theta, torch.zeros_like(model.y))
         if not value.evidence.converged:
             raise NumericalError("the covariance must be positive definite at the hyperparameters that are held")
-        found, self._y = value.evidence, model.y.numpy()
+        found, self._y = value.evidence, value.y.numpy()
         self._P0 = found.P.numpy()
         self._diagonal = self._P0.diagonal().copy()
         self._B = np.stack([self._y, np.ones_like(self._y)], axis=1)
         self._log_det = found.log_det.item()
         p = len(model.covariance.bounds)
         self._log_prior = value.covariance.log_prior + log_prior(model.blocks, theta.tolist()[p:])
+        self._on_joining = np.zeros_like(self._y)  # by how much the warp's Jacobian rises
+        if value.warp is not None:
+            self._log_prior += float(value.warp.log_slope.sum())
+            self._on_joining = value.warp.log_secant - value.warp.log_slope
         self._open = np.ones(len(self._y)) if model.cleared is None else 1.0 - model.cleared.numpy()
 
     @lapack.quiet()  # what is said of members is said again
@@ -119,7 +123,8 @@ class Held:
         v[members] = T.diagonal() / left  # eq. 6.15
         e[members] = (on_members[:, 0] - m * on_members[:, 1]) * rho / left
         L = -0.5 * (G[0, 0] - m * G[0, 1] + self._log_det + log_det + n * math.log(2 * math.pi))  # eq. 6.1
-        return Supported(members, rho, e, v, float(L + self._log_prior), float(L), float(m), al)
+        F = L + self._log_prior + self._on_joining[members].sum()
+        return Supported(members, rho, e, v, float(F), float(L), float(m), al)
 
     def _inverse(self, members: Indices, rho: Array) -> tuple[Array, float]:
         """T, and by how much the support raises the logarithm of the determinant."""

@@ -14,7 +14,6 @@ from torch import Tensor
 
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.pursuit import walk
-from robustbo.numerics.pursuit.averaging import REACH
 from robustbo.numerics.pursuit.penalty import Penalty
 from robustbo.numerics.pursuit.support_fit import Level, Refit, empty, extended, refit, suspicious
 
@@ -93,8 +92,7 @@ def worth_a_visit(plan: Plan, before: Sequence[Level], chosen: int) -> list[int]
     def nearest(count: int) -> int:
         return min(range(len(sizes)), key=lambda i: abs(sizes[i] - count))
 
-    scores = [walk.score(level, plan.penalty) for level in before]
-    plausible = [level for level, score in zip(before, scores, strict=True) if score > max(scores) - REACH]
+    plausible = walk.plausible(before, plan.penalty)
     middles = {nearest(count) for count in (chosen, *(len(level.support) for level in plausible))}
     return [sizes[i] for i in range(len(sizes)) if any(abs(i - middle) <= NEIGHBOURS for middle in middles)]
 

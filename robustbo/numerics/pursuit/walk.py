@@ -13,6 +13,7 @@ import torch
 
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit
+from robustbo.numerics.pursuit.averaging import REACH
 from robustbo.numerics.pursuit.penalty import Penalty
 from robustbo.numerics.pursuit.support_fit import Level, Refit, suspicious
 
@@ -142,6 +143,12 @@ def settle(level: Level, penalty: Penalty, refit: Refit, *, max_rounds: int = 8)
 def score(level: Level, penalty: Penalty) -> float:
     """Log posterior density minus the penalty of the support."""
     return level.fit.F - penalty.total(level.support)  # eq. 6.12
+
+
+def plausible(levels: Sequence[Level], penalty: Penalty) -> list[Level]:
+    """The levels that may have a part in an average."""
+    scores = [score(level, penalty) for level in levels]
+    return [level for level, each in zip(levels, scores, strict=True) if each > max(scores) - REACH]
 
 
 def one_a_support(fits: Sequence[Fit]) -> list[Fit]:

@@ -28,6 +28,7 @@ from robustbo.surrogates.common.contract import diagnose, fit, outcome_class
 from robustbo.surrogates.common.scoring import scores
 from robustbo.surrogates.registry import model_class
 from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
+from robustbo.surrogates.transforms.learned_warp import LearnedWarp
 from robustbo.tasks import regression
 from robustbo.trials.storage.line import Event
 
@@ -186,7 +187,7 @@ def _task(name: str, corruption: str, rate: float, seed: int, options: str) -> r
 
 def _transform(how: Fitted) -> dict[str, Any]:
     """The inverse hyperbolic sine is left away unless asked for; any other transform is what its surrogate is about."""
-    is_about_it = outcome_class(model_class(how.surrogate)) is not RobustArcsinh
+    is_about_it = outcome_class(model_class(how.surrogate)) not in (RobustArcsinh, LearnedWarp)
     return {} if how.transform == "default" or is_about_it else {"outcome_transform": None}
 
 

@@ -8,7 +8,7 @@ import torch
 from scipy.stats import yeojohnson_normmax
 from torch import Tensor
 
-from robustbo.surrogates.baselines.standard import StandardGP
+from robustbo.surrogates.baselines.standard import PlainGP
 from robustbo.surrogates.transforms.warp import Warped
 
 MOST = 1e6  # of a standardized outcome where the power is looked for: the square of a larger one hides all others
@@ -82,7 +82,7 @@ def _inverse(w: Tensor, power: float) -> Tensor:
     return w.expm1() if power == 0 else torch.expm1((power * w).log1p() / power)
 
 
-class PowerTransformGP(StandardGP):
+class PowerTransformGP(PlainGP):
     """The plain GP on outcomes through `YeoJohnson`; no value is ever left out. Arguments as in `MapGP`.
 
     The paper names Box and Cox, whose transform needs positive outcomes; Ax, which it uses, takes Yeo and Johnson's.

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from robustbo.surrogates.baselines.standard import StandardGP
+from robustbo.surrogates.baselines.standard import PlainGP
 from robustbo.surrogates.common.contract import Diagnosis
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize, deviation
@@ -48,7 +48,7 @@ class ScaledClipOptions(GPOptions):
             raise ValueError(f"clip must be positive, got {self.clip!r}")
 
 
-class ScaledClipGP(StandardGP):
+class ScaledClipGP(PlainGP):
     """The plain GP on outcomes scaled by median and median absolute deviation and clipped; no outlier is ever left out.
 
     Args:

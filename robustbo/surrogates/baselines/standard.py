@@ -3,11 +3,20 @@
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.pursuit.support_fit import empty
+from robustbo.surrogates.common.learns_warp import LearnsWarp
 from robustbo.surrogates.common.map_gp import MapGP
 
 
-class StandardGP(MapGP):
-    """The base GP without outliers: every value counts. Arguments as in `MapGP`.
+class PlainGP(MapGP):
+    """The base GP without outliers, on outcomes transformed once and for all."""
+
+    def search(self, model: Model) -> Fit:
+        """The highest of the maxima that the model's starts lead to."""
+        return empty(model).fit
+
+
+class StandardGP(LearnsWarp, PlainGP):
+    """The base GP without outliers: every value counts. Arguments as in `MapGP`, and ``warp`` as in `WarpOptions`.
 
     Example:
         >>> import torch
@@ -16,7 +25,3 @@ class StandardGP(MapGP):
         >>> fit(StandardGP(X, X.sum(-1, keepdim=True))).support
         []
     """
-
-    def search(self, model: Model) -> Fit:
-        """The highest of the maxima that the model's starts lead to."""
-        return empty(model).fit

@@ -8,7 +8,7 @@ from botorch.models.transforms.outcome import Standardize
 from torch import Tensor
 
 from robustbo.numerics.baselines.box_plot import whiskers
-from robustbo.surrogates.baselines.standard import StandardGP
+from robustbo.surrogates.baselines.standard import PlainGP
 from robustbo.surrogates.common.contract import Diagnosis, outcome_transform
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.validation import one_of
@@ -55,7 +55,7 @@ class WinsorizedOptions(GPOptions):
         one_of("sides", self.sides, SIDES)
 
 
-class WinsorizedGP(StandardGP):
+class WinsorizedGP(PlainGP):
     """The plain GP on outcomes whose tails are cut; what is cut is flagged and pulls as if it were at the cut.
 
     Args:

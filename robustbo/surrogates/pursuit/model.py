@@ -18,16 +18,18 @@ from robustbo.numerics.pursuit.averaging import probabilities
 from robustbo.numerics.pursuit.gibbs import given_the_others, log_cauchy, sample_doubtful
 from robustbo.numerics.pursuit.growth import Pursued
 from robustbo.numerics.pursuit.support_fit import Level, screen
-from robustbo.numerics.pursuit.walk import level_posterior, one_a_support
+from robustbo.numerics.pursuit.walk import level_posterior, one_a_support, plausible
+from robustbo.numerics.pursuit.warped import with_warp
 from robustbo.surrogates.common.averaged import Averaged
 from robustbo.surrogates.common.contract import outcome_transform
-from robustbo.surrogates.common.map_gp import ALL, MapGP
+from robustbo.surrogates.common.learns_warp import LearnsWarp
+from robustbo.surrogates.common.map_gp import ALL
 from robustbo.surrogates.pursuit.options import PursuitOptions
 from robustbo.surrogates.transforms.inlier_rescale import RESCALE, standardize_as, standardize_on
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
 
-class RelevancePursuitGP(Averaged, MapGP):
+class RelevancePursuitGP(Averaged, LearnsWarp):
     """A GP that finds out which observations have an error of their own, and predicts without their weight.
 
     An outlier's variance has no cap: at any magnitude the fit is the fit without that point. Outliers are those of the
@@ -54,6 +56,7 @@ class RelevancePursuitGP(Averaged, MapGP):
             the chosen support alone, as in the paper; with a kernel of one's own they are that.
         kernel: "matern52" or "rbf".
         is_signal_free: Whether the signal variance is free, or 1 as in BoTorch's default.
+        warp: Of the outcomes, as in `WarpOptions`; where predictions are averaged it is that of the chosen level.
 
     Attributes:
         support: After the fit, the sorted indices of the outliers.
@@ -127,8 +130,8 @@ class RelevancePursuitGP(Averaged, MapGP):
             model = self.search_model()
             penalty = self.options.penalty(model)
             others = self.trace if self.options.is_averaged else []
-            whole = [level.fit for level in others if not penalty.splits(level.fit.support)]
-            fits = one_a_support([found, *whole])
+            whole = [level for level in others if not penalty.splits(level.fit.support)]
+            fits = one_a_support([found, *with_warp(model, found, plausible(whole, penalty))])
             self.average(model, probabilities([fit.F - penalty.total(fit.support) for fit in fits]), fits)
 
     def probability_right(self) -> Tensor:
@@ -153,13 +156,19 @@ class RelevancePursuitGP(Averaged, MapGP):
 
     def _probability_wrong(self, model: Model, known: Known, rho: Tensor) -> Tensor:
         rate = self.options.rate(len(model.y))
-        return sample_doubtful(known, rho, _log_wrong(model), rate=rate, cleared=model.cleared)
+        return sample_doubtful(known, rho, self._log_wrong(model.y, model.s2_known), rate=rate, cleared=model.cleared)
+
+    def _log_wrong(self, z: Tensor, s2_known: Tensor | None = None) -> Tensor:
+        """``n`` log densities of the observations in the model's own units, if they are wrong, given before a warp."""
+        found = log_cauchy(z, torch.ones_like(z) if s2_known is None else (1 + s2_known).sqrt())
+        return found if self._bend is None else found + 0.5 * self._bend.squared_stretch(z).log()
 
     def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
         """Outliers are those that gain more than one more has to pay."""
         model = self.search_model()
         price = self.options.penalty(model).of_one(self.support)(-1)
-        wrong = given_the_others(e, v, log_cauchy(y, torch.ones_like(y)), self.options.rate(len(model.y)))
+        z = y if self._bend is None else self._bend.unwarp(y)
+        wrong = given_the_others(e, v, self._log_wrong(z), self.options.rate(len(model.y)))
         return gain(e, v) > price, 1 - wrong
 
     def search_model(self, rows: Tensor | slice = ALL) -> Model:
@@ -197,12 +206,6 @@ class RelevancePursuitGP(Averaged, MapGP):
         self.level_posterior = level_posterior(self.trace, plan.penalty)
         self._pursued = found
         return found.best
-
-
-def _log_wrong(model: Model) -> Tensor:
-    """``n`` log densities of the observations, if they are wrong."""
-    scale = torch.ones_like(model.y) if model.s2_known is None else (1 + model.s2_known).sqrt()
-    return log_cauchy(model.y, scale)
 
 
 def _units(transform: OutcomeTransform | None) -> tuple[Tensor, Tensor]:

@@ -8,7 +8,7 @@ from robustbo.numerics.pursuit import penalty as selection
 from robustbo.numerics.pursuit.penalty import Penalty, Rule
 from robustbo.numerics.pursuit.search import Plan
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.options import GPOptions
+from robustbo.surrogates.common.learns_warp import WarpOptions
 from robustbo.validation import one_of, whole
 
 LEVELS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)  # of n; more than half cannot be outliers of the rest
@@ -19,7 +19,7 @@ RULES = {"corrected": selection.corrected, "botorch": selection.botorch, "paper"
 
 
 @dataclass(frozen=True, kw_only=True)
-class PursuitOptions(GPOptions):
+class PursuitOptions(WarpOptions):
     """The options of `RelevancePursuitGP`; see there."""
 
     direction: str = DIRECTIONS[0]
@@ -75,7 +75,7 @@ class PursuitOptions(GPOptions):
     def penalty(self, model: Model) -> Penalty:
         """What a support must pay; by our own rule, a value that recurs pays in full but once."""
         is_ours = self.num_outliers is None and self.selection == "corrected"
-        return Penalty(self.rule(len(model.y), len(model.bounds) + 1), model.alike if is_ours else ())
+        return Penalty(self.rule(len(model.y), model.num_free), model.alike if is_ours else ())
 
     def rule(self, n: int, p: int) -> Rule:
         """The penalty of a support by its size, for n observations and p hyperparameters, the mean included."""

@@ -1,0 +1,93 @@
+"""Surrogates that learn the warp of their outcomes together with the hyperparameters."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from botorch.models.transforms.outcome import Standardize
+from gpytorch.likelihoods import FixedNoiseGaussianLikelihood
+from torch import Tensor
+
+from robustbo.numerics.gp import warp
+from robustbo.numerics.gp.log_posterior import Model
+from robustbo.surrogates.common.contract import outcome_transform
+from robustbo.surrogates.common.map_gp import ALL, MapGP
+from robustbo.surrogates.common.options import GPOptions
+from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
+from robustbo.surrogates.transforms.learned_warp import LearnedWarp
+from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
+from robustbo.validation import one_of
+
+WARPS: dict[str, type[Standardize]] = {"learned": LearnedWarp, "asinh": RobustArcsinh, "none": RobustStandardize}
+
+
+@dataclass(frozen=True, kw_only=True)
+class WarpOptions(GPOptions):
+    """The options of a surrogate that learns its warp.
+
+    Attributes:
+        warp: "learned" (`numerics.gp.warp`), "asinh" of the standardized outcomes, or "none".
+    """
+
+    warp: str = "learned"
+
+    def check(self) -> None:
+        """Raise a ValueError for an option that cannot be."""
+        super().check()
+        one_of("warp", self.warp, sorted(WARPS))
+
+
+class LearnsWarp(MapGP):
+    """A `MapGP` whose outcomes are warped as the data say; its ``outcome_transform`` is a `LearnedWarp`."""
+
+    options_class = WarpOptions
+    outcome_class: ClassVar[type[Standardize]] = LearnedWarp
+
+    def new_outcome_transform(self) -> Standardize:
+        """The one that was asked for."""
+        return WARPS[self.options.warp](m=1)
+
+    @property
+    def _bend(self) -> LearnedWarp | None:
+        transform = outcome_transform(self)
+        return transform if isinstance(transform, LearnedWarp) else None
+
+    def search_model(self, rows: Tensor | slice = ALL) -> Model:
+        """The model as the search sees it: outcomes before the warp, which is searched."""
+        model, bend = super().search_model(rows), self._bend
+        if bend is None:
+            return model
+        z, s2 = bend.unwarp(model.y), model.s2_known
+        return model._replace(y=z, s2_known=None if s2 is None else s2 * bend.squared_stretch(z), warp=warp.FREE)
+
+    def _set_theta(self, model: Model, theta: Tensor) -> None:
+        super()._set_theta(model, theta)
+        if self._bend is not None:
+            self._bend.t = theta[-len(model.warp) :].clone()
+            self._warp_again(model)
+
+    def _theta(self, model: Model) -> Tensor:
+        head = super()._theta(model)
+        return head if self._bend is None else torch.cat([head, self._bend.t])
+
+    def _warp_again(self, model: Model) -> None:
+        """Outcomes, and their noise where it is known, by the warp as it is."""
+        assert self._bend is not None
+        self.set_train_data(targets=self._bend.warp(model.y), strict=False)
+        if isinstance(self.likelihood, FixedNoiseGaussianLikelihood) and model.s2_known is not None:
+            self.likelihood.noise = model.s2_known / self._bend.squared_stretch(model.y)
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
+        """Take hyperparameters and the warp; what there is of each of this model's own rows follows from them."""
+        if self._bend is None:
+            return super().load_state_dict(state_dict, *args, **kwargs)
+        with torch.no_grad():
+            y, s2 = self.train_targets, self._s2_known(ALL)
+            z = self._bend.unwarp(y)
+            own = Model(z, None, None, None if s2 is None else s2 * self._bend.squared_stretch(z))  # type: ignore[arg-type]
+        result = super(MapGP, self).load_state_dict(state_dict, *args, **kwargs)
+        with torch.no_grad():
+            self._warp_again(own)
+        self._renew()
+        return result

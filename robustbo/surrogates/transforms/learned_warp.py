@@ -1,0 +1,55 @@
+"""Outcomes robustly standardized, then warped as far as a fit found that the data insist."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from robustbo.numerics.gp.warp import LONGEST
+from robustbo.surrogates.transforms.warp import Warped
+
+
+class LearnedWarp(Warped):
+    """asinh(b z) / b on either side of zero, z = (Y - median) / scale, scaled as by `RobustStandardize`.
+
+    Attributes:
+        t: ``2`` values of log(1 + b^2), below zero and above; zero, which is no warp, until a fit has found others.
+
+    References:
+        `robustbo.numerics.gp.warp`.
+
+    Example:
+        >>> import torch
+        >>> Y = torch.tensor([[0.0], [1.0], [2.0], [3.0], [9.0]], dtype=torch.float64)
+        >>> transform = LearnedWarp(m=1)
+        >>> transform(Y)[0].squeeze(-1).tolist() == ((Y - 2) / transform.stdvs).squeeze().tolist()
+        True
+    """
+
+    t: Tensor
+
+    def __init__(self, m: int = 1) -> None:
+        super().__init__(m=m)
+        self.register_buffer("t", torch.zeros(2, dtype=torch.float64))
+
+    def warp(self, z: Tensor) -> Tensor:
+        """asinh(b z) / b."""
+        b = self._bend(z)
+        return torch.where(b > 0, (b * z).asinh() / b.clamp_min(math.ulp(0.0)), z)
+
+    def unwarp(self, u: Tensor) -> Tensor:
+        """sinh(b u) / b."""
+        b = self._bend(u)
+        return torch.where(b > 0, (b * u).clamp(-LONGEST, LONGEST).sinh() / b.clamp_min(math.ulp(0.0)), u)
+
+    def stretch(self, u: Tensor) -> Tensor:
+        """cosh(b u)."""
+        return (self._bend(u) * u).clamp(-LONGEST, LONGEST).cosh()
+
+    def squared_stretch(self, z: Tensor) -> Tensor:
+        """1 + b^2 z^2."""
+        return 1 + (self._bend(z) * z).square()
+
+    def _bend(self, z: Tensor) -> Tensor:
+        low, high = self.t.expm1().sqrt()
+        return torch.where(z > 0, high, low)
