@@ -31,6 +31,7 @@ from torch import Tensor
 from problems import regression_functions
 from robustbo.report.text import render
 from robustbo.surrogates.common.contract import diagnose, fit, quiet
+from robustbo.surrogates.common.scoring import normal_log_density
 from robustbo.surrogates.registry import SURROGATES
 
 NOISE = 0.05  # of the function's standard deviation
@@ -146,9 +147,9 @@ def predictive(model: GPyTorchModel, given: Data) -> tuple[float, float]:
     with torch.no_grad(), quiet():
         posterior = model.posterior(given.X_test)
     mean, variance = posterior.mean.squeeze(-1), posterior.variance.squeeze(-1).clamp_min(1e-12)
-    error = (mean - given.f_test).square()
-    nlpd = 0.5 * ((2 * math.pi * variance / given.sd**2).log() + error / variance).mean()
-    return error.mean().sqrt().item() / given.sd, nlpd.item()
+    density = normal_log_density(model, mean, variance, given.f_test)
+    rmse = (mean - given.f_test).square().mean().sqrt()
+    return rmse.item() / given.sd, -density.mean().item() - math.log(given.sd)
 
 
 def f1(flagged: Tensor, bad: Tensor) -> float:

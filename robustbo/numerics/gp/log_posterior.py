@@ -24,7 +24,7 @@ from robustbo.numerics.gp import parameters
 from robustbo.numerics.gp.covariance import Covariance, CovarianceFunction
 from robustbo.numerics.gp.evidence import Evidence, evidence
 from robustbo.numerics.gp.parameters import Block, LogNormal
-from robustbo.numerics.gp.warp import Warped, warped
+from robustbo.numerics.gp.warp import Warped
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 
@@ -86,7 +86,7 @@ class Model(NamedTuple):
 
     def warped(self, theta: Tensor) -> Warped | None:
         """The observations' warp at some hyperparameters, where there is one."""
-        return warped(self.y.numpy(), theta[-len(self.warp) :].numpy()) if self.warp else None
+        return Warped(self.y.numpy(), theta[-len(self.warp) :].tolist()) if self.warp else None
 
 
 @lru_cache
@@ -120,7 +120,12 @@ class Value(NamedTuple):
 
 
 def log_posterior(
-    model: Model, theta: Tensor, rho: Tensor, m: Tensor | None = None, support: Tensor | None = None
+    model: Model,
+    theta: Tensor,
+    rho: Tensor,
+    m: Tensor | None = None,
+    support: Tensor | None = None,
+    bend: Warped | None = None,
 ) -> Value:
     """Log marginal likelihood plus log prior densities; -inf where the covariance is not positive definite.
 
@@ -130,10 +135,12 @@ def log_posterior(
         rho: ``n`` added variances.
         m: Constant mean; the best one unless given.
         support: Indices of the observations that may have a variance of their own; those that have one unless given.
+        bend: The observations' warp there, where it is at hand.
     """
     p = len(model.covariance.bounds)
-    covariance, bend = model.covariance.at(theta[:p]), model.warped(theta)
-    s2, log_prior = noise(model, theta), covariance.log_prior + parameters.log_prior(model.blocks, theta.tolist()[p:])
+    covariance, bend = model.covariance.at(theta[:p]), model.warped(theta) if bend is None else bend
+    s2 = noise(model, theta, bend)
+    log_prior = covariance.log_prior + parameters.log_prior(model.blocks, theta.tolist()[p:])
     y = model.y if bend is None else torch.from_numpy(bend.y)
     Sg = lapack.on_diagonal(covariance.K.numpy().copy(), s2.numpy() + rho.numpy())
     found = evidence(torch.from_numpy(Sg), y, m, is_spent=True)
@@ -169,7 +176,7 @@ def _on_warp(model: Model, value: Value, F_rho: Array) -> Array:
     return value.warp.by_side(slopes) + value.warp.log_jacobian_slopes(value.members) + on_prior
 
 
-def information(model: Model, value: Value, support: Tensor, slope: Tensor) -> Tensor:
+def information(model: Model, value: Value, support: Tensor, slope: Tensor, on_warp: Array | None = None) -> Tensor:
     """The average of the likelihood's observed and expected information about theta and the variances of a support.
 
     With V_a the derivative of Sg and al = P (y - m), its elements are al' V_a Pm V_b al / 2, Pm being P with the
@@ -181,6 +188,7 @@ def information(model: Model, value: Value, support: Tensor, slope: Tensor) -> T
         value: Where.
         support: ``k`` indices.
         slope: ``k`` derivatives of rho in the search's variables.
+        on_warp: ``2 x n`` derivatives of rho in the coordinates of the warp, where there is one.
 
     Returns:
         ``(p + k) x (p + k)`` matrix.
@@ -194,7 +202,7 @@ def information(model: Model, value: Value, support: Tensor, slope: Tensor) -> T
     if model.s2_known is None:
         rows.append((value.s2.numpy() * al)[None])
     if value.warp is not None:
-        rows.append(-math.sqrt(2) * value.warp.tangents)  # eq. 16.6
+        rows.append(-math.sqrt(2) * value.warp.apart(value.warp.y_t) + (0.0 if on_warp is None else on_warp * al))  # eq. 16.6
     shared, own = np.concatenate(rows), slope.numpy() * al[chosen]  # V_a al: its numbers, or the only one not zero
     p, m = len(shared), len(shared) + len(own)
     SP, OP, A, on_mean = shared @ P, own[:, None] * P[chosen], np.empty((m, m)), np.empty(m)
@@ -204,9 +212,9 @@ def information(model: Model, value: Value, support: Tensor, slope: Tensor) -> T
     return torch.from_numpy(0.5 * (A - on_mean[:, None] * on_mean / P1.sum()))
 
 
-def noise(model: Model, theta: Tensor) -> Tensor:
-    """``n`` noise variances at some hyperparameters: known, or one for all."""
+def noise(model: Model, theta: Tensor, bend: Warped | None = None) -> Tensor:
+    """``n`` noise variances at some hyperparameters: known, or one for all; of warped observations by their warp."""
     if model.s2_known is None:
         return theta[len(model.covariance.bounds)].exp().expand_as(model.y)
-    bend = model.warped(theta)
+    bend = model.warped(theta) if bend is None else bend
     return model.s2_known if bend is None else model.s2_known * torch.from_numpy(np.exp(2 * bend.log_slope))

@@ -109,33 +109,44 @@ def climb(
     precision = model.prior_precision if parameterization == "log" else None
     begin = torch.cat([theta, torch.from_numpy(of.inverse(rho[support].numpy(), scale))])
     bounds = theta.new_tensor(model.bounds + [(0.0, of.high)] * len(support))
-    point = _Objective(model, support, scale, of, precision).point
+    begun = model.warped(theta)
+    point = _Objective(model, support, scale, of, precision, None if begun is None else begun.log_secant).point
     way = ascend_by_gradient if precision is None else ascend
     x, _, (value, found), evaluations, converged = way(point, begin, *bounds.T, ftol=ftol, maxiter=maxiter)
     return Fit(x[: len(theta)], found, value.F, value.evidence.L.item(), evaluations, converged), value
 
 
 class _Objective(NamedTuple):
-    """The log posterior as a function of x, which is theta and then z."""
+    """The log posterior as a function of x, which is theta and then z.
+
+    Where outcomes are warped, z stands for a variance at the warp of the beginning: with the warp it changes as the
+    square of the observation's secant, so that a gross value goes on being as far out as its variance says.
+    """
 
     model: Model
     support: Tensor
     scale: Array
     of: Parameterization
     precision: Tensor | None
+    log_secant: Array | None = None
 
     def point(self, x: Tensor) -> Point:
         p, chosen = len(x) - len(self.support), self.support.numpy()
         z, rho = x[p:].numpy(), np.zeros(len(self.model.y))
-        rho[chosen] = self.of.rho(z, self.scale)
-        value = log_posterior(self.model, x[:p], torch.from_numpy(rho), support=self.support)
+        bend = self.model.warped(x[:p])
+        factor = np.ones_like(z) if bend is None else np.exp(2 * (bend.log_secant - self.log_secant)[chosen])
+        rho[chosen] = self.of.rho(z, self.scale) * factor
+        value = log_posterior(self.model, x[:p], torch.from_numpy(rho), support=self.support, bend=bend)
 
         def derivatives() -> tuple[Tensor, Tensor]:
-            slope, (F_theta, F_rho) = self.of.slope(z, self.scale), gradient(self.model, value)
+            slope, (F_theta, F_rho) = self.of.slope(z, self.scale) * factor, gradient(self.model, value)
+            on_warp = None if bend is None else bend.apart(2 * rho * bend.log_secant_t)
             slopes = torch.from_numpy(np.concatenate([F_theta.numpy(), F_rho.numpy()[chosen] * slope]))
+            if on_warp is not None:
+                slopes.numpy()[p - len(on_warp) : p] += on_warp @ F_rho.numpy()
             if self.precision is None:
                 return slopes, slopes[:0]
-            A = information(self.model, value, self.support, torch.from_numpy(slope))
+            A = information(self.model, value, self.support, torch.from_numpy(slope), on_warp)
             lapack.on_diagonal(A.numpy()[:p, :p], self.precision.numpy())
             return slopes, A
 

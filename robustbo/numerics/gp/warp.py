@@ -20,8 +20,8 @@ References:
 """
 
 import math
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -41,26 +41,49 @@ def held(t: Iterable[float]) -> tuple[Block, ...]:
     return tuple(free._replace(starts=(at,), bounds=(at, at)) for free, at in zip(FREE, t, strict=True))
 
 
-class Warped(NamedTuple):
-    """Outcomes as a search sees them at some warp, and what its derivatives need.
+class Warped:
+    """Outcomes as a search sees them at some warp, and what its derivatives need, which is found when it is asked for.
+
+    Args:
+        z: ``n`` outcomes; their squares must be finite.
+        t: ``2`` coordinates, at least 0.
 
     Attributes:
         y: ``n`` warped outcomes.
-        y_t: ``n`` derivatives in the coordinate of its side.
         log_slope: ``n`` logarithms of the warp's derivative.
-        log_slope_t: ``n`` derivatives of that.
         log_secant: ``n`` logarithms of w / z.
-        log_secant_t: ``n`` derivatives of that.
-        is_high: ``n`` booleans, whether the coordinate is that of the values above zero.
+
+    Example:
+        >>> Warped(np.array([-3.0, 0.0, 2.0]), (0.0, math.log(2))).y.round(4).tolist()  # none, and asinh
+        [-3.0, 0.0, 1.4436]
     """
 
-    y: Array
-    y_t: Array
-    log_slope: Array
-    log_slope_t: Array
-    log_secant: Array
-    log_secant_t: Array
-    is_high: Array
+    def __init__(self, z: Array, t: Sequence[float]) -> None:
+        self._is_high, square = z > 0, z * z
+        c = np.where(self._is_high, math.expm1(t[1]), math.expm1(t[0]))
+        x = c * square
+        S, S_x = _secant(x)
+        self._x_t = square + x  # the derivative of c in t is 1 + c
+        self._flat = 1 + x
+        self._relative = S_x / S
+        self.y = z * S
+        self.log_slope = -0.5 * np.log(self._flat)  # eq. 16.2
+        self.log_secant = np.log(S)
+
+    @cached_property
+    def log_secant_t(self) -> Array:
+        """``n`` derivatives in the coordinate of its side."""
+        return self._relative * self._x_t
+
+    @cached_property
+    def log_slope_t(self) -> Array:
+        """``n`` derivatives, likewise."""
+        return -0.5 * self._x_t / self._flat
+
+    @cached_property
+    def y_t(self) -> Array:
+        """``n`` derivatives, likewise."""
+        return self.y * self.log_secant_t
 
     def log_jacobian(self, members: Array) -> float:
         """Log density of outcomes as they were over that of warped ones, some being members of a support."""
@@ -68,57 +91,17 @@ class Warped(NamedTuple):
 
     def by_side(self, per_observation: Array) -> Array:
         """``2`` sums, below zero and above."""
-        high = float(per_observation @ self.is_high)
+        high = float(per_observation @ self._is_high)
         return np.array([float(per_observation.sum()) - high, high])
 
     def log_jacobian_slopes(self, members: Array) -> Array:
         """Its ``2`` derivatives in t."""
         return self.by_side(np.where(members, self.log_secant_t, self.log_slope_t))
 
-    @property
-    def tangents(self) -> Array:
-        """``2 x n`` derivatives of the warped outcomes."""
-        return np.stack([self.y_t * ~self.is_high, self.y_t * self.is_high])
-
-
-def warped(z: Array, t: Array) -> Warped:
-    """Outcomes warped.
-
-    Args:
-        z: ``n`` outcomes; their squares must be finite.
-        t: ``2`` coordinates, at least 0.
-
-    Example:
-        >>> warped(np.array([-3.0, 0.0, 2.0]), np.array([0.0, np.log(2.0)])).y.round(4).tolist()  # none, and asinh
-        [-3.0, 0.0, 1.4436]
-    """
-    is_high = z > 0
-    c = np.expm1(np.where(is_high, t[1], t[0]))
-    x = c * z * z
-    S, S_x = _secant(x)
-    c_t, flat = 1 + c, 1 + x  # of t, of x
-    x_t = c_t * z * z
-    return Warped(
-        z * S,
-        z * S_x * x_t,
-        -0.5 * np.log1p(x),  # eq. 16.2
-        -0.5 * x_t / flat,
-        np.log(S),
-        S_x / S * x_t,
-        is_high,
-    )
-
-
-def unwarped(w: Array, t: Array) -> Array:
-    """The way back."""
-    b = np.sqrt(np.expm1(np.where(w > 0, t[1], t[0])))
-    far = np.minimum(b * np.abs(w), LONGEST)
-    return np.where(b > 0, w * _hyperbolic(far), w)
-
-
-def _hyperbolic(a: Array) -> Array:
-    """sinh(a) / a."""
-    return np.where(a > 0, np.sinh(a) / np.where(a > 0, a, 1.0), 1.0)
+    def apart(self, per_observation: Array) -> Array:
+        """``2 x n``: what belongs to each side, and zero elsewhere."""
+        high = per_observation * self._is_high
+        return np.stack([per_observation - high, high])
 
 
 def _secant(x: Array) -> tuple[Array, Array]:
@@ -127,7 +110,9 @@ def _secant(x: Array) -> tuple[Array, Array]:
     root = np.sqrt(safe)
     S = np.arcsinh(root) / root
     S_x = (1 / np.sqrt(1 + safe) - S) / (2 * safe)
-    small = 1 + x * (-1 / 6 + x * (3 / 40 - x * (15 / 336 - x * (105 / 3456))))
-    small_x = -1 / 6 + x * (3 / 20 - x * (45 / 336 - x * (420 / 3456)))
     is_small = x < SMALL
-    return np.where(is_small, small, S), np.where(is_small, small_x, S_x)  # eq. 16.1
+    if is_small.any():
+        near = np.minimum(x, SMALL)
+        S = np.where(is_small, 1 + near * (-1 / 6 + near * (3 / 40 - near * (15 / 336 - near * (105 / 3456)))), S)
+        S_x = np.where(is_small, -1 / 6 + near * (3 / 20 - near * (45 / 336 - near * (420 / 3456))), S_x)
+    return S, S_x  # eq. 16.1

@@ -58,36 +58,33 @@ class LearnsWarp(MapGP):
         model, bend = super().search_model(rows), self._bend
         if bend is None:
             return model
-        z, s2 = bend.unwarp(model.y), model.s2_known
-        return model._replace(y=z, s2_known=None if s2 is None else s2 * bend.squared_stretch(z), warp=warp.FREE)
+        z, s2 = bend.straight(model.y), model.s2_known
+        return model._replace(y=z, s2_known=None if s2 is None else s2 / bend.squared_slope(z), warp=warp.FREE)
 
     def _set_theta(self, model: Model, theta: Tensor) -> None:
         super()._set_theta(model, theta)
         if self._bend is not None:
-            self._bend.t = theta[-len(model.warp) :].clone()
-            self._warp_again(model)
+            self._bend.t, s2 = theta[-len(model.warp) :].clone(), model.s2_known
+            self._take(self._bend.bent(model.y), None if s2 is None else s2 * self._bend.squared_slope(model.y))
 
     def _theta(self, model: Model) -> Tensor:
         head = super()._theta(model)
         return head if self._bend is None else torch.cat([head, self._bend.t])
 
-    def _warp_again(self, model: Model) -> None:
-        """Outcomes, and their noise where it is known, by the warp as it is."""
-        assert self._bend is not None
-        self.set_train_data(targets=self._bend.warp(model.y), strict=False)
-        if isinstance(self.likelihood, FixedNoiseGaussianLikelihood) and model.s2_known is not None:
-            self.likelihood.noise = model.s2_known / self._bend.squared_stretch(model.y)
+    def _take(self, targets: Tensor, s2: Tensor | None) -> None:
+        """Take ``n`` outcomes, transformed, and their noise variances where these are known."""
+        self.set_train_data(targets=targets, strict=False)
+        if isinstance(self.likelihood, FixedNoiseGaussianLikelihood):
+            self.likelihood.noise = s2
 
     def load_state_dict(self, state_dict: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
         """Take hyperparameters and the warp; what there is of each of this model's own rows follows from them."""
-        if self._bend is None:
+        if (bend := self._bend) is None:
             return super().load_state_dict(state_dict, *args, **kwargs)
-        with torch.no_grad():
-            y, s2 = self.train_targets, self._s2_known(ALL)
-            z = self._bend.unwarp(y)
-            own = Model(z, None, None, None if s2 is None else s2 * self._bend.squared_stretch(z))  # type: ignore[arg-type]
+        y, s2 = self.train_targets.unsqueeze(-1), self._s2_known(ALL)
+        Y, Yvar = bend.untransform(y, None if s2 is None else s2.unsqueeze(-1))
         result = super(MapGP, self).load_state_dict(state_dict, *args, **kwargs)
-        with torch.no_grad():
-            self._warp_again(own)
+        y, v = bend.eval()(Y, Yvar)
+        self._take(y.squeeze(-1), None if v is None else v.squeeze(-1))
         self._renew()
         return result

@@ -8,7 +8,9 @@ from botorch.models.gpytorch import GPyTorchModel
 from torch import Tensor
 
 from robustbo.numerics.student_t import distribution
-from robustbo.surrogates.common.contract import capabilities, degrees_of_freedom, quiet
+from robustbo.surrogates.common.contract import capabilities, degrees_of_freedom, outcome_transform, quiet
+from robustbo.surrogates.common.units import in_model_units, in_outcome_units
+from robustbo.surrogates.transforms.warp import Warped
 
 BLOCK = 1000  # points predicted at a time: a posterior is joint, and its covariance takes their square
 
@@ -54,5 +56,22 @@ def _log_density(model: GPyTorchModel, posterior: Any, X: Tensor, y: Tensor) -> 
     if (df := degrees_of_freedom(posterior)) is not None:
         scale = posterior.scale.squeeze(-1)
         return distribution.log_pdf(e / scale, df) - scale.log()
-    v = posterior.variance.squeeze(-1)
-    return -0.5 * (e.square() / v + (2 * math.pi * v).log())
+    return normal_log_density(model, posterior.mean.squeeze(-1), posterior.variance.squeeze(-1), y)
+
+
+def normal_log_density(model: GPyTorchModel, mean: Tensor, variance: Tensor, y: Tensor) -> Tensor:
+    """``m`` log densities of values whose prediction is normal: in the model's own units, where outcomes are warped.
+
+    Args:
+        model: A fitted surrogate.
+        mean: ``m`` means in the outcome's units.
+        variance: ``m`` variances, likewise.
+        y: ``m`` values, likewise.
+    """
+    transform = outcome_transform(model)
+    if not isinstance(transform, Warped):
+        return -0.5 * ((y - mean).square() / variance + (2 * math.pi * variance).log())
+    inside, sd = in_model_units(transform, mean, variance.sqrt())
+    at, _ = in_model_units(transform, y, torch.ones_like(y))
+    _, per_unit = in_outcome_units(transform, at, torch.ones_like(at))
+    return -0.5 * ((at - inside) / sd).square() - (math.sqrt(2 * math.pi) * sd * per_unit).log()

@@ -161,13 +161,13 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
     def _log_wrong(self, z: Tensor, s2_known: Tensor | None = None) -> Tensor:
         """``n`` log densities of the observations in the model's own units, if they are wrong, given before a warp."""
         found = log_cauchy(z, torch.ones_like(z) if s2_known is None else (1 + s2_known).sqrt())
-        return found if self._bend is None else found + 0.5 * self._bend.squared_stretch(z).log()
+        return found if self._bend is None else found - 0.5 * self._bend.squared_slope(z).log()
 
     def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
         """Outliers are those that gain more than one more has to pay."""
         model = self.search_model()
         price = self.options.penalty(model).of_one(self.support)(-1)
-        z = y if self._bend is None else self._bend.unwarp(y)
+        z = y if self._bend is None else self._bend.straight(y)
         wrong = given_the_others(e, v, self._log_wrong(z), self.options.rate(len(model.y)))
         return gain(e, v) > price, 1 - wrong
 

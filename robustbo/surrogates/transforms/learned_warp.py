@@ -8,9 +8,13 @@ from torch import Tensor
 from robustbo.numerics.gp.warp import LONGEST
 from robustbo.surrogates.transforms.warp import Warped
 
+FAR = 30.0  # robust standard deviations beyond which outcomes enter by their logarithm: wrong ones, of any magnitude
+
 
 class LearnedWarp(Warped):
     """asinh(b z) / b on either side of zero, z = (Y - median) / scale, scaled as by `RobustStandardize`.
+
+    Beyond `FAR` z is FAR (1 + log(z / FAR)), likewise below zero: a search can do with any magnitude.
 
     Attributes:
         t: ``2`` values of log(1 + b^2), below zero and above; zero, which is no warp, until a fit has found others.
@@ -34,22 +38,36 @@ class LearnedWarp(Warped):
 
     def warp(self, z: Tensor) -> Tensor:
         """asinh(b z) / b."""
-        b = self._bend(z)
-        return torch.where(b > 0, (b * z).asinh() / b.clamp_min(math.ulp(0.0)), z)
+        return self.bent(torch.where(z.abs() > FAR, FAR * z.sign() * (1 + (z.abs().clamp_min(FAR) / FAR).log()), z))
 
     def unwarp(self, u: Tensor) -> Tensor:
         """sinh(b u) / b."""
+        z = self.straight(u)
+        return torch.where(z.abs() > FAR, z.sign() * FAR * _beyond(z), z)
+
+    def stretch(self, u: Tensor) -> Tensor:
+        """cosh(b u), and more far out."""
+        return (self._bend(u) * u).clamp(-LONGEST, LONGEST).cosh() * _beyond(self.straight(u))
+
+    def bent(self, z: Tensor) -> Tensor:
+        """The warp of outcomes that are not too far out for a search."""
+        b = self._bend(z)
+        return torch.where(b > 0, (b * z).asinh() / b.clamp_min(math.ulp(0.0)), z)
+
+    def straight(self, u: Tensor) -> Tensor:
+        """The way back."""
         b = self._bend(u)
         return torch.where(b > 0, (b * u).clamp(-LONGEST, LONGEST).sinh() / b.clamp_min(math.ulp(0.0)), u)
 
-    def stretch(self, u: Tensor) -> Tensor:
-        """cosh(b u)."""
-        return (self._bend(u) * u).clamp(-LONGEST, LONGEST).cosh()
-
-    def squared_stretch(self, z: Tensor) -> Tensor:
-        """1 + b^2 z^2."""
-        return 1 + (self._bend(z) * z).square()
+    def squared_slope(self, z: Tensor) -> Tensor:
+        """The squared derivative of `bent`."""
+        return 1 / (1 + (self._bend(z) * z).square())
 
     def _bend(self, z: Tensor) -> Tensor:
         low, high = self.t.expm1().sqrt()
         return torch.where(z > 0, high, low)
+
+
+def _beyond(z: Tensor) -> Tensor:
+    """The derivative of outcomes in what a search sees of them, which is 1 where these are the same."""
+    return (z.abs().clamp(FAR, FAR * LONGEST) / FAR - 1).exp()

@@ -55,9 +55,9 @@ def test_it_does_so_in_a_fraction_of_the_evaluations(monkeypatch):
     part, sizes = part_of(X, y), []
     original = map_fit.log_posterior
 
-    def counted(model, *arguments):
+    def counted(model, *arguments, **options):
         sizes.append(len(model.y))
-        return original(model, *arguments)
+        return original(model, *arguments, **options)
 
     monkeypatch.setattr(map_fit, "log_posterior", counted)
     growth.grown(part, plan, 520)

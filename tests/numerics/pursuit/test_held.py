@@ -124,6 +124,7 @@ def test_hyperparameters_without_a_covariance_are_refused():
     broken = SimpleNamespace(
         y=torch.ones(2), cleared=None, covariance=None, blocks=[], s2_prior=None, s2_known=torch.zeros(2)
     )
+    broken.warped = lambda _: None
     broken.covariance = SimpleNamespace(bounds=[], at=lambda _: SimpleNamespace(K=-torch.eye(2), log_prior=0.0))
     with pytest.raises(NumericalError, match="positive definite"):
         Held(broken, torch.zeros(0))

@@ -22,7 +22,7 @@ def data():
 @pytest.mark.parametrize("cls", [StandardGP, RelevancePursuitGP])
 def test_a_normal_prediction_is_scored_by_the_normal_density(data, cls):
     X, Y = data
-    model = fit(cls(X, Y))
+    model = fit(cls(X, Y, warp="none"))
     at = torch.linspace(0, 1, 9, dtype=torch.float64).unsqueeze(-1)
     y = torch.cos(at).squeeze(-1)
     found = scores(model, at, y)
@@ -32,6 +32,22 @@ def test_a_normal_prediction_is_scored_by_the_normal_density(data, cls):
     assert found.nlpd == pytest.approx(-stats.norm.logpdf(y.numpy(), mean, sd).mean(), rel=1e-12)
     assert found.rmse == pytest.approx(math.sqrt(np.square(mean - y.numpy()).mean()), rel=1e-12)
     assert found.mae == pytest.approx(np.abs(mean - y.numpy()).mean(), rel=1e-12)
+
+
+@pytest.mark.parametrize("options", [{}, {"is_averaged": False}])
+def test_a_warped_prediction_is_scored_by_the_density_of_what_is_warped(data, options):
+    """By differences of the distribution function."""
+    X, Y = data
+    model = fit((RelevancePursuitGP if options else StandardGP)(X, (2 * Y).exp(), **options))
+    assert model.outcome_transform.t.max() > 0.5
+    at, y = X[:5] + 0.01, (2 * Y[:5]).exp().squeeze(-1)
+    with torch.no_grad():
+        inside = model(at)
+        mean, sd = inside.mean, (inside.variance + model.likelihood.noise).sqrt()
+        h = 1e-6
+        high, low = (model.outcome_transform((y + d).unsqueeze(-1))[0].squeeze(-1) for d in (h, -h))
+    wanted = stats.norm.cdf(((high - mean) / sd).numpy()) - stats.norm.cdf(((low - mean) / sd).numpy())
+    assert scores(model, at, y).nlpd == pytest.approx(-np.log(wanted / (2 * h)).mean(), rel=1e-5)
 
 
 def test_the_process_is_scored_by_its_student_t_density(data):
