@@ -15,6 +15,8 @@ from torch import Tensor
 from robustbo.numerics.gp.evidence import LOG_2PI
 from robustbo.numerics.linalg.lapack import Array
 
+SHORT = 3.0  # of a unit step; half as many evaluations are in vain
+
 T = TypeVar("T", float, Tensor)
 
 
@@ -78,8 +80,8 @@ class Exponential(NamedTuple):
 
     @property
     def precision(self) -> float:
-        """The negative second derivative of the log density."""
-        return 0.0
+        """What a search takes for the negative second derivative, which is zero: so that it does not step too far."""
+        return SHORT
 
 
 class LogNormals:

@@ -62,7 +62,7 @@ class Warped:
         self._is_high, square = z > 0, z * z
         c = np.where(self._is_high, math.expm1(t[1]), math.expm1(t[0]))
         x = c * square
-        S, S_x = _secant(x)
+        S, S_x = _secant(x) if any(t) else (np.ones_like(z), np.full_like(z, -1 / 6))
         self._x_t = square + x  # the derivative of c in t is 1 + c
         self._flat = 1 + x
         self._relative = S_x / S
