@@ -12,7 +12,9 @@ import numpy as np
 from robustbo import seeds
 from robustbo.tasks.failing import Failure
 from robustbo.tasks.problem import Problem
+from robustbo.tasks.ranged import Crash, InRange, TooGood
 from robustbo.tasks.repeats import Repeats
+from robustbo.tasks.sticking import Sticks
 from robustbo.validation import one_of
 
 
@@ -103,7 +105,7 @@ class Own:
         return (self.problem.fail(self.kind, x, generator), True) if is_corrupted else (value, False)
 
 
-FAILURE, REPEATS = "failure", "repeats"
+FAILURE, REPEATS, STICKS = "failure", "repeats", "sticks"
 CORRUPTIONS: dict[str, Any] = {
     "constant": Constant,
     "uniform": Uniform,
@@ -111,7 +113,12 @@ CORRUPTIONS: dict[str, Any] = {
     "persistent": Persistent,
     FAILURE: Failure,
     REPEATS: Repeats,
+    "crash": Crash,
+    "in-range": InRange,
+    "too-good": TooGood,
+    STICKS: Sticks,
 }
+NO_OPTIONS = ("problem", "root", "asked", "last")  # fields that the problem and the trial fill in
 
 
 def build(kind: str, problem: Problem, **options: Any) -> Corruption:
@@ -119,8 +126,8 @@ def build(kind: str, problem: Problem, **options: Any) -> Corruption:
 
     Args:
         kind: "constant" (value), "uniform" (low, high), "random-point", "persistent" (value, place), "failure" (region,
-            and the region's options), "repeats" (of a problem that has some; wrong ones are mix-ups), or the name of
-            one of the problem's own failures.
+            and the region's options), "repeats" (of a problem that has some; wrong ones are mix-ups), "crash",
+            "in-range", "too-good" (ranges), "sticks", or the name of one of the problem's own failures.
         problem: Whose values are corrupted.
         options: ``probability`` (0 unless said of a "failure" and of "repeats"), and what the kind takes.
 
@@ -151,7 +158,7 @@ def build(kind: str, problem: Problem, **options: Any) -> Corruption:
     if kind == FAILURE:
         return Failure.of(problem, region_name=inside, **options)
     names = [field.name for field in fields(CORRUPTIONS[kind])]
-    known = [name for name in names if name not in ("problem", *(("root", "asked") if kind == REPEATS else ()))]
+    known = [name for name in names if name not in NO_OPTIONS]
     if unknown := [key for key in options if key not in known]:
         raise ValueError(f"{kind} has the options {known}, got {unknown[0]!r}")
     return CORRUPTIONS[kind](**{"problem": problem} if "problem" in names else {}, **options)

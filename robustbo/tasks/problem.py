@@ -8,6 +8,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.metadata import entry_points
 from typing import Any, Literal
 
@@ -20,6 +21,9 @@ from robustbo.validation import one_of
 
 GROUP = "robustbo.problems"
 FEW = 6  # entries that are shown of a longer list
+SAMPLED = 200  # points
+
+_MADE: dict[tuple[Callable[..., Any], str], Any] = {}  # problems by who made them and of which options
 
 # What is measured at a point when something goes wrong, drawn from the trial's own generator.
 Failure = Callable[[Mapping[str, Any], np.random.Generator], float]
@@ -93,6 +97,11 @@ class Problem:
         """
         return self.finite(self.objective(self.space.validate(params)), params)
 
+    @cached_property
+    def sample(self) -> np.ndarray:
+        """Its values at `SAMPLED` fixed Sobol points, which corruptions are scaled with; raises as the call."""
+        return np.array([self(params) for params in self.space.sobol_points(0, 0, SAMPLED)])
+
     def truth(self, params: Mapping[str, Any]) -> Any:
         """What a measurement without noise and corruption gives at a point; raises as the call."""
         return self(params)
@@ -147,9 +156,17 @@ def load(name: str, **options: Any) -> Problem:
         has = f"has the options {known}" if known else "has no options"
         raise ValueError(f"problem {name!r} {has}, got {unknown[0]!r}")
     try:
-        return made if isinstance(made, Problem) else made(**options)
+        return made if isinstance(made, Problem) else _made(made, options)
     except TypeError as error:
         raise ValueError(f"problem {name!r} has the options {known}, got {options!r}: {error}") from error
+
+
+def _made(make: Callable[..., Problem], options: Mapping[str, Any]) -> Problem:
+    """What that makes of options: once, so that what it knows of itself is worked out once."""
+    key = make, repr(sorted(options.items()))
+    if key not in _MADE:
+        _MADE[key] = make(**options)
+    return _MADE[key]
 
 
 def about(name: str) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from robustbo.numerics.improvement.front import hypervolume
-from robustbo.tasks.corruption import REPEATS, Corruption, RandomPoint, build
+from robustbo.tasks.corruption import REPEATS, STICKS, Corruption, RandomPoint, build
 from robustbo.tasks.problem import Problem
 from robustbo.validation import one_of
 
@@ -146,7 +146,7 @@ def strikes(problem: SeveralProblem, kind: str, hits: str = ALL, **options: Any)
 
     Args:
         problem: Whose values are corrupted.
-        kind: As for `robustbo.tasks.corruption.build`, but for a problem's own failures, and repeats.
+        kind: As for `robustbo.tasks.corruption.build`, but for a problem's own failures, repeats, and sticks.
         hits: The outcome that is hit, or "all".
         options: As there; one that is a table has a value for each outcome by name.
 
@@ -155,8 +155,8 @@ def strikes(problem: SeveralProblem, kind: str, hits: str = ALL, **options: Any)
     """
     names = problem.names
     one_of("strikes", hits, [ALL, *names])
-    if kind == REPEATS:
-        raise ValueError(f"{problem.name} has several outcomes, whose corruption can be no {REPEATS!r}")
+    if kind in (REPEATS, STICKS):
+        raise ValueError(f"{problem.name} has several outcomes, whose corruption can be no {kind!r}")
     for key, value in options.items():
         if isinstance(value, Mapping) and sorted(value) != sorted(names):
             raise ValueError(f"{key} must have a value for each outcome {names}, got {sorted(value)}")

@@ -161,10 +161,12 @@ def run(cell: OptimizationCell, progress: Progress) -> None:
     is_begun = cell.journal.exists()
     opt = Optimizer.resume(cell.journal) if is_begun else Optimizer.begin(cell.settings, cell.journal)
     clean = [entry["clean"] for entry in entries]
+    value = entries[-1]["value"] if entries else None
     for number in range(len(entries), cell.spec.trials):
         trial = opt.history[number] if number < len(opt.history) else opt.ask()
         clean.append(problem.truth(trial.params))
-        where = {"root": cell.root, "number": number, "asked": asked_before(opt.history, number)}
+        asked = asked_before(opt.history, number)
+        where: dict[str, Any] = {"root": cell.root, "number": number, "asked": asked, "last": value}
         value, wrong = cell.spec.measure(corruption, trial.params, clean[-1], **where)
         if trial.state == "pending":
             told = told_value(cell, clean[-1], value)

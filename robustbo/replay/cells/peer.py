@@ -68,6 +68,7 @@ def run(cell: OptimizationCell, progress: Progress, begin: Callable[[Optimizatio
         peer = begin(cell)
         journal = Journal.create(cell.journal, header(cell.settings))
         truth, cleans, points = cell.opened(), [], []  # type: ignore[var-annotated]
+        value: Any = None
         for number in range(cell.spec.trials):
             started = time.perf_counter()
             handle, params, origin = peer.ask(number)
@@ -75,7 +76,7 @@ def run(cell: OptimizationCell, progress: Progress, begin: Callable[[Optimizatio
             journal.append({"event": "ask", "trial": number, "params": params, "origin": origin, **times})
             clean = problem.truth(params)
             cleans.append(clean)
-            where = {"root": cell.root, "number": number, "asked": points.count(params)}
+            where: dict[str, Any] = {"root": cell.root, "number": number, "asked": points.count(params), "last": value}
             points.append(params)
             value, wrong = cell.spec.measure(corruption, params, clean, **where)
             told = told_value(cell, clean, value)

@@ -51,19 +51,20 @@ def check(cell: OptimizationCell) -> int:
         if event["event"] in ("tell", "fail"):
             then = takewhile(lambda after: after["event"] == "exclude", contents.events[i + 1 :])
             at_once = history.extended(then)  # before anything is recommended
-            _check_trial(same, cell, at_once, entries[event["trial"]], fits)
+            before = entries.get(event["trial"] - 1, {"value": None})
+            _check_trial(same, cell, at_once, entries[event["trial"]], before["value"], fits)
     if flagged is not None and cell.is_ours:
         same("flags", flagged, flags(cell.settings, history, fits))
     return count
 
 
 def _check_trial(
-    same: Comparison, cell: OptimizationCell, history: History, entry: dict[str, Any], fits: FitCache
+    same: Comparison, cell: OptimizationCell, history: History, entry: dict[str, Any], last: Any, fits: FitCache
 ) -> None:
     number = entry["trial"]
     trial = history[number]
     clean, corruption = cell.spec.load_problem().truth(trial.params), cell.spec.build_corruption()
-    where = {"root": cell.root, "number": number, "asked": asked_before(history, number)}
+    where = {"root": cell.root, "number": number, "asked": asked_before(history, number), "last": last}
     value, wrong = cell.spec.measure(corruption, trial.params, clean, **where)
     same(f"trial {number}: clean value", entry["clean"], clean)
     same(f"trial {number}: measured value", entry["value"], value)

@@ -77,6 +77,15 @@ def show(run: Loaded, spec: RunSpec) -> str:
 
 def _corruption(spec: RunSpec) -> str:
     """What goes wrong, in words."""
+    if spec.noise is not None:
+        kind = "Gaussian" if spec.noise.dof is None else f"Student-t ({spec.noise.dof:g} df)"
+        noisy = f"{kind} noise of {100 * spec.noise.share:g} % of the spread"
+        return noisy if spec.corruption is None else f"{noisy}, {_wrong(spec)}"
+    return _wrong(spec)
+
+
+def _wrong(spec: RunSpec) -> str:
+    """What is wrong, in words."""
     if spec.corruption is None:
         return "no corruption"
     given = dict(spec.corruption.model_extra or {})

@@ -16,13 +16,15 @@ from robustbo.replay.spec.method import (
     Strict,
     by_name,
 )
-from robustbo.tasks.corruption import FAILURE, Corruption, build
+from robustbo.tasks.corruption import FAILURE, REPEATS, Corruption, build
 from robustbo.tasks.failing import Failure
+from robustbo.tasks.noise import noise
 from robustbo.tasks.problem import Problem
 from robustbo.tasks.problem import load as load_problem
 from robustbo.tasks.problem import names as problem_names
 from robustbo.tasks.repeats import Repeats
 from robustbo.tasks.several import ALL, SeveralProblem, Strikes, strikes
+from robustbo.tasks.sticking import Sticks
 from robustbo.trials.settings import default_num_initial
 from robustbo.validation import one_of
 
@@ -58,6 +60,19 @@ class CorruptionSpec(Frozen):
         return build(options.pop("kind"), problem, **options)
 
 
+class NoiseSpec(Strict):
+    """The error that every measurement has, which makes none of them wrong.
+
+    Attributes:
+        share: Its scale, as a share of the spread of the problem's values.
+        dof: Degrees of freedom of a Student-t distribution; Gaussian unless said.
+    """
+
+    later = frozenset({"dof"})
+    share: float = Field(gt=0)
+    dof: float | None = Field(default=None, gt=0)
+
+
 class RunSpec(Strict):
     """One benchmark run: a problem, a corruption, and methods that meet the same trials.
 
@@ -67,6 +82,7 @@ class RunSpec(Strict):
         problem: A registered problem.
         problem_options: What it takes, where it takes any.
         corruption: What goes wrong with the values; None for nothing.
+        noise: The error that all values have, before anything goes wrong with them; none unless said.
         methods: Name -> method; a plain list of names will do in the file.
         trials: Trials a replication, the initial ones included.
         num_initial: How many Sobol points come first; 2 (d + 1), at least 5, unless said.
@@ -75,13 +91,14 @@ class RunSpec(Strict):
         recommend_every: After how many trials it is asked again what is recommended: after each, unless said.
     """
 
-    later = frozenset({"kind", "problem_options", "recommend_every"})
+    later = frozenset({"kind", "problem_options", "noise", "recommend_every"})
     how: ClassVar[type[Chosen]] = Method
     kind: Literal["optimization"] = "optimization"
     title: str = ""
     problem: str
     problem_options: dict[str, Any] = Field(default={}, validate_default=True)
     corruption: CorruptionSpec | None = None
+    noise: NoiseSpec | None = None
     methods: dict[str, Method] = Field(min_length=1)
     trials: int = Field(ge=1, le=MOST_TRIALS)
     num_initial: int = Field(default=UNSAID, ge=1, validate_default=True)
@@ -106,6 +123,15 @@ class RunSpec(Strict):
     def _corruption_can_be_built(cls, given: CorruptionSpec | None, info: ValidationInfo) -> CorruptionSpec | None:
         if given is not None and (problem := _problem(info)) is not None:
             given.build(problem)
+        return given
+
+    @field_validator("noise")
+    @classmethod
+    def _values_can_have_it(cls, given: NoiseSpec | None, info: ValidationInfo) -> NoiseSpec | None:
+        if given is not None and isinstance(_problem(info), SeveralProblem):
+            raise ValueError("noise needs a problem of one outcome")
+        if given is not None and (wrong := info.data.get("corruption")) is not None and wrong.kind == REPEATS:
+            raise ValueError(f"noise must not be said of {REPEATS!r}, whose values have noise of their own")
         return given
 
     @field_validator("methods", mode="before")
@@ -160,11 +186,13 @@ class RunSpec(Strict):
         root: int,
         number: int,
         asked: int = 0,
+        last: Any = None,
     ) -> tuple[Any, Any]:
         """The value that a trial measures, and whether it is corrupted: a function of (seed, trial) and the point.
 
-        Of "repeats" it is one of how often the point was asked for before, too. There is no value where the
-        trial fails. Of several outcomes these are the values by name, and the names of those that are wrong.
+        Of "repeats" it is one of how often the point was asked for before, too, and of "sticks" one of what the trial
+        before measured. There is no value where the trial fails. Of several outcomes these are the values by name, and
+        the names of those that are wrong.
 
         Args:
             corruption: This spec's own, built once.
@@ -173,12 +201,18 @@ class RunSpec(Strict):
             root: The replication's seed.
             number: The trial's.
             asked: How many trials before it have the same point.
+            last: What the trial before it measured; None of the first.
         """
         given = self.corruption
+        if self.noise is not None:
+            drawn = seeds.generator(root, number, "noise")
+            clean += noise(self.load_problem(), self.noise.share, self.noise.dof, drawn)
         if given is not None and given.trials is not None and number not in given.trials:
             return clean, [] if isinstance(clean, dict) else False
         if isinstance(corruption, Repeats):
             corruption = corruption.at(root, asked)
+        if isinstance(corruption, Sticks):
+            corruption = corruption.after(last)
         value, wrong = corruption.apply(clean, params, seeds.generator(root, number, "corruption"))
         is_missing = not value if isinstance(value, dict) else math.isnan(value)
         return None if is_missing else value, wrong

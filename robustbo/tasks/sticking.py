@@ -1,0 +1,29 @@
+"""A sensor that sticks: what a trial measures is what the trial before it reported."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Sticks:
+    """With a probability, the value is the one that the trial before it reported; the first trial's never is.
+
+    Attributes:
+        probability: Of each trial, however the one before it went.
+        last: What the trial before reported; None of the first, or where that had no value.
+    """
+
+    probability: float
+    last: float | None = None
+
+    def after(self, last: float | None) -> "Sticks":
+        """The same at a trial, by what the one before it reported."""
+        return replace(self, last=last)
+
+    def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
+        """The value as measured, and whether it was corrupted."""
+        is_stuck = bool(generator.random() < self.probability)
+        return (self.last, True) if is_stuck and self.last is not None else (value, False)
