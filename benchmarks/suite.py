@@ -5,6 +5,7 @@ alone, and what is there is kept: two checkouts record the same cells into two f
 
     python benchmarks/suite.py record --work W --replications 0:8 --methods default standard informed oracle
     python benchmarks/suite.py compare --a W1:default --b W2:default
+    python benchmarks/suite.py means --of W1:default W2:default W2:standard
 
 Two cells that cannot differ are recorded once: the oracle's, whatever is measured, in the setting "clean"; and that of
 `informed` where no value is wrong is the plain GP's.
@@ -14,6 +15,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
+from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -47,15 +49,19 @@ NOISE = {"ackley": "noise.share=0.02"}  # that values have in every setting that
 METHODS = ("default", "standard", "informed", "oracle")
 SHARES = (0.4, 0.6, 0.8, 1.0)  # of the trials: 20, 30, 40 and 50 of 50
 FLOOR = 1e-6  # of the spread: the least regret that is told from none
+ABOUT = f"log10 of the true regret (at least {FLOOR:g} of the spread) of what is recommended, less is better"
 
 
 @cache
 def spec(setting: str, problem: str, overrides: tuple[str, ...] = ()) -> RunSpec:
-    """The spec of a problem in a setting."""
-    path = RUNS / f"suite-{setting}.toml"
-    given = [f"problem={problem}", *PROBLEMS[problem]]
-    noise = [NOISE[problem]] if problem in NOISE and reading.load(path).noise is None else []
-    made = reading.load(path, [*given, *noise, *overrides])
+    """The spec of a problem in a setting; each problem has draws of its own."""
+    given = [f"problem={problem}", f"seed={list(PROBLEMS).index(problem)}", *PROBLEMS[problem]]
+    noise = [NOISE[problem]] if problem in NOISE and _loaded(setting).noise is None else []
+    return _loaded(setting, *given, *noise, *overrides)
+
+
+def _loaded(setting: str, *overrides: str) -> RunSpec:
+    made = reading.load(RUNS / f"suite-{setting}.toml", overrides)
     assert isinstance(made, RunSpec)
     return made
 
@@ -75,14 +81,12 @@ def cell(
 def cells(options: argparse.Namespace) -> Iterator[OptimizationCell]:
     """What there is to record: a replication of all before the next one, each cell once."""
     seen = set()
-    for replication in options.replications:
-        for problem in options.problems:
-            for setting in options.settings:
-                for method in options.methods:
-                    made = cell(options.work, setting, problem, method, replication, options.set)
-                    if made.record not in seen:
-                        seen.add(made.record)
-                        yield made
+    for key in product(options.replications, options.problems, options.settings, options.methods):
+        replication, problem, setting, method = key
+        made = cell(options.work, setting, problem, method, replication, options.set)
+        if made.record not in seen:
+            seen.add(made.record)
+            yield made
 
 
 def _one(made: OptimizationCell) -> tuple[str, Failure | None]:
@@ -105,7 +109,7 @@ def _report(found: Iterator[tuple[str, Failure | None]]) -> None:
             print(f"{path}: {failure.reason}", flush=True)
 
 
-def regrets(made: OptimizationCell) -> list[float] | None:
+def regrets(made: OptimizationCell) -> np.ndarray | None:
     """log10 of the true regret of what is recommended after shares of the trials; None where it is not done."""
     entries = made.entries()
     if len(entries) < made.spec.trials:
@@ -114,58 +118,65 @@ def regrets(made: OptimizationCell) -> list[float] | None:
     assert problem.best is not None
     least = FLOOR * float(problem.sample.std())
     after = [entries[round(share * made.spec.trials) - 1]["recommended"] for share in SHARES]
-    return [float(np.log10(max(abs(entries[n]["clean"] - problem.best[1]), least))) for n in after]
+    lost = [np.nan if n is None else abs(entries[n]["clean"] - problem.best[1]) for n in after]
+    return np.log10(np.maximum(lost, least))
 
 
-def paired(options: argparse.Namespace) -> pd.DataFrame:
-    """A row a setting, problem and replication that both have: the regrets of a and of b after each share."""
-    rows = []
-    for setting in options.settings:
-        for problem in options.problems:
-            for replication in options.replications:
-                both = [
-                    regrets(cell(Path(folder), setting, problem, method, replication, options.set))
-                    for folder, _, method in (options.a.rpartition(":"), options.b.rpartition(":"))
-                ]
-                if None not in both:
-                    rows.append([setting, problem, replication, *np.ravel(both)])
-    names = [f"{which}{share}" for which in "ab" for share in SHARES]
-    return pd.DataFrame(rows, columns=["setting", "problem", "replication", *names])
+def scores(options: argparse.Namespace, recorded: Sequence[str]) -> pd.DataFrame:
+    """A row a setting, problem and replication that all have: of each FOLDER:METHOD the regrets after each share."""
+    rows: dict[tuple[str, str, int], np.ndarray] = {}
+    for key in product(options.settings, options.problems, options.replications):
+        setting, problem, replication = key
+        found = [
+            regrets(cell(Path(folder), setting, problem, method, replication, options.set))
+            for folder, _, method in (each.rpartition(":") for each in recorded)
+        ]
+        done = [each for each in found if each is not None]
+        if len(done) == len(recorded):
+            rows[key] = np.concatenate(done)
+    if not rows:
+        raise SystemExit(f"nothing is recorded of all of {', '.join(recorded)}")
+    index = pd.MultiIndex.from_tuples(rows, names=["setting", "problem", "replication"])
+    return pd.DataFrame([*rows.values()], index, pd.MultiIndex.from_product([recorded, SHARES]))
 
 
 def difference(found: pd.DataFrame) -> dict[str, Any]:
-    """The means of both, and of a - b with its standard error: problems are fixed, replications are drawn.
+    """The means of two after the last trial, and of the first less the second after each share, with standard errors.
 
-    A replication of a problem is a draw, whose settings are averaged: they share the initial points.
+    Problems are fixed, replications are drawn. Those of one problem that differ in the setting are averaged first,
+    since they begin with the same points.
     """
-    drawn = found.drop(columns="setting").groupby(["problem", "replication"]).mean()
-    made: dict[str, Any] = {"draws": len(drawn)}
-    for share in SHARES:
-        pair = drawn[[f"a{share}", f"b{share}"]]
-        by_problem = (pair[f"a{share}"] - pair[f"b{share}"]).groupby("problem")
-        error = np.sqrt((by_problem.var() / by_problem.size()).sum()) / len(by_problem)
-        made[f"{100 * share:.0f} %"] = f"{by_problem.mean().mean():+.2f} +- {error:.2f}"
-    a, b = pair.groupby("problem").mean().mean()
-    return made | {"a": round(float(a), 2), "b": round(float(b), 2)}
+    a, b = dict.fromkeys(found.columns.get_level_values(0))
+    drawn = found.groupby(["problem", "replication"]).mean()
+    of_problem = (drawn[a] - drawn[b]).groupby("problem")
+    means = of_problem.mean()
+    errors = np.sqrt((of_problem.var() / of_problem.count()).sum(skipna=False)) / len(means)
+    ends = [float(drawn[each, SHARES[-1]].groupby("problem").mean().mean()) for each in (a, b)]
+    made = {"pairs": len(found), "a": round(ends[0], 2), "b": round(ends[1], 2)}
+    return made | {f"{share:.0%}": f"{means[share].mean():+.2f} +- {errors[share]:.2f}" for share in SHARES}
 
 
 def compare(options: argparse.Namespace) -> None:
     """Print the differences: a setting and problem a row, a setting a row, a problem a row, and all."""
-    found = paired(options)
-    if found.empty:
-        raise SystemExit("nothing is recorded of both")
-    print(
-        f"log10 of the true regret, at least {FLOOR:g} of the spread; a - b after shares of the trials, less is better"
-    )
-    print(f"a = {options.a}, b = {options.b}; the last columns are their means after the last trial\n")
+    found = scores(options, [options.a, options.b])
+    print(f"a = {options.a}, b = {options.b}: {ABOUT}; their means at the end, and a - b after shares of the trials\n")
     for by in (["setting", "problem"], ["setting"], ["problem"]):
         table = [dict(zip(by, key, strict=True)) | difference(rows) for key, rows in found.groupby(by, sort=False)]
         print(pd.DataFrame(table).to_string(index=False), end="\n\n")
     print(pd.DataFrame([difference(found)]).to_string(index=False))
 
 
+def means(options: argparse.Namespace) -> None:
+    """Print the means after the last trial, a setting a row: of the pairs that all have, each problem counts once."""
+    last = scores(options, options.of).xs(SHARES[-1], axis="columns", level=1)
+    by_setting = last.groupby(["setting", "problem"], sort=False).mean().groupby("setting", sort=False).mean()
+    by_setting.loc["all"] = by_setting.mean()
+    by_setting["pairs"] = last.groupby("setting").size()
+    print(f"{ABOUT}, after the last trial\n\n{by_setting.round(2).to_string()}")
+
+
 def main() -> None:
-    """Record or compare."""
+    """Record, or compare what is recorded."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--replications", type=_range, default=range(8), help="first:end")
@@ -182,6 +193,9 @@ def main() -> None:
     comparing.add_argument("--a", required=True, metavar="FOLDER:METHOD")
     comparing.add_argument("--b", required=True, metavar="FOLDER:METHOD")
     comparing.set_defaults(run=compare)
+    averaging = commands.add_parser("means", parents=[shared])
+    averaging.add_argument("--of", nargs="+", required=True, metavar="FOLDER:METHOD")
+    averaging.set_defaults(run=means)
     options = parser.parse_args()
     options.run(options)
 
