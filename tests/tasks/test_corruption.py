@@ -9,7 +9,9 @@ from robustbo.tasks.corruption import CORRUPTIONS, Constant, RandomPoint, Unifor
 
 CLEAN = 1.25
 X = hartmann6.space.from_unit([0.5] * 6)
-every_kind = pytest.mark.parametrize("kind", ["constant", "uniform", "random-point"])
+ANYWHERE = ["constant", "uniform", "random-point", "crash", "in-range", "too-good"]
+OTHERS = ["failure", "persistent", "repeats", "sticks"]
+every_kind = pytest.mark.parametrize("kind", ANYWHERE)
 
 
 def run(corruption, num, value=CLEAN, seed=0):
@@ -17,7 +19,7 @@ def run(corruption, num, value=CLEAN, seed=0):
 
 
 def test_every_kind_is_tested():
-    assert sorted(CORRUPTIONS) == ["constant", "failure", "persistent", "random-point", "repeats", "uniform"]
+    assert sorted(CORRUPTIONS) == sorted(ANYWHERE + OTHERS)
 
 
 @every_kind
@@ -46,7 +48,8 @@ def test_draws_depend_on_seed_and_trial_alone(kind):
     assert run(corruption, 100) == found
     other = run(corruption, 100, value=-7.0)
     assert [mask for _, mask in other] == [mask for _, mask in found]
-    assert [value for value, mask in other if mask] == [value for value, mask in found if mask]
+    off = CLEAN + 7.0 if kind == "too-good" else 0.0  # which is better by so much than the truth
+    assert [value + off for value, mask in other if mask] == pytest.approx([value for value, mask in found if mask])
     assert [mask for _, mask in run(corruption, 100, seed=1)] != [mask for _, mask in found]
 
 
@@ -97,6 +100,7 @@ def test_a_random_point_gives_a_value_that_the_objective_takes():
         ),
         ("uniform", {"probability": 0.1, "value": 3}, r"uniform has the options .*, got 'value'"),
         ("random-point", {"probability": 0.1, "low": 3}, r"random-point has the options \['probability'\], got 'low'"),
+        ("sticks", {"probability": 0.1, "last": 3}, r"sticks has the options \['probability'\], got 'last'"),
     ],
 )
 def test_a_spec_that_breaks_a_rule_is_refused(kind, options, match):

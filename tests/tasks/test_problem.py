@@ -61,6 +61,11 @@ def test_options_go_to_the_function_that_makes_it():
         load("mars")
 
 
+def test_it_is_made_once_of_the_same_options():
+    assert load("levy", d=7) is load("levy", d=7)
+    assert load("levy", d=7) is not load("levy", d=5)
+
+
 def test_one_that_cannot_be_loaded_spoils_no_list(monkeypatch):
     broken = EntryPoint("broken", "no_such_module:problem", problem.GROUP)
     monkeypatch.setattr(problem, "entry_points", lambda **_: [broken])

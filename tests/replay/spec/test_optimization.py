@@ -189,6 +189,47 @@ def test_what_is_unsaid_changes_no_cell(tmp_path):
             load(path, [f"corruption.trials={wrong}"])
 
 
+class TestNoise:
+    def spec(self, tmp_path, *overrides):
+        path = tmp_path / "run.toml"
+        path.write_text('problem = "branin"\nmethods = ["standard"]\ntrials = 2\nreplications = 1\n')
+        return load(path, overrides)
+
+    def test_every_value_has_it_and_none_is_wrong(self, tmp_path):
+        plain, noisy = self.spec(tmp_path), self.spec(tmp_path, "noise.share=0.05")
+        assert "noise" not in plain.cell("standard")  # so that cells from before there was any go on
+        assert noisy.cell("standard")["noise"] == {"share": 0.05}
+        found = [noisy.measure(noisy.build_corruption(), {}, 7.0, root=0, number=n) for n in range(20)]
+        assert len({value for value, _ in found}) == 20
+        assert not any(wrong or value == 7.0 for value, wrong in found)
+        assert found == [noisy.measure(noisy.build_corruption(), {}, 7.0, root=0, number=n) for n in range(20)]
+
+    def test_what_is_replaced_has_none(self, tmp_path):
+        both = ("noise.share=0.05", "corruption={kind = 'constant', probability = 0.5}")
+        spec = self.spec(tmp_path, *both, "corruption.trials=[0,1,2,3,4,5,6,7,8,9]")
+        found = [spec.measure(spec.build_corruption(), {}, 7.0, root=0, number=n) for n in range(20)]
+        assert 0 < sum(wrong for _, wrong in found[:10]) < 10
+        assert not any(wrong for _, wrong in found[10:])
+        assert all((value == 100.0) == wrong for value, wrong in found)
+        assert all(value != 7.0 for value, _ in found)
+
+    @pytest.mark.parametrize(
+        ("overrides", "message"),
+        [
+            (["noise.share=0"], "noise.share: Input should be greater than 0"),
+            (["noise.share=0.1", "noise.dof=0"], "noise.dof: Input should be greater than 0"),
+            (["noise.share=0.1", "problem=branin-currin"], "noise: noise needs a problem of one outcome"),
+            (
+                ["noise.share=0.1", "problem=crossed-barrel", "corruption.kind=repeats"],
+                "noise: noise must not be said of 'repeats'",
+            ),
+        ],
+    )
+    def test_one_that_breaks_a_rule_is_refused(self, tmp_path, overrides, message):
+        with pytest.raises(SpecError, match=message):
+            self.spec(tmp_path, *overrides)
+
+
 def test_how_often_a_point_is_measured_again_is_a_method_s_choice(spec_file, tmp_path):
     spec = load(spec_file, ["methods.standard.max_repeats=1"])
     assert spec.cell("standard")["max_repeats"] == 1
