@@ -118,7 +118,8 @@ def regrets(made: OptimizationCell) -> np.ndarray | None:
     assert problem.best is not None
     least = FLOOR * float(problem.sample.std())
     after = [entries[round(share * made.spec.trials) - 1]["recommended"] for share in SHARES]
-    lost = [np.nan if n is None else abs(entries[n]["clean"] - problem.best[1]) for n in after]
+    sign = -1.0 if problem.maximizes else 1.0
+    lost = [np.nan if n is None else sign * (entries[n]["clean"] - problem.best[1]) for n in after]
     return np.log10(np.maximum(lost, least))
 
 

@@ -64,7 +64,7 @@ def _mark(found: Tables, method: str, mine: Curve) -> tuple[Line, Dots | None]:
 
 def show(run: Loaded, spec: RunSpec) -> str:
     """One run: curves with switches, results, detection, a replication's timeline, timing, and how it is repeated."""
-    about = f"{spec.problem}, {_corruption(spec)}; {spec.trials} trials, {spec.num_initial} of them initial"
+    about = f"{spec.problem}, {goes_wrong(spec)}; {spec.trials} trials, {spec.num_initial} of them initial"
     parts = [
         svg.draw(curves(spec, run.found)),
         f"<p>The mean {_what(spec)}, with its 90 % bootstrap interval.</p>",
@@ -75,13 +75,12 @@ def show(run: Loaded, spec: RunSpec) -> str:
     return section(run, about, parts)
 
 
-def _corruption(spec: RunSpec) -> str:
+def goes_wrong(spec: RunSpec) -> str:
     """What goes wrong, in words."""
-    if spec.noise is not None:
-        kind = "Gaussian" if spec.noise.dof is None else f"Student-t ({spec.noise.dof:g} df)"
-        noisy = f"{kind} noise of {100 * spec.noise.share:g} % of the spread"
-        return noisy if spec.corruption is None else f"{noisy}, {_wrong(spec)}"
-    return _wrong(spec)
+    if spec.noise is None:
+        return _wrong(spec)
+    kind = "Gaussian" if spec.noise.dof is None else f"Student-t ({spec.noise.dof:g} df)"
+    return f"{kind} noise of {100 * spec.noise.share:g} % of the spread, {_wrong(spec)}"
 
 
 def _wrong(spec: RunSpec) -> str:

@@ -203,17 +203,17 @@ class RunSpec(Strict):
             asked: How many trials before it have the same point.
             last: What the trial before it measured; None of the first.
         """
-        given = self.corruption
+        given, right = self.corruption, clean
         if self.noise is not None:
             drawn = seeds.generator(root, number, "noise")
-            clean += noise(self.load_problem(), self.noise.share, self.noise.dof, drawn)
+            right = clean + noise(self.load_problem(), self.noise.share, self.noise.dof, drawn)
         if given is not None and given.trials is not None and number not in given.trials:
-            return clean, [] if isinstance(clean, dict) else False
+            return right, [] if isinstance(right, dict) else False
         if isinstance(corruption, Repeats):
             corruption = corruption.at(root, asked)
         if isinstance(corruption, Sticks):
             corruption = corruption.after(last)
-        value, wrong = corruption.apply(clean, params, seeds.generator(root, number, "corruption"))
+        value, wrong = corruption.apply(right, params, seeds.generator(root, number, "corruption"))
         is_missing = not value if isinstance(value, dict) else math.isnan(value)
         return None if is_missing else value, wrong
 

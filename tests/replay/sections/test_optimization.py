@@ -4,7 +4,7 @@ import pytest
 from matplotlib.text import Text
 
 from robustbo.replay.output.report import draw
-from robustbo.replay.sections.optimization import curves
+from robustbo.replay.sections.optimization import curves, goes_wrong
 from robustbo.replay.sections.section import Tables
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.report import svg
@@ -92,3 +92,19 @@ def test_a_title_is_text_and_no_formula(tmp_path, monkeypatch, title):
     monkeypatch.setattr(Text, "_preprocess_math", preprocess)
     assert draw(spec, tables(rows, [name]), tmp_path / "curves.png")
     assert {(title, False), (name, False)} <= set(drawn)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({}, "no corruption"),
+        ({"noise": {"share": 0.05}}, "Gaussian noise of 5 % of the spread, no corruption"),
+        (
+            {"noise": {"share": 0.02, "dof": 2.0}, "corruption": {"kind": "crash", "probability": 0.1}},
+            "Student-t (2 df) noise of 2 % of the spread, crash corruption of 10 %",
+        ),
+    ],
+)
+def test_what_goes_wrong_is_said(given, words):
+    described = {"problem": "hartmann6", "methods": ["sobol"], "trials": 1, "replications": 1, **given}
+    assert goes_wrong(RunSpec.model_validate(described)) == words
