@@ -48,8 +48,8 @@ PROBLEMS: dict[str, list[str]] = FUNCTIONS | OTHERS
 NOISE = {"ackley": "noise.share=0.02"}  # that values have in every setting that has no other noise
 METHODS = ("default", "standard", "informed", "oracle")
 SHARES = (0.4, 0.6, 0.8, 1.0)  # of the trials: 20, 30, 40 and 50 of 50
-FLOOR = 1e-6  # of the spread: the least regret that is told from none
-ABOUT = f"log10 of the true regret (at least {FLOOR:g} of the spread) of what is recommended, less is better"
+FLOOR = 1e-8  # of the initial values' standard deviation, which all methods share: less regret is not told from none
+ABOUT = f"log10 of the true regret (at least {FLOOR:g} of the initial spread) of what is recommended, less is better"
 
 
 @cache
@@ -116,7 +116,7 @@ def regrets(made: OptimizationCell) -> np.ndarray | None:
         return None
     problem = made.spec.load_problem()
     assert problem.best is not None
-    least = FLOOR * float(problem.sample.std())
+    least = FLOOR * np.std([entry["clean"] for entry in entries[: made.spec.num_initial]])
     after = [entries[round(share * made.spec.trials) - 1]["recommended"] for share in SHARES]
     sign = -1.0 if problem.maximizes else 1.0
     lost = [np.nan if n is None else sign * (entries[n]["clean"] - problem.best[1]) for n in after]

@@ -89,3 +89,11 @@ def test_an_error_is_that_of_the_replications(suite):
 
 def test_one_replication_has_no_error(suite):
     assert suite.difference(made({("s", "p", 0): 0.5}))["100%"] == "-0.50 +- nan"
+
+
+def test_no_regret_is_the_least_that_is_told_from_it(suite, monkeypatch, tmp_path):
+    cell = suite.cell(tmp_path, "clean", "three-hump-camel", "standard", 0, ["trials=5", "num_initial=2"])
+    cleans = [3.0, 1.0, 1e-30, 1e-3, 0.0]
+    entries = [{"clean": clean, "recommended": None if i == 1 else i} for i, clean in enumerate(cleans)]
+    monkeypatch.setattr(type(cell), "entries", lambda cell: entries)
+    np.testing.assert_allclose(suite.regrets(cell), [np.nan, -8.0, -3.0, -8.0])
