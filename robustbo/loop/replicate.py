@@ -107,7 +107,7 @@ def _failures(data: Data, fitted: Fitted, reports: Sequence[Outlier]) -> set[flo
     rows = data.rows_of([report.trial.number for report in reports])
     values = [(report.value - fitted.center) / fitted.scale for report in reports]
     groups = recurring(*(torch.tensor(given, dtype=torch.float64) for given in (rows, values)))
-    return {reports[i].value for group in groups if all(reports[i].flagged for i in group) for i in group}
+    return {reports[i].value for group in groups.recurring if all(reports[i].flagged for i in group) for i in group}
 
 
 def _best(sign: float, belief: Belief) -> Outlier | None:

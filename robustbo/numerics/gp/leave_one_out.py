@@ -76,9 +76,33 @@ def leave_one_out(r: Tensor, K0: Tensor, rho: Tensor, P: Tensor | None = None) -
     References:
         docs/equations.md section 6; relevance pursuit, appendix, with the added variance subtracted (correction 1).
     """
+    r, capped, P = _capped(r, K0, rho, P)
+    P_diag = P.diagonal(dim1=-2, dim2=-1)
+    return LeaveOneOut(r - (P @ r.unsqueeze(-1)).squeeze(-1) / P_diag, 1 / P_diag - capped)  # eq. 6.2
+
+
+def leave_out(r: Tensor, K0: Tensor, rho: Tensor, group: Tensor, P: Tensor | None = None) -> LeaveOneOut:
+    """Residual means and their covariance, of a group that is left out at once, its own added variances removed.
+
+    Args:
+        r: ``n`` residual.
+        K0: ``n x n`` covariance of the observations without added variances.
+        rho: ``n`` added variances.
+        group: ``m`` indices.
+        P: As for `leave_one_out`.
+
+    Returns:
+        ``m`` means and their ``m x m`` covariance.
+    """
+    r, capped, P = _capped(r, K0, rho, P)
+    C = torch.cholesky_inverse(factor(P[group][:, group]).L)
+    return LeaveOneOut(r[group] - C @ (P[group] @ r), C - torch.diag(capped[group]))  # eq. 6.18
+
+
+def _capped(r: Tensor, K0: Tensor, rho: Tensor, P: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+    """Residuals without those of gross variances, variances without the gross part, and the inverse that goes along."""
     capped = rho.minimum(GROSS * K0.diagonal(dim1=-2, dim2=-1).mean(-1, keepdim=True))
     r = torch.where(rho > capped, torch.zeros_like(r), r)
     if P is None or not torch.equal(capped, rho):
         P = torch.cholesky_inverse(factor(K0 + torch.diag_embed(capped)).L)
-    P_diag = P.diagonal(dim1=-2, dim2=-1)
-    return LeaveOneOut(r - (P @ r.unsqueeze(-1)).squeeze(-1) / P_diag, 1 / P_diag - capped)  # eq. 6.2
+    return r, capped, P

@@ -18,12 +18,14 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from robustbo.numerics.gp import parameters
 from robustbo.numerics.gp.covariance import Covariance, CovarianceFunction
 from robustbo.numerics.gp.evidence import Evidence, evidence
 from robustbo.numerics.gp.parameters import Block, LogNormal
+from robustbo.numerics.gp.replicates import Groups
 from robustbo.numerics.gp.warp import Warped
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
@@ -40,7 +42,7 @@ class Model(NamedTuple):
         s2_prior: Prior of the noise variance.
         s2_known: ``n`` known noise variances, likewise; the noise is not searched then.
         cleared: ``n`` booleans: the observations that need no variance of their own, whatever they would gain by it.
-        alike: Sets of observations of one recurring value; see `replicates.recurring`.
+        groups: Which observations are right or wrong together.
         warp: The coordinates of the observations' warp, `warp.FREE` or `warp.held`; none where there is no warp.
     """
 
@@ -49,7 +51,7 @@ class Model(NamedTuple):
     s2_prior: LogNormal
     s2_known: Tensor | None = None
     cleared: Tensor | None = None
-    alike: tuple[frozenset[int], ...] = ()
+    groups: Groups = Groups()
     warp: tuple[Block, ...] = ()
 
     @property
@@ -115,7 +117,7 @@ class Value(NamedTuple):
     s2: Tensor
     covariance: Covariance
     evidence: Evidence
-    members: Array
+    members: NDArray[np.bool_]
     warp: Warped | None
 
 
@@ -202,7 +204,8 @@ def information(model: Model, value: Value, support: Tensor, slope: Tensor, on_w
     if model.s2_known is None:
         rows.append((value.s2.numpy() * al)[None])
     if value.warp is not None:
-        rows.append(-math.sqrt(2) * value.warp.apart(value.warp.y_t) + (0.0 if on_warp is None else on_warp * al))  # eq. 16.6
+        by_noise = 0.0 if on_warp is None else on_warp * al
+        rows.append(by_noise - math.sqrt(2) * value.warp.apart(value.warp.y_t))  # eq. 16.6
     shared, own = np.concatenate(rows), slope.numpy() * al[chosen]  # V_a al: its numbers, or the only one not zero
     p, m = len(shared), len(shared) + len(own)
     SP, OP, A, on_mean = shared @ P, own[:, None] * P[chosen], np.empty((m, m)), np.empty(m)

@@ -10,11 +10,16 @@ References:
     Ament et al. (2024), Robust Gaussian processes via relevance pursuit, Lemma 1; docs/equations.md section 6.
 """
 
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
 
-from robustbo.numerics.gp.leave_one_out import leave_one_out
+from robustbo.numerics.gp.leave_one_out import LeaveOneOut, factor, leave_one_out, leave_out
 from robustbo.numerics.gp.log_posterior import Model, Value, log_posterior
+from robustbo.numerics.gp.replicates import Groups
 
 
 def optimal_variance(e: Tensor, v: Tensor) -> Tensor:
@@ -52,6 +57,62 @@ def gain(e: Tensor, v: Tensor) -> Tensor:
     return torch.where(is_outside, (safe - 1 - safe.log()) / 2, torch.zeros_like(q))  # eq. 6.4
 
 
+def gain_together(e: Tensor, V: Tensor) -> Tensor:
+    """The log likelihood, in nats, that a group gains by added variances, each the best for its variance alone.
+
+    Args:
+        e: ``m`` errors, the group left out at once.
+        V: ``m x m`` their covariance.
+
+    Returns:
+        A number of at least 0: `gain` where m is 1, and the most that any variances gain where V is diagonal.
+
+    References:
+        docs/equations.md section 6.
+    """
+    apart = V + torch.diag(optimal_variance(e, V.diagonal()))
+    return (_log_density(e, apart) - _log_density(e, V)).clamp_min(0)  # eq. 6.19
+
+
+def _log_density(e: Tensor, V: Tensor) -> Tensor:
+    """But for a constant."""
+    L = factor(V).L
+    white = torch.linalg.solve_triangular(L, e.unsqueeze(-1), upper=False)
+    return -0.5 * white.square().sum() - L.diagonal().log().sum()
+
+
+class LeftOut(NamedTuple):
+    """What the others predict for each group.
+
+    Attributes:
+        e: ``n`` errors, the group left out at once.
+        v: ``n`` variances, likewise.
+        gains: ``n``, of each group at its first observation.
+    """
+
+    e: Tensor
+    v: Tensor
+    gains: Tensor
+
+
+def groups_left_out(e: Tensor, v: Tensor, groups: Groups, together: Callable[[Tensor], LeaveOneOut]) -> LeftOut:
+    """Each group left out at once.
+
+    Args:
+        e: ``n`` errors, each observation left out alone.
+        v: ``n`` variances, likewise.
+        groups: Which belong together.
+        together: The errors and their covariance, where some indices are left out at once.
+    """
+    e, v, gains = e.clone(), v.clone(), gain(e, v)
+    for group in map(torch.tensor, groups.recurring):
+        e[group], V = together(group)
+        v[group] = V.diagonal()
+        gains[group] = -math.inf
+        gains[group[0]] = gain_together(e[group], V)
+    return LeftOut(e, v, gains)
+
+
 def errors(model: Model, theta: Tensor, rho: Tensor) -> tuple[Tensor, Tensor]:
     """Leave-one-out errors and variances (own added variance removed), ``n`` each; the mean is that of all.
 
@@ -68,7 +129,23 @@ def errors_at(model: Model, value: Value, rho: Tensor) -> tuple[Tensor, Tensor]:
 
 def left_out(model: Model, value: Value, rho: Tensor) -> tuple[Tensor, Tensor]:
     """The same, whether observations are cleared or not."""
-    r = value.y - value.evidence.m
-    P = value.evidence.P if value.evidence.converged else None
-    found = leave_one_out(r, value.covariance.K + torch.diag(value.s2), rho, P)
+    r, K0, P = _given(value)
+    found = leave_one_out(r, K0, rho, P)
     return r - found.mean, found.variance
+
+
+def groups_at(model: Model, value: Value, rho: Tensor) -> LeftOut:
+    """Each group of the model left out at once, added variances removed; errors of the cleared are zero."""
+
+    def together(group: Tensor) -> LeaveOneOut:
+        r, K0, P = _given(value)
+        found = leave_out(r, K0, rho, group, P)
+        return LeaveOneOut(r[group] - found.mean, found.variance)
+
+    return groups_left_out(*errors_at(model, value, rho), model.groups, together)
+
+
+def _given(value: Value) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Residuals, covariance without added variances, and the inverse with them if it is at hand."""
+    P = value.evidence.P if value.evidence.converged else None
+    return value.y - value.evidence.m, value.covariance.K + torch.diag(value.s2), P

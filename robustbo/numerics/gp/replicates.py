@@ -8,6 +8,9 @@ all look alike: a value that stands at another point too, to the last digit, is 
 at several may be one failure.
 """
 
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
 
@@ -46,7 +49,44 @@ def agreeing(X: Tensor, y: Tensor, tolerance: Tensor) -> Tensor:
     return agrees
 
 
-def recurring(X: Tensor, y: Tensor) -> tuple[frozenset[int], ...]:
+class Groups(NamedTuple):
+    """Which observations are right or wrong together: those of a value that recurs; any other is a group by itself.
+
+    A group goes by its first observation.
+
+    Attributes:
+        recurring: The rising indices of the observations of each value that recurs.
+
+    Example:
+        >>> groups = Groups(((2, 3, 5),))
+        >>> groups.of([0, 5, 3]), groups.members([0, 2]), groups.count(7)
+        ((0, 2), (0, 2, 3, 5), 5)
+    """
+
+    recurring: tuple[tuple[int, ...], ...] = ()
+
+    def of(self, observations: Iterable[int]) -> tuple[int, ...]:
+        """The groups of some observations, sorted."""
+        first = {i: group[0] for group in self.recurring for i in group}
+        return tuple(sorted({first.get(i, i) for i in observations}))
+
+    def members(self, groups: Iterable[int]) -> tuple[int, ...]:
+        """All observations of some groups, sorted."""
+        whole = {group[0]: group for group in self.recurring}
+        return tuple(sorted(i for first in groups for i in whole.get(first, (first,))))
+
+    def count(self, n: int) -> int:
+        """How many groups n observations are."""
+        return n - sum(len(group) - 1 for group in self.recurring)
+
+    def among(self, rows: Sequence[int]) -> "Groups":
+        """The groups of some rows alone, as these are numbered."""
+        place = {i: k for k, i in enumerate(rows)}
+        parts = (tuple(sorted(place[i] for i in group if i in place)) for group in self.recurring)
+        return Groups(tuple(part for part in parts if part))
+
+
+def recurring(X: Tensor, y: Tensor) -> Groups:
     """The observations of each value that stands, but for rounding, at `FEW` different points or more.
 
     Where more than `SOME` values stand at several points, outcomes are coarse, and none is said to recur; nor is one of
@@ -57,19 +97,20 @@ def recurring(X: Tensor, y: Tensor) -> tuple[frozenset[int], ...]:
         y: ``n`` outcomes.
 
     Returns:
-        A set a value.
+        The groups.
 
     Example:
         >>> import torch
         >>> recurring(torch.arange(7.0).unsqueeze(-1), torch.tensor([0.0, 1.0, 9.0, 9.0, 2.0, 9.0, 3.0]))
-        (frozenset({2, 3, 5}),)
+        Groups(recurring=((2, 3, 5),))
     """
     value = _numbered(y)
     rows = [(value == i).nonzero().squeeze(-1) for i in (value.bincount() > 1).nonzero().squeeze(-1)]
     places = [len(X[some].unique(dim=0)) for some in rows]
     if sum(k > 1 for k in places) > SOME:
-        return ()
-    return tuple(frozenset(r.tolist()) for r, k in zip(rows, places, strict=True) if k >= FEW and 2 * len(r) <= len(y))
+        return Groups()
+    kept = [r for r, k in zip(rows, places, strict=True) if k >= FEW and 2 * len(r) <= len(y)]
+    return Groups(tuple(tuple(r.tolist()) for r in kept))
 
 
 def _numbered(y: Tensor) -> Tensor:

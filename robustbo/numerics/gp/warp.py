@@ -24,6 +24,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robustbo.numerics.gp.parameters import Block, Exponential
 from robustbo.numerics.linalg.lapack import Array
@@ -85,7 +86,7 @@ class Warped:
         """``n`` derivatives, likewise."""
         return self.y * self.log_secant_t
 
-    def log_jacobian(self, members: Array) -> float:
+    def log_jacobian(self, members: NDArray[np.bool_]) -> float:
         """Log density of outcomes as they were over that of warped ones, some being members of a support."""
         return float(np.where(members, self.log_secant, self.log_slope).sum())  # eq. 16.4
 
@@ -94,7 +95,7 @@ class Warped:
         high = float(per_observation @ self._is_high)
         return np.array([float(per_observation.sum()) - high, high])
 
-    def log_jacobian_slopes(self, members: Array) -> Array:
+    def log_jacobian_slopes(self, members: NDArray[np.bool_]) -> Array:
         """Its ``2`` derivatives in t."""
         return self.by_side(np.where(members, self.log_secant_t, self.log_slope_t))
 

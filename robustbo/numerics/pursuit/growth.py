@@ -23,7 +23,7 @@ from torch import Tensor
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit, climb
 from robustbo.numerics.pursuit import search, walk
-from robustbo.numerics.pursuit.held import Held, Supported, score
+from robustbo.numerics.pursuit.held import Held, Supported
 from robustbo.numerics.pursuit.search import Plan
 from robustbo.numerics.pursuit.support_fit import Level, placed
 
@@ -128,18 +128,14 @@ def _alternating(model: Model, plan: Plan, begin: Fit, turns: int) -> Level:
         held, found = _settled(model, plan, fit)
         if np.array_equal(found.members, before):
             break
-    fit = fit._replace(rho=_spread(model.y, found), F=found.F, L=found.L)
-    e = torch.from_numpy(held.of_the_open(found.e))
-    return Level(tuple(found.members.tolist()), fit, e, torch.from_numpy(found.v), held.known(found))
+    fit, out = fit._replace(rho=_spread(model.y, found), F=found.F, L=found.L), held.left_out(found)
+    return Level(found.support, fit, out.e, out.v, out.gains.tolist(), held.known(found))
 
 
 def _settled(model: Model, plan: Plan, fit: Fit) -> tuple[Held, Supported]:
-    """The best support at the hyperparameters of a fit, from its own on, recurring values taken out whole or not."""
+    """The best support at the hyperparameters of a fit, from its own on."""
     held, rho = Held(model, fit.theta), fit.rho.numpy()
-    groups = (frozenset[int](), *plan.penalty.alike)
-    begins = [held.suspecting(rho * (rho > LEAST), group) for group in groups]
-    found = [held.settle(begin, plan.penalty, plan.known) for begin in begins]
-    return held, max(found, key=partial(score, penalty=plan.penalty))
+    return held, held.settle(held.beginning(rho * (rho > LEAST)), plan.penalty, plan.known)
 
 
 def _spread(y: Tensor, found: Supported) -> Tensor:

@@ -22,6 +22,7 @@ References:
 
 import math
 from collections.abc import Collection
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -31,19 +32,20 @@ from torch import Tensor
 
 from robustbo.errors import NumericalError
 from robustbo.numerics.gp.known import Known
+from robustbo.numerics.gp.leave_one_out import LeaveOneOut
 from robustbo.numerics.gp.log_posterior import Model, log_posterior
-from robustbo.numerics.gp.outlier_gain import gain
+from robustbo.numerics.gp.outlier_gain import LeftOut, groups_left_out
 from robustbo.numerics.gp.parameters import log_prior
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 from robustbo.numerics.pursuit.penalty import Penalty
-from robustbo.numerics.pursuit.support_fit import SUSPICION
 from robustbo.numerics.pursuit.walk import largest
 
 Indices = NDArray[np.intp]
 
 ROUNDS = 50  # of changes of a support; few are made
 JOIN_SHARE = 100  # one observation in so many joins at once: a gross value spoils the predictions of its neighbours
+LEAST = 1e-8  # of a variance, which each of a support has at least
 SETTLED = 1e-3  # relative change of every added variance below which they are at their best
 
 
@@ -51,7 +53,8 @@ class Supported(NamedTuple):
     """A support at held hyperparameters.
 
     Attributes:
-        members: ``k`` sorted indices.
+        support: The sorted groups.
+        members: ``k`` sorted indices of all of theirs.
         rho: ``k`` added variances.
         e: ``n`` leave-one-out errors.
         v: ``n`` leave-one-out variances.
@@ -61,6 +64,7 @@ class Supported(NamedTuple):
         al: ``n`` values of P (y - m).
     """
 
+    support: tuple[int, ...]
     members: Indices
     rho: Array
     e: Array
@@ -86,7 +90,7 @@ class Held:
         value = log_posterior(model, theta, torch.zeros_like(model.y))
         if not value.evidence.converged:
             raise NumericalError("the covariance must be positive definite at the hyperparameters that are held")
-        found, self._y = value.evidence, value.y.numpy()
+        found, self._groups, self._y = value.evidence, model.groups, value.y.numpy()
         self._P0 = found.P.numpy()
         self._diagonal = self._P0.diagonal().copy()
         self._B = np.stack([self._y, np.ones_like(self._y)], axis=1)
@@ -123,8 +127,8 @@ class Held:
         v[members] = T.diagonal() / left  # eq. 6.15
         e[members] = (on_members[:, 0] - m * on_members[:, 1]) * rho / left
         L = -0.5 * (G[0, 0] - m * G[0, 1] + self._log_det + log_det + n * math.log(2 * math.pi))  # eq. 6.1
-        F = L + self._log_prior + self._on_joining[members].sum()
-        return Supported(members, rho, e, v, float(F), float(L), float(m), al)
+        F, support = L + self._log_prior + self._on_joining[members].sum(), self._groups.of(members.tolist())
+        return Supported(support, members, rho, e, v, float(F), float(L), float(m), al)
 
     def _inverse(self, members: Indices, rho: Array) -> tuple[Array, float]:
         """T, and by how much the support raises the logarithm of the determinant."""
@@ -142,16 +146,28 @@ class Held:
         P *= 0.5
         return Known(*map(lapack.as_tensor, (found.m, P, found.al, found.e, found.v)))
 
-    def suspecting(self, rho: Array, group: Collection[int] = ()) -> Supported:
-        """A support to begin with: those with an added variance among ``n``, and a group whose pull is taken away."""
-        out, rho = sorted(group), rho.copy()
-        rho[out] = np.maximum(rho[out], np.maximum(np.square(self._y[out]), SUSPICION))
-        members = np.flatnonzero(rho * self._open)
-        return self.at(members, rho[members])
+    def beginning(self, rho: Array) -> Supported:
+        """The support of the groups of which any has an added variance among ``n``."""
+        members = self._members(self._groups.of(np.flatnonzero(rho * self._open).tolist()))
+        return self.at(members, np.maximum(rho[members], LEAST))
 
-    def of_the_open(self, e: Array) -> Array:
-        """``n`` errors as they are held against the observations: of those that are cleared none is."""
-        return e * self._open
+    def left_out(self, here: Supported) -> LeftOut:
+        """Each group left out at once; errors are not held against observations that are cleared."""
+        e, v = map(torch.from_numpy, (here.e * self._open, here.v))
+        return groups_left_out(e, v, self._groups, partial(self._together, here))
+
+    def _together(self, here: Supported, group: Tensor) -> LeaveOneOut:
+        rows, (T, _) = group.numpy(), self._inverse(here.members, here.rho)
+        if rows[0] in here.members:
+            at = np.searchsorted(here.members, rows)
+            rho, T = here.rho[at], T[np.ix_(at, at)]
+            left = np.eye(len(at)) - T / rho
+            e, V = np.linalg.solve(left, rho * here.al[rows]), np.linalg.solve(left, T)  # eq. 6.20
+        else:
+            columns = self._P0[np.ix_(rows, here.members)]
+            V = np.linalg.inv(self._P0[np.ix_(rows, rows)] - columns @ T @ columns.T)
+            e = V @ here.al[rows]  # eq. 6.18
+        return LeaveOneOut(*map(torch.from_numpy, (e * self._open[rows], 0.5 * (V + V.T))))
 
     def settle(self, begin: Supported, penalty: Penalty, known: int | None = None) -> Supported:
         """The support of the highest score that changes lead to, from one support on.
@@ -167,13 +183,11 @@ class Held:
         best = here = begin
         seen = set[bytes]()
         for _ in range(ROUNDS):
-            gains = gain(*map(torch.from_numpy, (self.of_the_open(here.e), here.v))).numpy()
-            members = (
-                _next(here, gains, penalty)
-                if known is None
-                else np.array(largest(gains.tolist(), known), dtype=np.intp)
-            )
-            rho = np.maximum(np.square(here.e[members]) - here.v[members], 0.0)  # eq. 6.3
+            e, v, gains = (each.numpy() for each in self.left_out(here))
+            support = self._next(here, gains, penalty) if known is None else largest(gains.tolist(), known)
+            members = self._members(support)
+            e[here.members], v[here.members] = here.e[here.members], here.v[here.members]
+            rho = np.maximum(np.square(e[members]) - v[members], LEAST * v[members])  # eq. 6.3
             if np.array_equal(members, here.members):
                 if np.all(np.abs(rho - here.rho) <= SETTLED * here.rho):
                     break
@@ -184,17 +198,19 @@ class Held:
             best = max(best, here, key=lambda each: score(each, penalty))
         return best
 
+    def _members(self, support: Collection[int]) -> Indices:
+        return np.array(self._groups.members(support), dtype=np.intp)
 
-def _next(here: Supported, gains: Array, penalty: Penalty) -> Indices:
-    """The members that go on being some, and those that join."""
-    n, of_one = len(gains), penalty.of_one(here.members.tolist())
-    is_member = np.zeros(n, dtype=bool)
-    is_member[here.members] = True
-    pays = gains > np.array([of_one(i) for i in range(n)])
-    members, ready = np.flatnonzero(is_member & pays), np.flatnonzero(~is_member & pays)
-    staying = members[_falling(gains[members])[: n // 2]]
-    room = min(max(1, n // JOIN_SHARE), n // 2 - len(staying))
-    return np.sort(np.concatenate([staying, ready[_falling(gains[ready])[:room]]]))
+    def _next(self, here: Supported, gains: Array, penalty: Penalty) -> Collection[int]:
+        """The groups that go on being in the support, and those that join."""
+        n, of_one = self._groups.count(len(gains)), penalty.of_one(here.support)
+        is_in = np.zeros(len(gains), dtype=bool)
+        is_in[list(here.support)] = True
+        pays = gains > np.array([of_one(i) for i in range(len(gains))])
+        inside, ready = np.flatnonzero(is_in & pays), np.flatnonzero(~is_in & pays)
+        staying = inside[_falling(gains[inside])[: n // 2]]
+        room = min(max(1, n // JOIN_SHARE), n // 2 - len(staying))
+        return [*staying.tolist(), *ready[_falling(gains[ready])[:room]].tolist()]
 
 
 def _falling(gains: Array) -> Indices:
@@ -203,4 +219,4 @@ def _falling(gains: Array) -> Indices:
 
 def score(found: Supported, penalty: Penalty) -> float:
     """Log posterior density minus the penalty of the support."""
-    return found.F - penalty.total(found.members.tolist())  # eq. 6.12
+    return found.F - penalty.total(found.support)  # eq. 6.12

@@ -1,12 +1,11 @@
 """How many outliers: what a support must pay, in nats, to be believed.
 
-A rule is the total penalty of a support of k among n observations; the best support has the largest F minus penalty,
-with F the log posterior density at its best variances. Rules depend on the size alone, so the penalty of one more
-outlier is a difference of totals. A `Penalty` is a rule that asks little for the second observation of a value which
-recurs.
+A rule is the total penalty of a support of k among n groups of observations (`replicates.Groups`: most are of one); the
+best support has the largest F minus penalty, with F the log posterior density at its best variances. Rules depend on
+the size alone, so the penalty of one more outlier is a difference of totals.
 
 Notation:
-    n    number of observations
+    n    number of groups
     p    number of hyperparameters, the mean included
     k    size of the support
 
@@ -18,56 +17,44 @@ import math
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
+from robustbo.numerics.gp.replicates import Groups
+
 Rule = Callable[[int], float]
 
 PER_OUTLIER = 3.0  # nats an outlier at large n; see runs/selection
 RATE = 0.1  # the outlier rate at which `PER_OUTLIER` holds
-ALIKE = 1.0  # nats at most for one more observation of a recurring value: at a sensor that sticks, odds of 1 to e
+ALIKE = 1.0  # nats for one more observation of a recurring value: at a sensor that sticks, odds of 1 to e
 BOTORCH_RATE = 0.2  # BoTorch's prior mean of k is int(0.2 n)
 
 
 class Penalty(NamedTuple):
-    """What a support must pay.
+    """What a support must pay: by a rule for the number of its groups, and `ALIKE` for each observation beyond these.
 
-    A failure that always leaves the same number (a sensor that sticks, a default that is written) is one error that
-    recurs: once one of its observations is paid for, each of the others costs `ALIKE`, or as little as a first outlier.
+    A failure that always leaves the same number (a sensor that sticks, a default that is written) is one error.
 
     Attributes:
-        by_size: The rule for observations whose values do not recur.
-        alike: Sets of observations of one recurring value; see `replicates.recurring`.
+        by_size: The rule.
+        groups: Of which a support has some.
 
     Example:
-        >>> penalty = Penalty(lambda k: 3.0 * k, (frozenset({0, 1, 2}),))
-        >>> penalty.total([0, 1, 2, 5])
+        >>> penalty = Penalty(lambda k: 3.0 * k, Groups(((0, 1, 2),)))
+        >>> penalty.total([0, 5])
         8.0
     """
 
     by_size: Rule
-    alike: tuple[frozenset[int], ...] = ()
+    groups: Groups = Groups()
 
     def total(self, support: Collection[int]) -> float:
-        """Of all members together."""
-        distinct = self._distinct(support)
-        return self.by_size(distinct) + self._again * (len(support) - distinct)
+        """Of all its groups together."""
+        return self.by_size(len(support)) + ALIKE * (len(self.groups.members(support)) - len(support))
 
     def of_one(self, support: Collection[int]) -> Callable[[int], float]:
-        """What a member would save by leaving, or another would pay to join."""
-        k, members = self._distinct(support), set(support)
+        """What a group would save by leaving, or another would pay to join."""
+        k, inside = len(support), set(support)
         dear, cheap = self.by_size(k + 1) - self.by_size(k), self.by_size(k) - self.by_size(max(k - 1, 0))
-        backed = {i for group in self.alike for i in group if (group & members) - {i}}
-        again = self._again
-        return lambda i: again if i in backed else cheap if i in members else dear
-
-    def splits(self, support: Collection[int]) -> bool:
-        """Whether some observations of a recurring value are in a support and others are not."""
-        return any(0 < len(group.intersection(support)) < len(group) for group in self.alike)
-
-    @property
-    def _again(self) -> float:
-        return min(ALIKE, self.by_size(1))
-
-    def _distinct(self, support: Collection[int]) -> int:
-        return len(support) - sum(max(len(group.intersection(support)) - 1, 0) for group in self.alike)
+        again = {group[0]: ALIKE * (len(group) - 1) for group in self.groups.recurring}
+        return lambda i: (cheap if i in inside else dear) + again.get(i, 0.0)
 
 
 def corrected(n: int, p: int, penalty: float = PER_OUTLIER) -> Rule:

@@ -25,7 +25,7 @@ class Plan(NamedTuple):
     """How to pursue.
 
     Attributes:
-        sizes: Of the supports to visit, rising.
+        sizes: Of the supports to visit, rising, in groups.
         penalty: Of a support.
         is_backward: Whether the first walk goes from the largest size to the smallest.
         sweeps: Walks through the sizes, every second one in the other direction; more find higher maxima.
@@ -49,7 +49,7 @@ def cold(model: Model, plan: Plan) -> list[Level]:
     """The levels of walks that know nothing, by rising size."""
     climb, sizes = plan.refit(model, WALK_FTOL), plan.sizes
     if plan.is_backward:
-        starts = suspicious(model, range(len(model.y)), ftol=START_FTOL, parameterization=plan.parameterization)
+        starts = suspicious(model, ftol=START_FTOL, parameterization=plan.parameterization)
         levels = walk.walk(starts, sizes[::-1], climb)[::-1]
     else:
         levels = walk.walk([empty(model, ftol=WALK_FTOL)], sizes, climb)
@@ -98,11 +98,7 @@ def worth_a_visit(plan: Plan, before: Sequence[Level], chosen: int) -> list[int]
 
 
 def best(model: Model, plan: Plan, levels: Sequence[Level]) -> Level:
-    """The level of the highest score, or one at which a recurring value is out, settled and climbed to the end."""
+    """The level of the highest score, settled and climbed to the end."""
     penalty, climb = plan.penalty, plan.refit(model, WALK_FTOL)
-    score = partial(walk.score, penalty=penalty)
-    level = max(levels, key=score)
-    options = {"parameterization": plan.parameterization, "ftol": WALK_FTOL}
-    tried = walk.of_recurring(model, penalty.alike, level, climb, **options)
-    settled = walk.settle(max([level, *tried], key=score), penalty, climb)
+    settled = walk.settle(max(levels, key=partial(walk.score, penalty=penalty)), penalty, climb)
     return plan.refit(model, FINAL_FTOL)(settled, settled.support)

@@ -1,8 +1,10 @@
 """The stops of a relevance pursuit: hyperparameters and added variances, climbed to for a given support.
 
+A support is one of groups, by their first observations (`replicates.Groups`): of what is right or wrong together.
+
 Notation (no batch dimensions: a search is one search):
-    e    n   leave-one-out error, observation minus prediction
-    v    n   leave-one-out variance, the observation's own added variance removed
+    e    n   leave-one-out error, observation minus prediction, its group left out at once
+    v    n   leave-one-out variance, the group's own added variances removed
     rho  n   added variances
     F        log posterior density of hyperparameters and variances
 
@@ -11,16 +13,16 @@ References:
 """
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from robustbo.numerics.gp.known import Known
-from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.log_posterior import Model, log_posterior
 from robustbo.numerics.gp.map_fit import Fit, climb, maximize_alone
-from robustbo.numerics.gp.outlier_gain import errors, errors_at, gain, optimal_variance
+from robustbo.numerics.gp.outlier_gain import LeftOut, groups_at, optimal_variance
 
 SCREEN_SHARE = 100
 SUSPICION = 100.0  # added variance of everybody at the beginning, in units of the outcomes' variance
@@ -30,10 +32,11 @@ class Level(NamedTuple):
     """One stop of a pursuit.
 
     Attributes:
-        support: Sorted indices of the observations that may have a variance of their own.
+        support: The sorted groups whose observations may each have a variance of their own.
         fit: Hyperparameters and variances found for it.
         e: ``n`` leave-one-out errors there.
         v: ``n`` leave-one-out variances there.
+        gains: ``n``: what each group gains by the best variances of its own, all else as it is in the fit.
         known: All that is known there, where that is at hand.
     """
 
@@ -41,12 +44,8 @@ class Level(NamedTuple):
     fit: Fit
     e: Tensor
     v: Tensor
+    gains: Sequence[float]
     known: Known | None = None
-
-    @property
-    def gains(self) -> list[float]:
-        """What each observation gains by the best variance of its own, all else as it is in the fit."""
-        return gain(self.e, self.v).tolist()
 
 
 Refit = Callable[[Level, tuple[int, ...]], Level]
@@ -54,7 +53,7 @@ Refit = Callable[[Level, tuple[int, ...]], Level]
 
 def refit(model: Model, level: Level, support: tuple[int, ...], **options: Any) -> Level:
     """The level of another support, climbed to from a level; new members begin at their closed-form variance."""
-    new = [i for i in support if i not in level.support]
+    new = list(model.groups.members(set(support).difference(level.support)))
     rho = level.fit.rho.clone()
     rho[new] = optimal_variance(level.e, level.v)[new]
     return _climbed(model, support, level.fit.theta, rho, level.v, **options)
@@ -67,21 +66,15 @@ def empty(model: Model, *, start_ftol: float = 1e-4, **options: Any) -> Level:
     return _climbed(model, (), max(rough, key=lambda fit: fit.F).theta, none, none, **options)
 
 
-def suspicious(model: Model, group: Collection[int], **options: Any) -> list[Level]:
-    """Levels in which a group's observations are outliers to begin with, climbed to from every start of the model.
+def suspicious(model: Model, **options: Any) -> list[Level]:
+    """Levels in which everybody is an outlier to begin with, climbed to from every start of the model.
 
     Each has a variance of `SUSPICION`, or its square where that is more, and may lose it; the cleared have none.
     """
-    rho, none = _suspected(model, group), torch.zeros_like(model.y)
-    members = tuple(rho.nonzero().flatten().tolist())
-    return [_climbed(model, members, theta, rho, errors(model, theta, none)[1], **options) for theta in model.starts]
-
-
-def _suspected(model: Model, group: Collection[int]) -> Tensor:
-    """``n`` added variances that leave those of a group that are not cleared without a pull."""
-    members = _indices(group)
-    rho = torch.zeros_like(model.y).index_put((members,), model.y.square().clamp_min(SUSPICION)[members])
-    return rho if model.cleared is None else rho.masked_fill(model.cleared, 0.0)
+    rho, none = model.y.square().clamp_min(SUSPICION), torch.zeros_like(model.y)
+    rho = rho if model.cleared is None else rho.masked_fill(model.cleared, 0.0)
+    everybody = model.groups.of(rho.nonzero().flatten().tolist())
+    return [_climbed(model, everybody, theta, rho, _out(model, theta, none).v, **options) for theta in model.starts]
 
 
 def first(n: int, count: int) -> Tensor:
@@ -103,35 +96,44 @@ def placed(fit: Fit, rows: Tensor) -> Fit:
 def extended(model: Model, level: Level, rows: Tensor) -> Level:
     """A level of other observations as one of these; likewise."""
     fit = placed(level.fit, rows)
-    support = tuple(torch.isin(rows, _indices(level.support)).nonzero().flatten().tolist())
-    return Level(support, fit, *errors(model, fit.theta, fit.rho))
+    stays = torch.isin(rows, _indices(level.support)) | (fit.rho > 0)
+    support = model.groups.of(stays.nonzero().flatten().tolist())
+    return _level(support, fit, _out(model, fit.theta, fit.rho))
 
 
-def screen(model: Model, theta: Tensor, threshold: float, begin: Collection[int] = ()) -> Level:
+def screen(model: Model, theta: Tensor, threshold: float) -> Level:
     """The gross outliers at given hyperparameters, the grossest first, by closed forms alone.
 
-    A gross value spoils the predictions of all its neighbours, so only the worst observation (one in `SCREEN_SHARE`) is
-    taken at a time (those to begin with at once) and everything is predicted anew, until nothing gains more than the
-    threshold or half are taken.
+    A gross value spoils the predictions of all its neighbours, so only the worst group (one in `SCREEN_SHARE`) is taken
+    at a time and everything is predicted anew, until nothing gains more than the threshold or half are taken.
     """
-    n, rho, support = len(model.y), _suspected(model, begin), set(begin)
+    groups, rho, support = model.groups, torch.zeros_like(model.y), set[int]()
+    n = groups.count(len(rho))
     while True:
-        e, v = errors(model, theta, rho)
-        members = _indices(support)
-        rho = rho.index_put((members,), optimal_variance(e, v)[members])
-        found = gain(e, v)
-        needless = members[found[members] <= threshold]  # taken when a neighbour was to blame
-        found = found.index_fill(0, members, 0.0)
+        out, taken = _out(model, theta, rho), _indices(support)
+        members = _indices(groups.members(support))
+        rho = rho.index_put((members,), optimal_variance(out.e, out.v)[members])
+        found = out.gains.index_fill(0, taken, 0.0)
         room = min(max(1, n // SCREEN_SHARE), n // 2 - len(support))
         if room <= 0 or not found.max() > threshold:
-            rho = rho.index_fill(0, needless, 0.0)
-            return Level(tuple(rho.nonzero().flatten().tolist()), Fit(theta, rho, -math.inf, -math.inf, 0, True), e, v)
+            kept = tuple(taken[out.gains[taken] > threshold].tolist())  # for others a neighbour was to blame
+            members = _indices(groups.members(kept))
+            rho = torch.zeros_like(rho).index_put((members,), rho[members])
+            return _level(kept, Fit(theta, rho, -math.inf, -math.inf, 0, True), out)
         support |= {i for i in found.argsort(descending=True)[:room].tolist() if found[i] > threshold}
 
 
 def _climbed(model: Model, support: tuple[int, ...], theta: Tensor, rho: Tensor, v: Tensor, **options: Any) -> Level:
-    fit, value = climb(model, theta, rho, _indices(support), v, **options)
-    return Level(support, fit, *errors_at(model, value, fit.rho))
+    fit, value = climb(model, theta, rho, _indices(model.groups.members(support)), v, **options)
+    return _level(support, fit, groups_at(model, value, fit.rho))
+
+
+def _level(support: tuple[int, ...], fit: Fit, out: LeftOut) -> Level:
+    return Level(support, fit, out.e, out.v, out.gains.tolist())
+
+
+def _out(model: Model, theta: Tensor, rho: Tensor) -> LeftOut:
+    return groups_at(model, log_posterior(model, theta, rho), rho)
 
 
 def _indices(support: Collection[int]) -> Tensor:

@@ -1,5 +1,7 @@
 """Relevance pursuit: which observations have an error of their own, found by walking through sizes of the support.
 
+Sizes count groups; see `support_fit`.
+
 Notation: as in `support_fit`.
 
 References:
@@ -7,15 +9,13 @@ References:
 """
 
 from collections.abc import Collection, Sequence
-from typing import Any
 
 import torch
 
-from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.pursuit.averaging import REACH
 from robustbo.numerics.pursuit.penalty import Penalty
-from robustbo.numerics.pursuit.support_fit import Level, Refit, suspicious
+from robustbo.numerics.pursuit.support_fit import Level, Refit
 
 SAME = 0.01  # nats: levels of one support that differ by less are one
 
@@ -98,28 +98,6 @@ def _distinct(levels: Sequence[Level]) -> list[Level]:
         if not any(level.support == other.support and abs(level.fit.F - other.fit.F) < SAME for other in kept):
             kept.append(level)
     return kept
-
-
-def of_recurring(
-    model: Model, alike: Collection[frozenset[int]], best: Level, refit: Refit, **options: Any
-) -> list[Level]:
-    """Levels at which recurring values are out that were not, each or all, alone or beside what a walk has found.
-
-    Where many observations have one value, no walk leads there: each alone is what its like predict.
-
-    Args:
-        model: What stays fixed.
-        alike: The observations of each value that recurs.
-        best: What the walk has found.
-        refit: As for `walk`.
-        options: Of the climbs from the model's starts.
-    """
-    found = []
-    for group in dict.fromkeys((*alike, frozenset[int]().union(*alike))):
-        if not group <= set(best.support):
-            beside = tuple(sorted(group.union(best.support)))
-            found += [*suspicious(model, group, **options), refit(best, beside)]
-    return found
 
 
 def settle(level: Level, penalty: Penalty, refit: Refit, *, max_rounds: int = 8) -> Level:

@@ -9,10 +9,10 @@ from botorch.models.transforms.outcome import OutcomeTransform, Standardize
 from torch import Tensor
 
 from robustbo.numerics.gp.known import Known, known_at
-from robustbo.numerics.gp.log_posterior import Model, log_posterior
+from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.outlier_gain import gain
-from robustbo.numerics.gp.replicates import recurring
+from robustbo.numerics.gp.replicates import Groups, recurring
 from robustbo.numerics.pursuit import growth, search
 from robustbo.numerics.pursuit.averaging import probabilities
 from robustbo.numerics.pursuit.gibbs import given_the_others, log_cauchy, sample_doubtful
@@ -130,9 +130,9 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
             model = self.search_model()
             penalty = self.options.penalty(model)
             others = self.trace if self.options.is_averaged else []
-            whole = [level for level in others if not penalty.splits(level.fit.support)]
-            fits = one_a_support([found, *with_warp(model, found, plausible(whole, penalty))])
-            self.average(model, probabilities([fit.F - penalty.total(fit.support) for fit in fits]), fits)
+            fits = one_a_support([found, *with_warp(model, found, plausible(others, penalty))])
+            prices = [penalty.total(model.groups.of(fit.support)) for fit in fits]
+            self.average(model, probabilities([fit.F - p for fit, p in zip(fits, prices, strict=True)]), fits)
 
     def probability_right(self) -> Tensor:
         """``n`` probabilities that an observation is right: over sets of outliers near those of the plausible levels.
@@ -166,32 +166,24 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
     def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
         """Outliers are those that gain more than one more has to pay."""
         model = self.search_model()
-        price = self.options.penalty(model).of_one(self.support)(-1)
+        price = self.options.penalty(model).of_one(model.groups.of(self.support))(-1)
         z = y if self._bend is None else self._bend.straight(y)
         wrong = given_the_others(e, v, self._log_wrong(z), self.options.rate(len(model.y)))
         return gain(e, v) > price, 1 - wrong
 
     def search_model(self, rows: Tensor | slice = ALL) -> Model:
-        """The model as the search sees it: values that agree at a point clear each other, recurring ones are known."""
+        """The model as the search sees it: values that agree at a point clear each other, those that recur are one."""
         model = super().search_model(rows)
-        return model._replace(cleared=self.cleared(rows), alike=recurring(self.train_inputs[0][rows], model.y))
+        groups = recurring(self.train_inputs[0][rows], model.y) if self.options.is_grouped else Groups()
+        return model._replace(cleared=self.cleared(rows), groups=groups)
 
     def added_variances(self, model: Model, theta: Tensor) -> Tensor:
-        """Those of the observations that gain more than their penalty, recurring values taken out whole or not."""
-        penalty = self.options.penalty(model)
-        groups = (frozenset[int](), *penalty.alike)
-        found = [screen(model, theta, penalty.by_size(1), group).fit.rho for group in groups]
-
-        def score(rho: Tensor) -> float:
-            return log_posterior(model, theta, rho).F - penalty.total(rho.nonzero().flatten().tolist())
-
-        return found[0] if len(found) == 1 else max(found, key=score)
+        """Those of the observations that gain more than their penalty."""
+        return screen(model, theta, self.options.penalty(model).by_size(1)).fit.rho
 
     def _part(self, whole: Model, rows: Tensor) -> Model:
         """The model of some observations; what recurs among all is known to."""
-        place = {i: k for k, i in enumerate(rows.tolist())}
-        alike = [frozenset(place[i] for i in group if i in place) for group in whole.alike]
-        return self.search_model(rows)._replace(alike=tuple(group for group in alike if group))
+        return self.search_model(rows)._replace(groups=whole.groups.among(rows.tolist()))
 
     def _pursue(self, model: Model) -> Level:
         plan, before, self._before = self.options.plan(model), self._before, None

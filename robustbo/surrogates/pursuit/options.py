@@ -73,9 +73,13 @@ class PursuitOptions(WarpOptions):
         return min(max(known / n, CERTAIN), 1 - CERTAIN)
 
     def penalty(self, model: Model) -> Penalty:
-        """What a support must pay; by our own rule, a value that recurs pays in full but once."""
-        is_ours = self.num_outliers is None and self.selection == "corrected"
-        return Penalty(self.rule(len(model.y), model.num_free), model.alike if is_ours else ())
+        """What a support must pay."""
+        return Penalty(self.rule(model.groups.count(len(model.y)), model.num_free), model.groups)
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether a value that recurs is one outlier; by the rules of others, and a known number, each is one."""
+        return self.num_outliers is None and self.selection == "corrected"
 
     def rule(self, n: int, p: int) -> Rule:
         """The penalty of a support by its size, for n observations and p hyperparameters, the mean included."""
@@ -89,6 +93,6 @@ class PursuitOptions(WarpOptions):
 
     def plan(self, model: Model) -> Plan:
         """How to pursue the support of some observations."""
-        n, is_backward = len(model.y), self.direction == "backward"
+        n, is_backward = model.groups.count(len(model.y)), self.direction == "backward"
         penalty, known = self.penalty(model), self.known(n)
         return Plan(self.sizes(n), penalty, is_backward, self.sweeps, self.parameterization, known)

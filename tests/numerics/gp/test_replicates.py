@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from robustbo.numerics.gp.replicates import agreeing, recurring
+from robustbo.numerics.gp.replicates import Groups, agreeing, recurring
 
 
 def mask(values, tolerance=0.1, places=None):
@@ -62,4 +62,20 @@ def test_each_has_a_tolerance_of_its_own():
 )
 def test_a_value_recurs_where_it_alone_stands_at_several_points(values, places, groups):
     X = torch.tensor([float(x) for x in places]).unsqueeze(-1)
-    assert [set(group) for group in recurring(X, torch.tensor(values, dtype=torch.float64))] == groups
+    assert [set(group) for group in recurring(X, torch.tensor(values, dtype=torch.float64)).recurring] == groups
+
+
+def test_groups_are_a_partition_by_their_first():
+    groups = Groups(((1, 4), (2, 3, 6)))
+    assert groups.of(range(7)) == (0, 1, 2, 5)
+    assert groups.members((0, 1, 2, 5)) == tuple(range(7))
+    assert groups.of([6, 5]) == (2, 5)
+    assert groups.members([2, 5]) == (2, 3, 5, 6)
+    assert groups.count(7) == 4
+    assert (Groups().of([3, 1]), Groups().members([3, 1]), Groups().count(7)) == ((1, 3), (1, 3), 7)
+
+
+def test_of_some_rows_groups_are_what_is_there_of_them():
+    groups = Groups(((1, 4), (2, 3, 6)))
+    assert groups.among([6, 3, 0, 4]).recurring == ((3,), (0, 1))
+    assert groups.among([0, 5]).recurring == ()

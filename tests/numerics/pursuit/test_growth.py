@@ -98,7 +98,7 @@ def test_a_fit_to_others_has_no_variance_for_what_it_has_not_seen():
 
 def test_what_is_another_word_on_the_data_grows_beside_the_best():
     def level(size, F):
-        return Level(tuple(range(size)), map_fit.Fit(torch.zeros(1), torch.zeros(200), F, F, 1, True), None, None)
+        return Level(tuple(range(size)), map_fit.Fit(torch.zeros(1), torch.zeros(200), F, F, 1, True), None, None, [])
 
     best, near, far, worse = level(0, 0.0), level(10, 5.0), level(60, 150.0), level(80, 100.0)
     given = Plan([0], Penalty(lambda k: 3.0 * k))

@@ -8,8 +8,9 @@ from robustbo.errors import NumericalError
 from robustbo.numerics.gp.covariance import stationary
 from robustbo.numerics.gp.known import at_inputs, known_at
 from robustbo.numerics.gp.log_posterior import Model, log_posterior
-from robustbo.numerics.gp.outlier_gain import errors
+from robustbo.numerics.gp.outlier_gain import errors, groups_at
 from robustbo.numerics.gp.parameters import LogNormal
+from robustbo.numerics.gp.replicates import Groups
 from robustbo.numerics.pursuit.held import Held, score
 from robustbo.numerics.pursuit.penalty import Penalty, corrected
 
@@ -26,7 +27,7 @@ def model(n=30, wrong=(4, 11, 20), by=5.0, **more):
 
 
 def variances(n, members, rho):
-    return torch.zeros(n).index_put((torch.tensor(members),), torch.tensor(rho))
+    return torch.zeros(n).index_put((torch.tensor(members, dtype=torch.long),), torch.tensor(rho))
 
 
 @pytest.mark.parametrize("rho", [[1.0, 0.01], [30.0, 1e6], [1e12, 2.0]])
@@ -86,7 +87,7 @@ def test_it_settles_on_the_wrong_values_from_anywhere():
     for begin in ([], [4], [0, 1, 2, 11], list(range(15))):
         rho = np.zeros(30)
         rho[begin] = 1.0
-        found = held.settle(held.suspecting(rho), PRICE)
+        found = held.settle(held.beginning(rho), PRICE)
         assert found.members.tolist() == [4, 11, 20]
         np.testing.assert_allclose(found.rho, np.square(found.e)[found.members] - found.v[found.members], rtol=1e-2)
 
@@ -96,33 +97,77 @@ def test_what_it_settles_on_has_no_lower_score_than_where_it_began():
     for begin in ([], [4, 5, 6, 7, 8], [15]):
         rho = np.zeros(30)
         rho[begin] = 0.3
-        first = held.suspecting(rho)
+        first = held.beginning(rho)
         assert score(held.settle(first, PRICE), PRICE) >= score(first, PRICE)
 
 
 def test_a_known_number_is_kept_to():
     held = Held(model(), THETA)
-    assert held.settle(held.suspecting(np.zeros(30)), PRICE, 2).members.shape == (2,)
+    assert held.settle(held.beginning(np.zeros(30)), PRICE, 2).members.shape == (2,)
 
 
 def test_what_is_cleared_joins_no_support():
     given = model(cleared=torch.arange(30) == 11)
     held = Held(given, THETA)
-    assert 11 not in held.settle(held.suspecting(np.zeros(30)), PRICE).members
-    assert held.suspecting(np.zeros(30), [4, 11]).members.tolist() == [4]
-    assert held.of_the_open(np.ones(30))[11] == 0
+    assert 11 not in held.settle(held.beginning(np.zeros(30)), PRICE).members
+    suspected = np.zeros(30)
+    suspected[[4, 11]] = 1.0
+    begin = held.beginning(suspected)
+    assert begin.members.tolist() == [4]
+    assert held.left_out(begin).e[11] == 0
+
+
+GROUPS = Groups(((4, 11, 20),))
+
+
+@pytest.mark.parametrize(
+    ("members", "rho"),
+    [([], []), ([7], [3.0]), ([4, 11, 20], [1.0, 30.0, 1e-8]), ([4, 7, 11, 20], [9.0, 2.0, 1e3, 5.0])],
+)
+def test_a_group_left_out_is_what_a_factorization_of_all_says(members, rho):
+    given = model(groups=GROUPS)
+    held, full = Held(given, THETA), variances(30, members, rho)
+    mine = held.left_out(held.at(np.array(members, dtype=np.intp), np.array(rho)))
+    direct = groups_at(given, log_posterior(given, THETA, full), full)
+    for each, other in zip(mine, direct, strict=True):
+        torch.testing.assert_close(each, other, rtol=1e-6, atol=1e-6)
+
+
+def test_the_errors_of_a_gross_group_are_not_lost_in_its_variances():
+    held = Held(model(groups=GROUPS), THETA)
+    small, gross = (held.left_out(held.at(np.array([4, 11, 20]), np.full(3, rho))) for rho in (1e2, 1e16))
+    torch.testing.assert_close(gross.e[[4, 11, 20]], small.e[[4, 11, 20]], rtol=1e-2, atol=0.0)
+    torch.testing.assert_close(gross.v[[4, 11, 20]], small.v[[4, 11, 20]], rtol=1e-2, atol=0.0)
+
+
+def test_a_group_joins_and_leaves_whole():
+    wrong = (4, 11, 20)
+    for by, support in ((5.0, (4,)), (0.0, ())):
+        held = Held(model(wrong=wrong, by=by, groups=GROUPS), THETA)
+        for begin in ([], [11], [4, 11, 20, 25]):
+            rho = np.zeros(30)
+            rho[begin] = 1.0
+            found = held.settle(held.beginning(rho), PRICE)
+            assert found.support == support
+            assert found.members.tolist() == (list(wrong) if support else [])
 
 
 def test_at_most_half_are_wrong():
     generator = torch.Generator().manual_seed(0)
     given = model()._replace(y=100 * torch.randn(30, generator=generator))
     held = Held(given, THETA)
-    assert len(held.settle(held.suspecting(np.zeros(30)), Penalty(lambda k: 0.0)).members) <= 15
+    assert len(held.settle(held.beginning(np.zeros(30)), Penalty(lambda k: 0.0)).members) <= 15
 
 
 def test_hyperparameters_without_a_covariance_are_refused():
     broken = SimpleNamespace(
-        y=torch.ones(2), cleared=None, covariance=None, blocks=[], s2_prior=None, s2_known=torch.zeros(2)
+        y=torch.ones(2),
+        cleared=None,
+        groups=Groups(),
+        covariance=None,
+        blocks=[],
+        s2_prior=None,
+        s2_known=torch.zeros(2),
     )
     broken.warped = lambda _: None
     broken.covariance = SimpleNamespace(bounds=[], at=lambda _: SimpleNamespace(K=-torch.eye(2), log_prior=0.0))

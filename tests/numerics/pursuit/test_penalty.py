@@ -2,6 +2,7 @@ import math
 
 import pytest
 
+from robustbo.numerics.gp.replicates import Groups
 from robustbo.numerics.pursuit import penalty
 
 
@@ -33,32 +34,20 @@ def test_a_known_number_beats_any_likelihood():
 
 
 class TestPrice:
-    price = penalty.Penalty(lambda k: 3.0 * k * k, (frozenset({0, 1, 2}), frozenset({5, 6, 7})))
+    price = penalty.Penalty(lambda k: 3.0 * k * k, Groups(((0, 1, 2), (5, 6, 7))))
 
-    def test_without_recurring_values_it_is_the_rule(self):
+    def test_where_all_are_alone_it_is_the_rule(self):
         alone = penalty.Penalty(self.price.by_size)
         assert [alone.total(range(k)) for k in range(5)] == [self.price.by_size(k) for k in range(5)]
         assert (alone.of_one([3])(3), alone.of_one([3])(4)) == (3.0, 9.0)
 
-    def test_a_value_that_recurs_counts_once(self):
-        assert self.price.total([0, 1, 2]) == 3.0 + 2 * penalty.ALIKE
-        assert self.price.total([0, 1, 3, 5, 6, 7]) == 27.0 + 3 * penalty.ALIKE
+    def test_a_group_counts_once_and_its_others_a_little(self):
+        assert self.price.total([0]) == 3.0 + 2 * penalty.ALIKE
+        assert self.price.total([0, 3, 5]) == 27.0 + 4 * penalty.ALIKE
 
-    def test_another_of_a_value_never_costs_more_than_a_first_outlier(self):
-        cheap = penalty.Penalty(lambda k: 0.25 * k, self.price.alike)
-        assert cheap.total([0, 1, 2]) == 0.75
-        assert cheap.of_one([0, 1])(2) == 0.25
-
-    @pytest.mark.parametrize("support", [[], [0], [0, 1], [0, 1, 2, 3, 5], [3, 4, 6, 7]])
+    @pytest.mark.parametrize("support", [[], [0], [3], [0, 5], [0, 3, 4, 5]])
     def test_the_price_of_one_is_a_difference_of_totals(self, support):
         of_one = self.price.of_one(support)
-        for i in range(9):
+        for i in (0, 3, 4, 5, 8):
             more, less = sorted({*support, i}), sorted({*support} - {i})
             assert of_one(i) == pytest.approx(self.price.total(more) - self.price.total(less))
-
-
-def test_a_support_splits_a_recurring_value_where_it_has_some_of_it():
-    price = penalty.Penalty(lambda k: 3.0 * k, (frozenset({0, 1, 2}), frozenset({7, 8, 9})))
-    assert price.splits([0, 1, 5])
-    assert price.splits([0, 1, 2, 9])
-    assert not any(price.splits(support) for support in ([], [5], [0, 1, 2], [0, 1, 2, 5, 7, 8, 9]))

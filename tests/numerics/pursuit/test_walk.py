@@ -1,3 +1,4 @@
+import math
 from typing import NamedTuple
 
 import pytest
@@ -8,6 +9,7 @@ from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit, maximize
 from robustbo.numerics.gp.outlier_gain import optimal_variance
 from robustbo.numerics.gp.parameters import LogNormal
+from robustbo.numerics.gp.replicates import Groups
 from robustbo.numerics.pursuit.penalty import ALIKE, Penalty
 from robustbo.numerics.pursuit.support_fit import empty, extended, first, refit, screen, suspicious
 from robustbo.numerics.pursuit.walk import level_posterior, resume, settle, sweep, walk
@@ -86,12 +88,47 @@ def test_settling_keeps_those_who_pay_and_takes_those_who_would():
     assert settle(settled, Penalty(lambda k: 2.0 * k), search.refit) is settled
 
 
-def test_settling_takes_a_recurring_value_whole_once_one_of_it_has_paid():
-    search, penalty = (
-        Additive([4.0, 0.5, 1.5 * ALIKE, 1.5 * ALIKE]),
-        Penalty(lambda k: 3.0 * k, (frozenset({0, 2, 3}),)),
-    )
-    assert settle(search.at(), penalty, search.refit).support == (0, 2, 3)
+def test_settling_asks_of_a_group_what_it_must_pay():
+    penalty = Penalty(lambda k: 3.0 * k, Groups(((0, 2, 3),)))
+    for gain, support in ((3.0 + 2.1 * ALIKE, (0,)), (3.0 + 1.9 * ALIKE, ())):
+        search = Additive([gain, 0.5, -math.inf, -math.inf])
+        assert settle(search.at(), penalty, search.refit).support == support
+
+
+def group(by):
+    """Sixteen values of a smooth function, of which four are one number."""
+    X = torch.linspace(0, 1, 16).unsqueeze(-1)
+    y, rows = torch.sin(6 * X).squeeze(-1), (2, 6, 9, 13)
+    y[list(rows)] = by
+    return Model(y, stationary(X, "rbf", LogNormal(0.0, 1.0), None), LogNormal(-4.0, 1.0), groups=Groups((rows,)))
+
+
+def test_a_group_is_climbed_to_whole_from_the_variances_that_it_would_have():
+    model = group(5.0)
+    begin = empty(model)
+    level = refit(model, begin, (2,))
+    assert level.support == (2,)
+    assert level.fit.support == (2, 6, 9, 13)
+    assert level.fit.F > begin.fit.F + 3.0
+    assert [i for i in range(16) if level.gains[i] == -math.inf] == [6, 9, 13]
+    assert max(range(16), key=level.gains.__getitem__) == 2
+
+
+@pytest.mark.parametrize("by", [3.0, 100.0, 1e12])
+def test_screening_finds_a_group(by):
+    model = group(by)
+    found = screen(model, model.starts[0], 5.0)
+    assert found.support == (2,)
+    assert found.fit.support == (2, 6, 9, 13)
+
+
+def test_a_level_of_fewer_observations_is_taken_up_with_its_groups_whole():
+    model = group(5.0)
+    level = refit(model, empty(model), (2,))
+    rows = torch.tensor([-1, 6, 9, 1, 0])  # the first and the last of the group are not among them
+    covariance = stationary(torch.rand(5, 1), "rbf", LogNormal(0.0, 1.0), None)
+    fewer = model._replace(y=model.y[:5], covariance=covariance, groups=Groups(((0, 1, 2),)))
+    assert extended(fewer, level, rows).support == (0,)
 
 
 def test_the_support_posterior_is_a_distribution_that_prefers_the_best_score():
@@ -134,7 +171,7 @@ def test_the_variances_of_a_level_are_at_their_closed_form_optimum():
 
 
 def test_where_everybody_is_suspicious_the_innocent_are_cleared():
-    found = max(suspicious(small(), range(12)), key=lambda level: level.fit.F)
+    found = max(suspicious(small()), key=lambda level: level.fit.F)
     assert found.support == tuple(range(12))
     assert max(range(12), key=lambda i: found.gains[i]) == 5
     assert (found.fit.rho == 0).sum() >= 6

@@ -282,13 +282,13 @@ class TestAValueThatRecurs:
 
     def test_coarse_outcomes_are_none(self):
         X, _, truth, _ = self.stuck(0.0)
-        assert fit(RelevancePursuitGP(X, (truth / 0.5).round() * 0.5)).search_model().alike == ()
+        assert fit(RelevancePursuitGP(X, (truth / 0.5).round() * 0.5)).search_model().groups.recurring == ()
 
     def test_a_plateau_stays(self):
         """A quarter of the values are the function's ceiling."""
         X, _, truth, _ = self.stuck(0.0, n=60)
         model = fit(RelevancePursuitGP(X, truth.clamp(max=truth.quantile(0.75).item())))
-        assert len(model.search_model().alike) == 1
+        assert len(model.search_model().groups.recurring) == 1
         assert model.support == []
 
 
