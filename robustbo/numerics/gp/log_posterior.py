@@ -171,7 +171,7 @@ def gradient(model: Model, value: Value) -> tuple[Tensor, Tensor]:
 def _on_warp(model: Model, value: Value, F_rho: Array) -> Array:
     """The ``2`` derivatives of F in the warp's coordinates."""
     assert value.warp is not None
-    slopes = -value.evidence.al.numpy() * value.warp.y_t  # eq. 16.5
+    slopes = -value.evidence.al.numpy() * value.warp.y_t  # eq. 17.5
     if model.s2_known is not None:
         slopes += F_rho * value.s2.numpy() * 2 * value.warp.log_slope_t
     on_prior = np.array(parameters.prior_slopes(model.warp, value.theta.tolist()[-len(model.warp) :]))
@@ -205,7 +205,7 @@ def information(model: Model, value: Value, support: Tensor, slope: Tensor, on_w
         rows.append((value.s2.numpy() * al)[None])
     if value.warp is not None:
         by_noise = 0.0 if on_warp is None else on_warp * al
-        rows.append(by_noise - math.sqrt(2) * value.warp.apart(value.warp.y_t))  # eq. 16.6
+        rows.append(by_noise - math.sqrt(2) * value.warp.apart(value.warp.y_t))  # eq. 17.6
     shared, own = np.concatenate(rows), slope.numpy() * al[chosen]  # V_a al: its numbers, or the only one not zero
     p, m = len(shared), len(shared) + len(own)
     SP, OP, A, on_mean = shared @ P, own[:, None] * P[chosen], np.empty((m, m)), np.empty(m)

@@ -16,7 +16,7 @@ Notation (no batch dimensions: a search is one search):
 
 References:
     Snelson, Rasmussen and Ghahramani (2003), Warped Gaussian processes; Rios and Tobar (2019), Compositionally-warped
-    Gaussian processes; docs/equations.md section 16.
+    Gaussian processes; docs/equations.md section 17.
 """
 
 import math
@@ -68,7 +68,7 @@ class Warped:
         self._flat = 1 + x
         self._relative = S_x / S
         self.y = z * S
-        self.log_slope = -0.5 * np.log(self._flat)  # eq. 16.2
+        self.log_slope = -0.5 * np.log(self._flat)  # eq. 17.2
         self.log_secant = np.log(S)
 
     @cached_property
@@ -88,7 +88,7 @@ class Warped:
 
     def log_jacobian(self, members: NDArray[np.bool_]) -> float:
         """Log density of outcomes as they were over that of warped ones, some being members of a support."""
-        return float(np.where(members, self.log_secant, self.log_slope).sum())  # eq. 16.4
+        return float(np.where(members, self.log_secant, self.log_slope).sum())  # eq. 17.4
 
     def by_side(self, per_observation: Array) -> Array:
         """``2`` sums, below zero and above."""
@@ -116,4 +116,4 @@ def _secant(x: Array) -> tuple[Array, Array]:
         near = np.minimum(x, SMALL)
         S = np.where(is_small, 1 + near * (-1 / 6 + near * (3 / 40 - near * (15 / 336 - near * (105 / 3456)))), S)
         S_x = np.where(is_small, -1 / 6 + near * (3 / 20 - near * (45 / 336 - near * (420 / 3456))), S_x)
-    return S, S_x  # eq. 16.1
+    return S, S_x  # eq. 17.1

@@ -1,0 +1,51 @@
+import pytest
+import torch
+
+from robustbo.surrogates.transforms.learned_warp import FAR, LearnedWarp
+from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
+
+Y = torch.tensor([[0.0], [1.0], [2.0], [3.0], [1e12]], dtype=torch.float64)
+
+
+def trained(values=Y, t=(0.0, 0.0)):
+    transform = LearnedWarp(m=1)
+    transform(values)
+    transform.t = torch.tensor(t, dtype=torch.float64)
+    return transform.eval()
+
+
+def test_it_is_the_robust_standardization_until_a_fit_has_found_more():
+    assert torch.equal(trained()(Y[:4])[0], (RobustStandardize(m=1)(Y)[0])[:4])
+
+
+@pytest.mark.parametrize("t", [(0.0, 0.0), (1.0, 0.0), (0.5, 4.0)])
+@pytest.mark.parametrize("factor", [1.0, -1.0, 1e-200, 1e150])
+def test_the_way_back_is_the_same_values(t, factor):
+    values = factor * Y
+    transform = trained(values, t)
+    back, _ = transform.untransform(transform(values)[0])
+    assert ((back - values).abs() <= 1e-10 * (values.abs() + transform.stdvs)).all()
+
+
+@pytest.mark.parametrize("t", [(0.0, 0.0), (1.0, 2.0)])
+def test_the_stretch_is_the_derivative_of_the_way_back(t):
+    transform = trained(t=t)
+    u = transform.warp(torch.tensor([-1e3, -FAR - 1, -2.0, 0.0, 0.5, FAR - 1, FAR + 1, 1e4], dtype=torch.float64))
+    slope = (transform.unwarp(u + 1e-6) - transform.unwarp(u - 1e-6)) / 2e-6
+    torch.testing.assert_close(transform.stretch(u), slope, rtol=1e-5, atol=1e-8)
+
+
+def test_each_side_has_a_bend_of_its_own():
+    transform = trained(t=(0.0, 2.0))
+    z = torch.tensor([-3.0, 3.0], dtype=torch.float64)
+    low, high = transform.warp(z)
+    assert low == -3.0
+    assert high < 1.5
+    assert transform.squared_slope(z)[0] == 1.0
+
+
+@pytest.mark.parametrize("magnitude", [1e3, 1e100, 1e300])
+def test_any_magnitude_stays_one_whose_square_is_no_trouble(magnitude):
+    values = Y.clone()
+    values[-1] = magnitude
+    assert trained(values)(values)[0].abs().max() < 1e4
