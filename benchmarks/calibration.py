@@ -1,8 +1,8 @@
 """Of the values that are said to be wrong with some probability, how many are: are the reports' weights true?
 
 The default optimizes in the settings of some runs (what is done already is kept in --work), and says of each value
-after 20, 24, 28, 32, 38, 44 and 52 trials how probable it is that it is wrong: 1 - weight, over all sets of outliers
-(`robustbo.numerics.pursuit.gibbs`). Beside it stands the share of the levels of the pursuit, by their posterior
+after 20, 24, 28, 32, 38, 44 and 52 trials how probable it is that it is wrong (`robustbo.loop.doubt`), over all sets of
+outliers unless it is quarantined. Beside it stands the share of the levels of the pursuit, by their posterior
 probabilities, that leave the value out. A wrong value within 0.2 of the truth is nobody's loss, and not counted at all.
 
     python benchmarks/calibration.py --replications 12 --work results/calibration --out runs/calibration
@@ -57,13 +57,12 @@ def said(place: Path, replication: int, work: Path) -> pd.DataFrame:
         data = observations(made.settings, history)
         fitted = fit_to(made.settings, data, FitCache())
         levels = dict(zip(fitted.observations.numbers, left_out_by_levels(fitted).tolist(), strict=True))
-        for o in judge(data, fitted, is_weighed=True):
+        for o in judge(data, fitted):
             entry, number = truth[o.trial.number], o.trial.number
             is_harmless = entry["corrupted"] and abs(entry["value"] - entry["clean"]) <= HARMLESS
-            if not is_harmless and o.weight is not None:
-                rows.append(
-                    (place.stem, replication, n, number, entry["corrupted"], levels.get(number, 1.0), 1 - o.weight)
-                )
+            if not is_harmless:
+                said = levels.get(number, 1.0), o.probability_wrong
+                rows.append((place.stem, replication, n, number, entry["corrupted"], *said))
     return pd.DataFrame(rows, columns=["run", "replication", "after", "trial", "wrong", "levels", "sets"])
 
 

@@ -39,7 +39,7 @@ from torch import Tensor
 
 from robustbo.loop.several.joint import failed, log_likelihood_ratio
 from robustbo.numerics.pursuit.penalty import RATE
-from robustbo.surrogates.common.contract import diagnose, fit, marginals, quiet, weights
+from robustbo.surrogates.common.contract import diagnose, fit, marginals, probability_right, quiet
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 
 LAX, EVEN, CAP = 0.2, 0.5, 5.0
@@ -82,7 +82,8 @@ def scores(cell: Cell) -> dict[str, float]:
     alone = [_fitted(given, m, torch.zeros(cell.n, dtype=torch.bool)) for m in range(given.Y.shape[1])]
     with quiet():
         diagnoses = [diagnose(model) for model in alone]
-        q = torch.stack([1 - weights(model, said) for model, said in zip(alone, diagnoses, strict=True)], -1)
+        right = [probability_right(model) for model in alone]
+        q = torch.stack([1 - p for p in right if p is not None], -1)
     flagged = torch.stack([said.is_outlier for said in diagnoses], -1)
     kept = [{(): _predictive(model, given, m)} for m, model in enumerate(alone)]
     row: dict[str, float] = {"wrong": int(given.bad.sum())}

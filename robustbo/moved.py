@@ -22,7 +22,7 @@ MOVED = {
     "cli_study": "cli.study",
     "corruption": "tasks.corruption",
     "distinct": "loop.distinct",
-    "doubt": "loop.quarantine",
+    "doubt": "loop.doubt",
     "encoding": "searchspace.encoding",
     "evaluators": "driving.evaluators",
     "evaluators.cluster": "driving.evaluators.cluster",

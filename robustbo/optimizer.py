@@ -57,10 +57,10 @@ class Optimizer(Recording):
             posteriors), "qLogNEI", "qLogEI" or "LogEI"; "sobol" asks for space-filling points for ever.
         num_initial: How many Sobol points come first; 2 (d + 1), at least 5, unless said.
         remeasure: Which values may be re-evaluated, where knowing is worth more than a new point promises:
-            "promising" (those that a robust surrogate flags, and the best of the initial ones where any value has
-            failed grossly), "suspicious" (any) or "never"; see `robustbo.loop.replicate`.
+            "promising" (those that a robust surrogate flags), "suspicious" (any) or "never"; see
+            `robustbo.loop.replicate`.
         max_repeats: How many measurements more one point may get, failed ones included.
-        set_aside: Whether a value that disappoints a robust surrogate beyond belief is quarantined: left out for now.
+        set_aside: Whether a value that a robust surrogate did not expect is quarantined: left out for now.
         failures: "learn" where trials fail, and keep away from there ("learn" unless said); or "ignore" that they do.
         committee_from: How many told values make "auto" a committee, which takes none of the `surrogate_options`; none
             unless said.

@@ -43,7 +43,7 @@ def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
         if not (history := history_of(runs)).having("told"):
             continue
         settings = settings_of(client, space, wanted.get(name, "minimize"))
-        for o in reported(settings, history, fits.of(name) if wanted else fits, is_weighed=False):
+        for o in reported(settings, history, fits.of(name) if wanted else fits):
             run = runs[o.trial.number]
             rows.append((run.trial_index, run.arm_name, name, o.value, o.expected, o.sd, o.evidence, o.flagged))
     columns = ["trial_index", "arm_name", "metric", "value", "expected", "sd", "evidence", "flagged"]

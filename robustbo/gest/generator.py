@@ -41,7 +41,7 @@ class RobustGenerator(Generator):
         num_initial: How many space-filling points come first.
         remeasure: Which values may be measured again.
         max_repeats: How many measurements more one point may get.
-        set_aside: Whether a value that disappoints beyond belief is left out for now.
+        set_aside: Whether a value that was not to be expected is left out for now.
         failures: "learn" where evaluations fail, and keep away from there; or "ignore" it.
         seed: Root of all randomness; drawn unless given.
         journal: A file, or the address of a database, that keeps all that is suggested and ingested.

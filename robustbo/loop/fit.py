@@ -19,10 +19,10 @@ from robustbo.determinism.surroundings import pinned
 from robustbo.errors import FitError
 from robustbo.loop.active import Active, Guess, active
 from robustbo.loop.cache import FitCache
-from robustbo.loop.evidence import Word, is_credible
+from robustbo.loop.doubt import Doubts, disbelieved, doubted, unmodelled
+from robustbo.loop.evidence import Word
 from robustbo.loop.fitted import Fitted
 from robustbo.loop.observations import Data, Observations, observations
-from robustbo.loop.quarantine import quarantine
 from robustbo.loop.units import center_and_scale, in_model_units
 from robustbo.loop.warm_start import Beginning, Line, anchor, line
 from robustbo.surrogates.common import contract
@@ -71,17 +71,23 @@ def _credible(settings: Settings, data: Data, part: Active | None, fits: FitCach
     if part is not None:
         among, ever, origin = part.told, part.told, Line(part.sample)
     is_to_be = settings.set_aside and is_robust(settings) and not _capabilities(settings).judges_alone
-    doubted, refuted = quarantine(data, settings.max_repeats) if is_to_be else (frozenset(), frozenset())
-    left_out = doubted | refuted | failed
+    in_doubt = doubted(data) if is_to_be else frozenset[int]()
+    left_out = in_doubt | failed
     if not left_out or len(left_out) >= len(data.told):
         return _fit(settings, line(among, ever, origin), fits)
     fitted = _fit(settings, line(among.but(left_out), ever, origin), fits)
-    numbers = sorted(doubted - failed)
-    against = zip(numbers, fitted.expect(data.rows_of(numbers)), strict=True)
-    if credible := {number for number, said in against if is_credible(data.trials[number].measured, *said)}:
+    if credible := _borne_out(data, fitted, left_out) - failed:
         left_out -= credible
         fitted = _fit(settings, line(among.but(left_out), ever, origin), fits)
     return replace(fitted, quarantined=tuple(sorted(left_out)))
+
+
+def _borne_out(data: Data, fitted: Fitted, left_out: frozenset[int]) -> set[int]:
+    """Of the values at points that are left out as a whole, those that a model fitted without them believes."""
+    doubts, places = Doubts.of(data), unmodelled(data, left_out)
+    against = zip(places, fitted.expect(data.rows_of([place.told[0].number for place in places])), strict=True)
+    wrong = {number: p for place, said in against for number, p in doubts.wrong(place.told, said).items()}
+    return wrong.keys() - disbelieved(wrong)
 
 
 def _guess(settings: Settings, fits: FitCache, sample: Observations, told: Observations) -> Guess:
@@ -103,8 +109,10 @@ def _others(settings: Settings, part: Active, fits: FitCache) -> dict[int, Word]
         with fitted.apart(0), contract.quiet():
             found = fitted.model.diagnose_others(X, Y, sds)
         expected, sd = fitted.in_units(found.expected, found.sd)
-        weight = [0.0] * len(sd) if found.weight is None else found.weight.tolist()
-        words = zip(expected, sd, found.evidence.tolist(), found.is_outlier.tolist(), weight, strict=True)
+        weight = [None] * len(sd) if found.weight is None else found.weight.tolist()
+        is_probability = fitted.probability_wrong is not None
+        wrong = [1 - each if is_probability and each is not None else None for each in weight]
+        words = zip(expected, sd, found.evidence.tolist(), found.is_outlier.tolist(), weight, wrong, strict=True)
         return dict(zip(part.others.numbers, (Word(*each) for each in words), strict=True))
 
     return fits.get_dear(("others", settings, chosen, part.others), make)

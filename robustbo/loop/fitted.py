@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import torch
 from botorch.models.gpytorch import GPyTorchModel
@@ -31,7 +32,7 @@ class Fitted:
         center: Value that the model sees as 0; that of an earlier fit, where the search began there.
         scale: Units of the value that the model sees as 1; likewise.
         seconds: How long the fit took, without those that it began from.
-        quarantined: The told trials that are left out; see `robustbo.loop.quarantine`.
+        quarantined: The told trials that are left out; see `robustbo.loop.doubt`.
         others: What is said of those that it was not fitted to for their number; see `robustbo.loop.active`.
     """
 
@@ -79,6 +80,13 @@ class Fitted:
         for row, *of_point in zip(self.observations.X, means, sds, strict=True):
             found.setdefault(row, (of_point[0], of_point[1]))
         return found
+
+    @cached_property
+    def probability_wrong(self) -> list[float] | None:
+        """How probable it is that each value it was fitted to is wrong; None where the surrogate does not say."""
+        with self.apart(0), contract.quiet():
+            right = contract.probability_right(self.model)
+        return None if right is None else (1 - right).tolist()
 
     def expect(self, rows: Sequence[Row]) -> list[Expectation]:
         """What it expects to be told at each unit-cube row, and the standard deviation of that, noise included."""

@@ -1,14 +1,15 @@
 """What is believed of each value: one report form for every surrogate, which all that asks for a belief reads."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from robustbo.determinism.surroundings import pinned
-from robustbo.loop.evidence import NEAR, Word, agree, probability_wrong, refutes, surprise
+from robustbo.loop.doubt import Status, disbelieved, probabilities, status, unmodelled
+from robustbo.loop.evidence import Word, surprise
 from robustbo.loop.fitted import Fitted
 from robustbo.loop.ladder import finite
 from robustbo.loop.observations import Data
-from robustbo.surrogates.common.contract import diagnose, quiet, weights
+from robustbo.surrogates.common.contract import capabilities, diagnose, quiet
 from robustbo.trials.history import Trial
 
 
@@ -22,11 +23,12 @@ class Outlier:
         expected: What the other measurements predict for it.
         sd: Standard deviation of that prediction, noise included.
         evidence: Log-likelihood ratio of this value having an error of its own, in nats (5 nats: 150 times as likely).
-        flagged: Whether it is treated as an outlier: by the surrogate, or by being quarantined
-            (`robustbo.loop.quarantine`).
-        remeasured: What another measurement at its point said of it: "confirmed", "refuted", or "not yet".
+        probability_wrong: How probable it is that it is wrong; see `robustbo.loop.doubt`.
+        status: "flagged" where it is disbelieved, "quarantined" where it is so by what was expected of it and left out
+            of the fit, "refuted" where it is so beside a believed one at its point; "confirmed" where it is believed
+            and not the only one there, else "inlier".
         weight: How much it counts in the fit, 1 being all, where the surrogate weighs values (0 where it is
-            quarantined); in relevance pursuit the probability that it is right, over all sets of outliers.
+            quarantined); in relevance pursuit the probability that it is right.
         outcome: Which of several outcomes it is; None where there is one.
         failed: Of several outcomes, the probability that the trial failed as a whole, which spoils all of them; None
             where the surrogates do not tell how probable it is that a value is wrong.
@@ -37,17 +39,21 @@ class Outlier:
     expected: float
     sd: float
     evidence: float
-    flagged: bool
-    remeasured: str
+    probability_wrong: float
+    status: Status
     weight: float | None = None
     outcome: str | None = None
     failed: float | None = None
 
     @property
-    def probability_wrong(self) -> float:
-        """By the surprise against what was expected when it was asked, or the evidence: whichever is the more."""
-        asked = self.trial.expectation if self.outcome is None else self.trial.expectations.get(self.outcome)
-        return probability_wrong(self.evidence, self.value, asked)
+    def flagged(self) -> bool:
+        """Whether it is treated as an outlier."""
+        return self.status in ("flagged", "quarantined", "refuted")
+
+    @property
+    def remeasured(self) -> str:
+        """What another measurement at its point said of it: "confirmed", "refuted", or "not yet"."""
+        return self.status if self.status in ("confirmed", "refuted") else "not yet"
 
 
 @dataclass(frozen=True)
@@ -66,17 +72,28 @@ class Belief:
 
 
 @pinned
-def judge(data: Data, fitted: Fitted, *, is_weighed: bool = False) -> Belief:
-    """What a surrogate that has been fitted to the data believes of each told value; weights take time."""
-    said = _said(data, fitted, is_weighed)
+def judge(data: Data, fitted: Fitted) -> Belief:
+    """What a surrogate that has been fitted to the data believes of each told value.
+
+    It disbelieves what is more probably wrong than right, if the loop heeds it; another, and one that leaves out some
+    of what it is given, what it treats as outliers.
+    """
+    said = _said(data, fitted)
     finite(*(number for word in said.values() for number in word[:3]))
-    flagged = {number for number, word in said.items() if word.flagged}
+    places = unmodelled(data, frozenset(fitted.quarantined))
+    wrong = probabilities(data, said, {t.number: said[t.number][:2] for place in places for t in place.told})
+    can = capabilities(fitted.model)
+    if can.is_heeded and not can.judges_alone:
+        doubted = disbelieved(wrong)
+    else:
+        doubted = {number for number, word in said.items() if word.is_outlier}
+    out = frozenset(doubted.union(fitted.quarantined))
     report = []
     for number, word in said.items():
         trial = data.trials[number]
         others = [t for t in data.places[trial.point].told if t is not trial]
-        verdict = _remeasured(trial, others, word, flagged, number in fitted.quarantined)
-        report.append(Outlier(trial, trial.measured, *word[:4], verdict, word.weight))
+        found = status(trial, others, out, number in fitted.quarantined)
+        report.append(Outlier(trial, trial.measured, *word[:3], wrong[number], found, word.weight))
     return Belief(tuple(sorted(report, key=suspicious)))
 
 
@@ -85,38 +102,20 @@ def suspicious(o: Outlier) -> tuple[bool, float, int]:
     return not o.flagged, -o.evidence, o.trial.number
 
 
-def _said(data: Data, fitted: Fitted, is_weighed: bool) -> dict[int, Word]:
+def _said(data: Data, fitted: Fitted) -> dict[int, Word]:
     """By trial: the surrogate's word on what it was fitted to and on others, and how far off a quarantined value is."""
     with fitted.apart(0), quiet():
         diagnosis = diagnose(fitted.model)
-        weight = weights(fitted.model, diagnosis) if is_weighed else None
     expected, sd = fitted.in_units(diagnosis.expected, diagnosis.sd)
-    each = [None] * len(expected) if weight is None else weight.tolist()
-    rows = zip(expected, sd, diagnosis.evidence.tolist(), diagnosis.is_outlier.tolist(), each, strict=True)
-    said = dict(zip(fitted.observations.numbers, (Word(*row) for row in rows), strict=True))
-    said |= {n: word._replace(weight=word.weight if is_weighed else None) for n, word in fitted.others.items()}
+    wrong: list[float | None] = [None] * len(expected)
+    weight = wrong if diagnosis.weight is None else diagnosis.weight.clamp(max=1.0).tolist()
+    if fitted.probability_wrong is not None:
+        wrong, weight = [*fitted.probability_wrong], [1 - p for p in fitted.probability_wrong]
+    marks = diagnosis.evidence.tolist(), diagnosis.is_outlier.tolist()
+    rows = zip(expected, sd, *marks, weight, wrong, strict=True)
+    said = dict(zip(fitted.observations.numbers, (Word(*row) for row in rows), strict=True)) | {**fitted.others}
     against = fitted.expect(data.rows_of(fitted.quarantined))
     for number, expectation in zip(fitted.quarantined, against, strict=True):
         evidence = surprise(data.trials[number].measured, *expectation)
-        said[number] = Word(*expectation, evidence, True, None if weight is None else 0.0)
+        said[number] = Word(*expectation, evidence, True, None if weight[:1] == [None] else 0.0)
     return said
-
-
-def _remeasured(
-    trial: Trial, others: Sequence[Trial], word: Word, flagged: Collection[int], is_quarantined: bool
-) -> str:
-    """What the other values at a trial's point say of its own.
-
-    A believed value is confirmed by being believed still, unless another that is believed too does not agree. A flagged
-    one is refuted where none is near. Two that are quarantined together wait for a third, which refutes both.
-    """
-    if not others:
-        return "not yet"
-    if not word.flagged:
-        believed = [t.measured for t in others if t.number not in flagged]
-        is_alone = believed and not any(agree(other, trial.measured, NEAR * word.sd) for other in believed)
-        return "not yet" if is_alone else "confirmed"
-    is_refuted = refutes((t.measured for t in others), trial.measured, word.expected)
-    if is_quarantined and not is_refuted:
-        return "not yet" if len(others) == 1 else "refuted"
-    return "refuted" if is_refuted else "confirmed"

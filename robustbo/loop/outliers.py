@@ -18,10 +18,8 @@ __all__ = ["Outlier", "outliers"]
 
 
 @pinned
-def outliers(
-    settings: Settings, history: History, fits: FitCache | None = None, *, is_weighed: bool = True
-) -> list[Outlier]:
-    """Every told value, the most suspicious first: flagged before not, then by evidence; weights take time.
+def outliers(settings: Settings, history: History, fits: FitCache | None = None) -> list[Outlier]:
+    """Every told value, the most suspicious first: flagged before not, then by evidence.
 
     Of several outcomes each value is judged by its own surrogate; all of them are in one list.
     """
@@ -29,22 +27,22 @@ def outliers(
     if not data.told:
         return []
     if settings.outcomes:
-        found, why = climb_each(settings, data, partial(_of_each, data, is_weighed), fits, is_judging=True)
+        found, why = climb_each(settings, data, partial(_of_each, data), fits, is_judging=True)
     else:
-        found, why = climb(settings, data, partial(_judged, data, is_weighed), fits, is_judging=True)
+        found, why = climb(settings, data, partial(_judged, data), fits, is_judging=True)
     if found is None:
         raise FitError(f"no surrogate could judge these values {why}")
     return found
 
 
-def _of_each(data: Data, is_weighed: bool, several: Several) -> list[Outlier]:
+def _of_each(data: Data, several: Several) -> list[Outlier]:
     found = []
     for each in several:
-        for o in judge(each.data, each.fitted, is_weighed=is_weighed):
+        for o in judge(each.data, each.fitted):
             trial, failed = data.trials[o.trial.number], each.failed.get(o.trial.number)
             found.append(replace(o, trial=trial, outcome=each.wanted.name, failed=failed))
     return sorted(found, key=suspicious)
 
 
-def _judged(data: Data, is_weighed: bool, _: Settings, fitted: Fitted) -> list[Outlier]:
-    return list(judge(data, fitted, is_weighed=is_weighed))
+def _judged(data: Data, _: Settings, fitted: Fitted) -> list[Outlier]:
+    return list(judge(data, fitted))

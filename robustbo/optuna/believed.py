@@ -104,7 +104,7 @@ def _judged(found: Seen) -> tuple[dict[int, Outlier], dict[int, float]]:
         return {}, {}
 
     def of_rung(_: Settings, fitted: Fitted) -> tuple[dict[int, Outlier], dict[int, float]]:
-        words = {word.trial.number: word for word in judge(data, fitted, is_weighed=True)}
+        words = {word.trial.number: word for word in judge(data, fitted)}
         means = fitted.predict(fitted.encoded(data.rows_of(list(words))))[0]
         finite(*means)
         return words, dict(zip(words, means, strict=True))

@@ -54,7 +54,7 @@ class RobustSampler(BaseSampler):
         num_initial: How many space-filling trials come first; 2 (d + 1), at least 5, unless said.
         remeasure: Which values may be re-evaluated. "never" suits an objective that always gives the same value.
         max_repeats: How many measurements more one point may get.
-        set_aside: Whether a value that disappoints beyond belief is left out for now.
+        set_aside: Whether a value that was not to be expected is left out for now.
         failures: "learn" where trials fail (state FAIL, pruned without a report, or beyond a constraint of the study),
             and keep away from there; or "ignore" that they do.
         seed: Root of all randomness; drawn, and kept in the study, unless said.

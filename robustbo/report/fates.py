@@ -23,7 +23,7 @@ REACH = 1.0  # ranges of the believed values, that a wrong one may be away and s
 
 def fates(settings: Settings, history: History, fits: FitCache | None = None) -> dict[str, list[Trial]]:
     """The told trials by what has become of their values: "believed", "called wrong" or "cleared again"."""
-    return by_fate(history, {o.trial.number for o in outliers(settings, history, fits, is_weighed=False) if o.flagged})
+    return by_fate(history, {o.trial.number for o in outliers(settings, history, fits) if o.flagged})
 
 
 def by_fate(history: History, flagged: Collection[int]) -> dict[str, list[Trial]]:

@@ -54,7 +54,7 @@ def seen(settings: Settings, history: History, fits: FitCache) -> list[Seen]:
     several, why = climb_each(settings, data, tuple, fits, is_judging=True)
     if several is None:
         raise FitError(f"no surrogates could be fitted {why}")
-    report, made = outliers(settings, history, fits, is_weighed=False), []
+    report, made = outliers(settings, history, fits), []
     for each in several:
         name = each.wanted.name
         alone = replace(history, trials=tuple(trial.of(name) for trial in history), diagnoses=())

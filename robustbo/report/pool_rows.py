@@ -32,7 +32,7 @@ def section(settings: Settings, history: History, fits: FitCache) -> str:
     fitted = {"predicted value": fit(settings, history, fits)}
     return (
         "<h2>Measured against predicted</h2>"
-        + _calibration(outliers(settings, history, fits, is_weighed=False))
+        + _calibration(outliers(settings, history, fits))
         + "<h2>The best rows not yet measured</h2>"
         + _left(settings, history, fits, fitted, lambda means: settings.sign * means[:, 0])
     )

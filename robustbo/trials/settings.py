@@ -42,7 +42,7 @@ class Settings:
         num_initial: How many Sobol points come first.
         remeasure: Which values may be measured again: one of `REMEASURES`; see `robustbo.loop.replicate`.
         max_repeats: How many measurements more one point may get.
-        set_aside: Whether a value that disappoints beyond belief is left out for now; see `robustbo.loop.quarantine`.
+        set_aside: Whether a value that was not to be expected is left out for now; see `robustbo.loop.doubt`.
         failures: Whether it is learned where trials fail, so that asks stay away: one of `FAILURES`; see
             `robustbo.loop.viability`.
         seed: Root of all randomness.

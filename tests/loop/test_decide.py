@@ -103,6 +103,6 @@ def test_where_nothing_is_believed_any_point_may_be_the_incumbent(monkeypatch):
     line, made = wave(1.0, 1.0)
     told = Settings(line, direction="maximize")
     monkeypatch.setattr(
-        "robustbo.loop.incumbent.judge", lambda *_: Belief([replace(o, flagged=True) for o in outliers(told, made)])
+        "robustbo.loop.incumbent.judge", lambda *_: Belief([replace(o, status="flagged") for o in outliers(told, made)])
     )
     assert incumbent(told, made).trial.number == 6

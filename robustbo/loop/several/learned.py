@@ -21,7 +21,6 @@ from robustbo.loop.ladder import NUMERICAL, PLAIN, climb
 from robustbo.loop.observations import Data, Row
 from robustbo.loop.several import joint
 from robustbo.numerics.pursuit.penalty import RATE
-from robustbo.surrogates.common.contract import quiet
 from robustbo.trials.outcomes import Wanted
 from robustbo.trials.settings import Settings
 
@@ -127,7 +126,7 @@ def _without_failed(several: Several, fits: FitCache) -> Several:
     found = []
     for each in several:
         known = {trial.number for trial in each.data.told} - {*each.fitted.quarantined}
-        if _probability_wrong(each.fitted) is not None and (failed := (numbers & known) - each.belief.flagged):
+        if each.fitted.probability_wrong is not None and (failed := (numbers & known) - each.belief.flagged):
             with suppress(*NUMERICAL):  # it stays as it is
                 fitted = fit_to(each.settings, each.data, fits.of(each.wanted.name), sorted(failed))
                 each = replace(each, fitted=fitted)
@@ -137,23 +136,13 @@ def _without_failed(several: Several, fits: FitCache) -> Several:
 
 def _failed(several: Several) -> dict[int, float]:
     """By trial, the probability that it failed as a whole, by what each outcome says of its value alone."""
-    said = [of for each in several if (of := _probability_wrong(each.fitted)) is not None]
+    sampled = [each.belief for each in several if each.fitted.probability_wrong is not None]
+    said = [{o.trial.number: o.probability_wrong for o in belief} for belief in sampled]
     if len(said) < 2:
         return {}
     numbers = sorted(set().union(*said))
     q = torch.tensor([[of.get(number, math.nan) for of in said] for number in numbers], dtype=torch.float64)
     return dict(zip(numbers, joint.failed(q, RATE).tolist(), strict=True))
-
-
-def _probability_wrong(fitted: Fitted) -> dict[int, float] | None:
-    """By trial, how probable it is that its value is wrong; None where the surrogate does not say."""
-    with fitted.apart(0), quiet():
-        right = fitted.model.probability_right() if fitted.is_ours else None
-    if right is None:
-        return None
-    said = dict(zip(fitted.observations.numbers, (1 - right).tolist(), strict=True))
-    said |= {number: 1 - word.weight for number, word in fitted.others.items() if word.weight is not None}
-    return said | dict.fromkeys(fitted.quarantined, 1.0)
 
 
 def _of_rung(wanted: Wanted, seen: Data, settings: Settings, fitted: Fitted) -> Learned:

@@ -1,25 +1,21 @@
 """Whether a trial gets a replicate, where several outcomes are measured: one repeat measures all of them.
 
-As with one outcome (`loop.replicate`), but for the unit: what knowing a value is worth is how much hypervolume its
+As with one outcome (`loop.replicate`), but for the unit: what knowing its values is worth is how much hypervolume a
 point may turn out to add, and it is held against the hypervolume that a new point promises.
 """
 
-import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from robustbo.loop.judge import Outlier
 from robustbo.loop.observations import Data, Row
-from robustbo.loop.replicate import WORTH, measured_once
+from robustbo.loop.replicate import Doubtful, doubtful
 from robustbo.loop.several.candidates import Candidates, probability_kept, turned
 from robustbo.loop.several.learned import Several
 from robustbo.numerics.improvement.front import Room, gain, room, worth_of_bound, worth_of_objective
 from robustbo.trials.trial import Trial
-
-Doubtful = Mapping[int, Outlier]  # values of a trial, by the place of their outcome
 
 
 def replicate(
@@ -27,8 +23,8 @@ def replicate(
 ) -> Trial | None:
     """The trial that gets a replicate in place of a new point, if any.
 
-    Two values of one outcome that disagree, where the others do not tell which is wrong, come first. Next is the trial
-    of which it is worth most to know the values that are flagged (or any), if that is more than a new point promises.
+    It is that of which it is worth most to know the values, where one is disbelieved (or any), if that is more than a
+    new point promises.
 
     Args:
         data: All trials.
@@ -36,23 +32,18 @@ def replicate(
         reference: The reference point, turned so that larger is better.
         new: The unit-cube row of the new point.
         max_repeats: How many measurements more one point may get.
-        is_any: Whether values that are not flagged will do.
+        is_any: Whether points will do whose values are all believed.
     """
-    doubtful: dict[int, dict[int, Outlier]] = {}
+    found: dict[Row, dict[int, Doubtful]] = {}
     for m, each in enumerate(among.several):
-        disputed, once = measured_once(each.data, each.fitted, each.belief, max_repeats)
-        if disputed is not None:
-            return data.trials[disputed.trial.number]
-        for o in once:
-            if o.flagged or is_any:
-                doubtful.setdefault(o.trial.number, {})[m] = o
-    if not doubtful:
+        for of in doubtful(each.data, each.belief, max_repeats=max_repeats, is_any=is_any):
+            found.setdefault(data.rows[of.trial.number], {})[m] = of
+    if not found:
         return None
-    worths = {number: _worth(data, among, reference, number, of) for number, of in sorted(doubtful.items())}
+    worths = {row: _worth(among, reference, row, of) for row, of in found.items()}
     best = max(worths, key=worths.__getitem__)
-    scales = [each.fitted.scale for each in among.several if each.wanted.is_objective]
-    least = max(WORTH * math.prod(scales), promised(among, reference, new))
-    return data.trials[best] if worths[best] > least else None
+    first = min(of.trial.number for of in found[best].values())
+    return data.trials[first] if worths[best] > promised(among, reference, new) else None
 
 
 class _There(NamedTuple):
@@ -92,21 +83,22 @@ def promised(among: Candidates, reference: Tensor, new: Row) -> float:
     return (added * _kept(among.several, there)).item()
 
 
-def _worth(data: Data, among: Candidates, reference: Tensor, number: int, doubtful: Doubtful) -> float:
-    """What knowing the doubtful values of a trial is worth; those of several outcomes add up."""
-    several, row = among.several, data.rows[number]
+def _worth(among: Candidates, reference: Tensor, row: Row, found: Mapping[int, Doubtful]) -> float:
+    """What knowing the values of a point is worth; those of several outcomes, which are by their places, add up."""
+    several = among.several
     there, to = _there(several, row), _room(among, reference, row)
     Y, places = turned(several, there.mean), [m for m, each in enumerate(several) if each.wanted.is_objective]
     total = 0.0
-    for m, o in doubtful.items():
+    for m, of in found.items():
         wanted = several[m].wanted
-        p = torch.tensor([o.probability_wrong], dtype=torch.float64)
-        y, mu, sd = (torch.tensor([number], dtype=torch.float64) for number in (o.value, o.expected, o.sd))
+        y, w = torch.tensor([[of.values], [of.shares]], dtype=torch.float64)
+        mu, sd = torch.tensor([[of.expected], [of.sd]], dtype=torch.float64)
         if m in places:
             sign, k = wanted.sign, places.index(m)
-            found = worth_of_objective(to, Y, k, sign * y, p, sign * mu, sd) * _kept(several, there)
+            worth = worth_of_objective(to, Y, k, sign * y, w, sign * mu, sd) * _kept(several, there)
         else:
-            kept = (1 - p) * float(wanted.keeps(o.value)) + p * probability_kept(wanted, mu, sd)
-            found = worth_of_bound(gain(to, Y, torch.zeros_like(Y)) * _kept(several, there, m), kept)
-        total += found.nan_to_num(0.0).item()
+            is_kept = torch.tensor([wanted.keeps(value) for value in of.values], dtype=torch.float64)
+            kept = (w * is_kept).sum(-1) + (1 - w.sum(-1)).clamp_min(0) * probability_kept(wanted, mu, sd)
+            worth = worth_of_bound(gain(to, Y, torch.zeros_like(Y)) * _kept(several, there, m), kept)
+        total += worth.nan_to_num(0.0).item()
     return total

@@ -7,7 +7,7 @@ Notation (shapes as broadcast):
     Y     m x K   values
     N             boxes of what a front does not dominate, above the reference point
     H             hypervolume that a point adds to a front
-    y     value of one outcome of a point, wrong with probability p
+    y     b x r   values of one outcome of a point, each the right one with probability w
     mu, sd        what the others predict for it
 """
 
@@ -99,18 +99,18 @@ def _above(mu: Tensor, sd: Tensor, t: Tensor) -> Tensor:
     return torch.where(is_normal, expected, (mu - t).clamp_min(0))
 
 
-def worth_of_objective(to: Room, Y: Tensor, k: int, y: Tensor, p: Tensor, mu: Tensor, sd: Tensor) -> Tensor:
+def worth_of_objective(to: Room, Y: Tensor, k: int, y: Tensor, w: Tensor, mu: Tensor, sd: Tensor) -> Tensor:
     """What it is worth to know doubtful values of one objective: E H(v) - H(E v), over what the value may be.
 
-    It is v = y, or, if that is wrong, normal. H is convex in each coordinate, so it is never negative. With one
-    objective it is `value_of_information.value_of_repeating`.
+    It is v = y, one of those measured, or, if all are wrong, normal. H is convex in each coordinate, so it is never
+    negative. With one objective it is `value_of_information.value_of_repeating`.
 
     Args:
         to: What the front of the other points leaves.
         Y: ``b x K`` means of the points' objectives; of the doubtful one it does not matter.
         k: Which objective that is.
-        y: ``b`` values.
-        p: ``b`` probabilities that they are wrong.
+        y: ``b x r`` values.
+        w: ``b x r`` probabilities that each is the objective's.
         mu: ``b`` means of what the others predict.
         sd: ``b`` standard deviations of that.
 
@@ -123,9 +123,10 @@ def worth_of_objective(to: Room, Y: Tensor, k: int, y: Tensor, p: Tensor, mu: Te
         at[:, k], of[:, k] = v, spread
         return gain(to, at, of)
 
-    none = torch.zeros_like(y)
-    knowing = (1 - p) * added(y, none) + p * added(mu, sd)
-    return (knowing - added((1 - p) * y + p * mu, none)).clamp_min(0)  # eq. 5.19
+    none, w0 = torch.zeros_like(mu), (1 - w.sum(-1)).clamp_min(0)
+    if_right = torch.stack([added(v, none) for v in y.unbind(-1)], -1)
+    knowing = (w * if_right).sum(-1) + w0 * added(mu, sd)
+    return (knowing - added((w * y).sum(-1) + w0 * mu, none)).clamp_min(0)  # eq. 5.19
 
 
 def worth_of_bound(H: Tensor, P: Tensor) -> Tensor:

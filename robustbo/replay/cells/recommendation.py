@@ -45,7 +45,7 @@ def _is_told(settings: Settings, history: History) -> bool:
 
 def flags(settings: Settings, history: History, fits: FitCache) -> Flagged:
     """The trials whose values the surrogate takes for outliers after a history."""
-    found = [o for o in outliers(settings, history, fits, is_weighed=False) if o.flagged]
+    found = [o for o in outliers(settings, history, fits) if o.flagged]
     if not settings.outcomes:
         return sorted(o.trial.number for o in found)
     names = [wanted.name for wanted in settings.outcomes]

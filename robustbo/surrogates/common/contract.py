@@ -212,14 +212,9 @@ def at_inputs(model: GPyTorchModel, X: Tensor) -> tuple[Tensor, Tensor]:
     return _answering(model).at_inputs(model, X)
 
 
-def weights(model: GPyTorchModel, diagnosis: Diagnosis) -> Tensor | None:
-    """How much each observation counts, at most 1: the probability that it is right, or by the model's diagnosis.
-
-    A heavy tail's weights are relative to an error of one scale, and above 1 for smaller ones: these count wholly.
-    """
-    if (probability := _answering(model).probability_right(model)) is not None:
-        return probability
-    return None if diagnosis.weight is None else diagnosis.weight.clamp(max=1.0)
+def probability_right(model: GPyTorchModel) -> Tensor | None:
+    """``n`` probabilities that an observation is right, where a fitted surrogate has them."""
+    return _answering(model).probability_right(model)
 
 
 def tails(model: GPyTorchModel, *, leave_one_out: bool = True) -> Tails:

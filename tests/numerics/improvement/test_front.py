@@ -83,8 +83,9 @@ def test_a_certain_point_adds_what_it_adds():
 def test_with_one_objective_it_is_the_value_of_repeating():
     Y, reference = torch.tensor([[0.4], [0.7]]), torch.tensor([-5.0])
     y, p, mu, sd = 2 * uniform(50), uniform(50, seed=1), 2 * uniform(50, seed=2), uniform(50, seed=3)
-    found = worth_of_objective(room(Y, reference), y[:, None], 0, y, p, mu, sd)
-    torch.testing.assert_close(found, value_of_repeating(y, p, mu, sd, torch.tensor(0.7)))
+    w = (1 - p)[:, None]
+    found = worth_of_objective(room(Y, reference), y[:, None], 0, y[:, None], w, mu, sd)
+    torch.testing.assert_close(found, value_of_repeating(y[:, None], w, mu, sd, torch.tensor(0.7)))
     one = gain(room(Y, reference), mu[:, None], sd[:, None])
     torch.testing.assert_close(one, expected_improvement(mu, sd, torch.tensor(0.7)))
 
@@ -105,7 +106,7 @@ def test_the_worth_is_the_mean_of_what_knowing_adds(K):
     v = torch.where(right, y, mu + sd * torch.randn(4000, generator=torch.Generator().manual_seed(5)))
     knowing = torch.tensor([added(value) for value in v.tolist()])
     expected = knowing.mean() - added(((1 - p) * y + p * mu).item())
-    found = worth_of_objective(to, of, 1, y, p, mu, sd)
+    found = worth_of_objective(to, of, 1, y[:, None], 1 - p[:, None], mu, sd)
     assert abs(found.item() - expected) < 4 * knowing.std() / 4000**0.5
     assert found > 0
 
@@ -113,9 +114,9 @@ def test_the_worth_is_the_mean_of_what_knowing_adds(K):
 def test_where_nothing_can_change_knowing_is_worth_nothing():
     Y, reference = uniform(5, 2), torch.zeros(2)
     to, below = room(Y, reference), torch.tensor([[-1.0, 0.5]])  # never in, whatever the second is
-    values = [torch.tensor([v]) for v in (0.9, 0.3, 0.2, 0.25)]
+    values = [torch.tensor(v) for v in ([[0.9]], [[0.7]], [0.2], [0.25])]
     assert worth_of_objective(to, below, 1, *values).item() == 0.0
-    certain = [torch.tensor([v]) for v in (0.9, 0.0, 0.2, 0.25)]
+    certain = [torch.tensor(v) for v in ([[0.9]], [[1.0]], [0.2], [0.25])]
     assert worth_of_objective(to, uniform(1, 2), 1, *certain).item() == pytest.approx(0.0)
     P = torch.tensor([0.0, 0.2, 0.9, 1.0])
     torch.testing.assert_close(worth_of_bound(torch.full((4,), 2.0), P), torch.tensor([0.0, 0.4, 0.2, 0.0]))

@@ -1,13 +1,12 @@
-import math
-
 import pytest
 import torch
 
-from robustbo.numerics.improvement.value_of_information import chance_of_error, expected_improvement, value_of_repeating
+from robustbo.numerics.improvement.value_of_information import expected_improvement, shares, value_of_repeating
 
 
-def value(*arguments):
-    return value_of_repeating(*(torch.tensor(x, dtype=torch.float64) for x in arguments)).item()
+def value(y, p, *arguments):
+    """Of one value that is wrong with probability p."""
+    return value_of_repeating(*(torch.tensor(x, dtype=torch.float64) for x in ([y], [1 - p], *arguments))).item()
 
 
 @pytest.mark.parametrize("y", [-1.0, 0.4, 2.5])
@@ -35,11 +34,19 @@ def test_a_value_of_any_size_gives_a_finite_answer(y):
     assert 0 <= value(y, 1.0, 0.0, 1.0, 1.0) < 1
 
 
-def test_doubt_rises_from_a_low_rate_to_certainty():
-    p = chance_of_error(torch.tensor([0.0, 8.0, 14.0, 1e6, math.inf], dtype=torch.float64))
-    assert (p.diff() >= 0).all()
-    assert 0.05 < p[0] < 0.1
-    assert p[-1] == 1
+def test_of_several_values_it_is_the_mean_over_which_is_right():
+    y, w = torch.tensor([3.0, -1.0, 2.0], dtype=torch.float64), torch.tensor([0.5, 0.2, 0.1], dtype=torch.float64)
+    mu, sd, B = (torch.tensor(x, dtype=torch.float64) for x in (0.5, 1.0, 1.5))
+    knowing = 0.5 * 3.0 + 0.2 * 1.5 + 0.1 * 2.0 + 0.2 * (1.5 + expected_improvement(mu, sd, B).item())
+    assert value_of_repeating(y, w, mu, sd, B).item() == pytest.approx(knowing - max(1.5, 1.5 - 0.2 + 0.2 + 0.1))
+    batch = value_of_repeating(y.expand(4, 3), w.expand(4, 3), *(v.expand(4) for v in (mu, sd, B)))
+    torch.testing.assert_close(batch, value_of_repeating(y, w, mu, sd, B).expand(4))
+
+
+def test_values_that_agree_share_what_is_right_and_what_is_wrong_is_none_of_them():
+    p = torch.tensor([[0.1, 0.1], [0.9, 0.3], [1.0, 1.0]], dtype=torch.float64)
+    expected = torch.tensor([[0.5, 0.5], [0.1, 0.7], [0.0, 0.0]], dtype=torch.float64)
+    torch.testing.assert_close(shares(p), expected)
 
 
 def test_expected_improvement_of_a_certain_value_is_the_difference():
