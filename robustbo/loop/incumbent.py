@@ -1,7 +1,7 @@
 """The best point so far, as a pure function of settings and history."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -19,6 +19,7 @@ from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
 
 NOTHING_TOLD = "the best needs at least one told value, got none; tell one first"
+LASTING = 0.5  # of an error that the surrogate takes for noise: what the objective itself does there; see `incumbent`
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,11 @@ class Incumbent:
 
 @pinned
 def incumbent(settings: Settings, history: History, fits: FitCache | None = None, fixed: Fixed = ()) -> Incumbent:
-    """The measured point of best posterior mean.
+    """The measured point that is best by its posterior mean and its own value together.
+
+    What the surrogate takes for noise may be roughness of the objective, which comes again when the point is measured
+    again, and values at single points do not tell which. So a point counts half-way between what the surrogate says of
+    it and what was measured there; by the former alone, where the noise is known.
 
     A point whose every value a robust surrogate disbelieves has not been measured: what the others predict there is a
     promise, and the value says otherwise. It is the incumbent only where no value is believed.
@@ -77,18 +82,38 @@ def incumbent(settings: Settings, history: History, fits: FitCache | None = None
 
 def _best(data: Data, settings: Settings, fitted: Fitted) -> Incumbent:
     """The incumbent by a fitted surrogate."""
-    points, believed = fitted.at_points(), _believed(data, settings, fitted)
-    row = max((row for row in points if row in believed), key=lambda row: data.sign * points[row][0])
+    points, disbelieved = fitted.at_points(), _disbelieved(data, settings, fitted)
+    believed, values = _believed(data, fitted, disbelieved), _values(fitted, disbelieved)
+
+    def worth(row: Row) -> float:
+        mean = points[row][0]
+        return data.sign * ((1 - LASTING) * mean + LASTING * values.get(row, mean))
+
+    row = max((row for row in points if row in believed), key=worth)
     finite(*points[row])
     return Incumbent(believed[row], *points[row])
 
 
-def _believed(data: Data, settings: Settings, fitted: Fitted) -> dict[Row, Trial]:
+def _disbelieved(data: Data, settings: Settings, fitted: Fitted) -> Collection[int]:
+    """The trials whose values a robust surrogate disbelieves."""
+    return judge(data, fitted).flagged if is_robust(settings) else ()
+
+
+def _values(fitted: Fitted, disbelieved: Collection[int]) -> dict[Row, float]:
+    """The mean of the believed values at each point, where some of their errors may not be noise."""
+    numbers, rows, values, sds = fitted.observations
+    found: dict[Row, list[float]] = {}
+    for number, row, value in zip(numbers, rows, values, strict=True):
+        if sds is None and number not in disbelieved:
+            found.setdefault(row, []).append(value)
+    return {row: math.fsum(value / len(each) for value in each) for row, each in found.items()}
+
+
+def _believed(data: Data, fitted: Fitted, disbelieved: Collection[int]) -> dict[Row, Trial]:
     """The first trial at each point measured that keeps the constraints and has a value that is believed.
 
     Of these demands the second is dropped where it leaves nothing, then the first.
     """
-    disbelieved = judge(data, fitted).flagged if is_robust(settings) else ()
     numbers, rows = fitted.observations.numbers, fitted.observations.X
     first = {row: data.trials[number] for number, row in reversed(list(zip(numbers, rows, strict=True)))}
     kept = {row for row, trial in first.items() if not data.space.broken(trial.params)} or {*first}
@@ -98,7 +123,8 @@ def _believed(data: Data, settings: Settings, fitted: Fitted) -> dict[Row, Trial
 
 def _best_at(data: Data, settings: Settings, fitted: Fitted) -> Incumbent:
     """The incumbent with some values fixed."""
-    found = moved(data, _believed(data, settings, fitted).values()) or moved(data, data.told)
+    believed = _believed(data, fitted, _disbelieved(data, settings, fitted))
+    found = moved(data, believed.values()) or moved(data, data.told)
     means, sds = fitted.predict(fitted.encoded(list(found)))
     finite(*means, *sds)
     best = max(range(len(means)), key=lambda i: data.sign * means[i])

@@ -99,7 +99,7 @@ class Study:
         )
 
     def best(self, *, raw: bool = False, fixed: Mapping[str, Any] | None = None) -> Incumbent:
-        """The measured point of best posterior mean, of those that keep the constraints.
+        """The measured point that is best by its posterior mean and its own value, of those that keep the constraints.
 
         Where other outcomes must keep bounds it is the best of those that probably do; see `loop.several.front.best`.
 

@@ -5,6 +5,7 @@ import pytest
 
 import robustbo as rb
 from robustbo.errors import SpaceError, SpaceWarning
+from robustbo.loop.fit import fit
 
 BOX = {"x": rb.Float(0, 1), "heat": rb.Float(0, 1)}
 
@@ -125,3 +126,37 @@ def test_bad_arguments(given, error, match):
     opt = told(rb.Space(**BOX), GRID[:3], bowl)
     with pytest.raises(error, match=match):
         opt.best(**given)
+
+
+def told_rough(sd=None):
+    """Of a bowl whose every second point lies higher, which looks like noise: points, posterior means, values."""
+    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), seed=0, surrogate="standard")
+    points = [{"x": (i + 0.5) / 16} for i in range(16)]
+    values = [4 * (p["x"] - 0.48) ** 2 + 0.2 * (i % 2) for i, p in enumerate(points)]
+    for point, value in zip(points, values, strict=True):
+        opt.tell(point, value, sd=sd)
+    mean = [mean for mean, _ in fit(opt.settings, opt.history).at_points().values()]
+    return opt, points, mean, values
+
+
+def test_what_was_measured_at_a_point_counts_as_much_as_its_posterior_mean():
+    opt, points, mean, values = told_rough()
+    half = [(m + v) / 2 for m, v in zip(mean, values, strict=True)]
+    assert mean.index(min(mean)) != half.index(min(half))
+    best = opt.best()
+    assert best.params == points[half.index(min(half))]
+    assert best.mean == pytest.approx(mean[half.index(min(half))])
+
+
+def test_where_the_noise_is_known_the_posterior_mean_alone_counts():
+    opt, points, mean, values = told_rough(sd=0.15)
+    half = [(m + v) / 2 for m, v in zip(mean, values, strict=True)]
+    assert mean.index(min(mean)) != half.index(min(half))
+    assert opt.best().params == points[mean.index(min(mean))]
+
+
+def test_a_disbelieved_value_does_not_count_beside_another_at_its_point():
+    opt = told(rb.Space(x=rb.Float(0, 1)), [{"x": i / 16} for i in range(17)], lambda p: (p["x"] - 0.5) ** 2)
+    opt.tell({"x": 0.25}, -50.0)
+    assert [o.trial.number for o in opt.outliers() if o.flagged] == [17]
+    assert opt.best().params == {"x": 0.5}
