@@ -27,6 +27,7 @@ from robustbo.numerics.pursuit.penalty import RATE
 from robustbo.trials.trial import Trial
 
 EVEN = 0.5  # probability of being wrong above which a value is disbelieved
+SPARSE = 0.3  # of the told values: where more are in doubt, it is the models that are wrong
 
 Status = Literal["inlier", "confirmed", "flagged", "quarantined", "refuted"]
 
@@ -66,12 +67,18 @@ class Doubts:
 
 
 def doubted(data: Data) -> frozenset[int]:
-    """The told trials whose values are more probably wrong than not, by what was expected when they were asked for."""
+    """The told trials whose values are more probably wrong than not, by what was expected when they were asked for.
+
+    One that is better than expected, and alone, is left to the surrogate: it may be the peak that is looked for, and
+    gross ones any fit finds. Where too many are in doubt, none is: it is the models that are wrong, as at a cliff.
+    """
     doubts, found = Doubts.of(data), set[int]()
     for place in data.places.values():
-        if place.judged and (said := place.expectation) is not None:
-            found |= disbelieved(doubts.wrong(place.judged, said))
-    return frozenset(found)
+        judged, said = place.judged, place.expectation
+        if judged and said is not None:
+            is_better = len(judged) == 1 and data.sign * (judged[0].measured - said[0]) > 0
+            found |= set() if is_better else disbelieved(doubts.wrong(judged, said))
+    return frozenset(found if len(found) <= SPARSE * len(data.told) else ())
 
 
 def disbelieved(wrong: Mapping[int, float]) -> set[int]:

@@ -45,8 +45,13 @@ def left_out(history):
 class TestOneValue:
     def test_one_that_is_more_probably_wrong_than_right_by_what_was_expected_is_doubted(self):
         assert left_out(at(BAD)) == [0]
-        assert left_out(at(11.0)) == [0]
         assert left_out(at(GOOD)) == []
+
+    def test_one_that_is_better_than_expected_is_left_to_the_surrogate(self):
+        assert left_out(at(11.0)) == []
+        given = observations(Settings(SPACE, "minimize"), at(11.0))
+        assert doubted(given) == {0}
+        assert not doubted(observations(Settings(SPACE, "minimize"), at(BAD)))
 
     def test_the_threshold_is_where_it_is_even(self):
         first = next(d / 100 for d in range(100, 900) if left_out(at(1.0 - d / 100)) == [0])
@@ -98,6 +103,25 @@ class TestSeveralValues:
             history = history.apply(ask | {"expected": expected, "expected_sd": 1.0})
             history = history.apply({"event": "tell", "trial": number, "value": value, "sd": None})
         assert left_out(in_company(history)) == []
+
+
+def test_where_much_is_doubted_it_is_the_models_that_are_wrong():
+    history = History()
+    for number in range(10):
+        ask = {"event": "ask", "trial": number, "params": {"x": number / 10}, "origin": "model"}
+        history = history.apply(ask | {"expected": 1.0, "expected_sd": 1.0})
+    for number in range(10):
+        told = {"event": "tell", "trial": number, "value": BAD if number < 3 else GOOD, "sd": None}
+        history = history.apply(told)
+    assert left_out(history) == [0, 1, 2]
+    assert left_out(history.apply({"event": "exclude", "trial": 9})) == []  # 3 of 9
+
+
+@pytest.mark.parametrize("verdict", [{"event": "include"}, {"event": "amend", "value": BAD, "sd": None}])
+def test_a_value_that_the_user_vouches_for_is_not_doubted(verdict):
+    history = at(BAD).apply({"event": "exclude", "trial": 0})
+    history = history.apply({"event": "include", "trial": 0}) if verdict["event"] == "amend" else history
+    assert left_out(history.apply(verdict | {"trial": 0})) == []
 
 
 class TestProbabilities:
