@@ -50,8 +50,8 @@ def much(monkeypatch):
 
 @pytest.fixture
 def little(monkeypatch):
-    """A new point promises a thousandth of what the values differ by."""
-    monkeypatch.setattr("robustbo.loop.replicate.expected_improvement", lambda *_: torch.tensor(1e-3))
+    """A new point promises a few thousandths of what the values differ by."""
+    monkeypatch.setattr("robustbo.loop.replicate.expected_improvement", lambda *_: torch.tensor(3e-3))
 
 
 def repeated(given, made):
@@ -88,6 +88,7 @@ class TestPromising:
     def test_a_flagged_value_that_is_poor_either_way_is_not(self):
         assert decide(settings(), history(-5.0, at=0, expected_sd=1.0)) is None
 
+    @pytest.mark.usefixtures("little")
     def test_a_value_beyond_all_doubt_is_not(self):
         assert decide(settings(), history(1e6, at=0, expected_sd=0.3)) is None
 
