@@ -69,14 +69,15 @@ class Doubts:
 def doubted(data: Data) -> frozenset[int]:
     """The told trials whose values are more probably wrong than not, by what was expected when they were asked for.
 
-    One that is better than expected, and alone, is left to the surrogate: it may be the peak that is looked for, and
-    gross ones any fit finds. Where too many are in doubt, none is: it is the models that are wrong, as at a cliff.
+    What is better than expected, with all at its point, is left to the surrogate: it may be the peak that is looked
+    for, and gross values any fit finds. Where too many are in doubt, none is: it is the models that are wrong, as at a
+    cliff.
     """
     doubts, found = Doubts.of(data), set[int]()
     for place in data.places.values():
         judged, said = place.judged, place.expectation
         if judged and said is not None:
-            is_better = len(judged) == 1 and data.sign * (judged[0].measured - said[0]) > 0
+            is_better = all(data.sign * (t.measured - said[0]) > 0 for t in judged)
             found |= set() if is_better else disbelieved(doubts.wrong(judged, said))
     return frozenset(found if len(found) <= SPARSE * len(data.told) else ())
 

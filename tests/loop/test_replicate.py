@@ -50,8 +50,8 @@ def much(monkeypatch):
 
 @pytest.fixture
 def little(monkeypatch):
-    """A new point promises a few thousandths of what the values differ by."""
-    monkeypatch.setattr("robustbo.loop.replicate.expected_improvement", lambda *_: torch.tensor(3e-3))
+    """A new point promises a hundredth of what the values differ by."""
+    monkeypatch.setattr("robustbo.loop.replicate.expected_improvement", lambda *_: torch.tensor(1e-2))
 
 
 def repeated(given, made):

@@ -42,13 +42,13 @@ def opt(journal):
 
 def test_the_front_holds_what_none_beats_and_leaves_the_wrong_value_out(opt):
     front = opt.front()
-    assert WRONG not in {point.trial.number for point in front}
+    assert {(o.trial.number, o.outcome) for o in opt.outliers() if o.flagged} == {(WRONG, "a")}
     assert len(front) >= 3
     means = [(point.means["a"], -point.means["c"]) for point in front]
     assert all(a > b and c < d for (a, c), (b, d) in itertools.pairwise(means))  # the best in "a" first
     for point in front:
         assert point.means == pytest.approx(outcomes(point.params), abs=0.1)
-        assert 0 <= point.probability <= point.probability_feasible <= 1
+        assert 0 <= point.probability <= point.probability_feasible + 1e-9 <= 1 + 1e-9  # one is sampled
         assert point.probability_feasible > 0.5
         assert outcomes(point.params)["p"] > 0.15
 
