@@ -95,11 +95,15 @@ class LogNEHVI(Explicit):
 
 
 def _in_model_units(model: MapGP, goal: Goal, sign: float) -> Goal:
-    """A goal in the model's own (transformed) units, turned by a sign: the transforms are monotone."""
+    """A goal in the model's own (transformed) units, turned by a sign: the transforms are monotone.
+
+    A bound that is infinite stays so: a warp may bring the largest number within a few standard deviations.
+    """
 
     def inside(*values: float) -> list[float]:
         y = torch.tensor(values, dtype=torch.float64)
-        return (sign * in_model_units(outcome_transform(model), y, torch.ones_like(y))[0]).tolist()
+        found, _ = in_model_units(outcome_transform(model), y, torch.ones_like(y))
+        return (sign * torch.where(y.isinf(), y, found)).tolist()
 
     low, high = sorted(inside(goal.low, goal.high))
     return replace(goal, low=low, high=high, reference=None if goal.reference is None else inside(goal.reference)[0])
