@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import torch
 from botorch.models.transforms.outcome import Standardize
-from gpytorch.likelihoods import FixedNoiseGaussianLikelihood
 from torch import Tensor
 
 from robustbo.numerics.gp import warp
@@ -14,6 +13,7 @@ from robustbo.numerics.gp.log_posterior import Model
 from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.map_gp import ALL, MapGP
 from robustbo.surrogates.common.options import GPOptions
+from robustbo.surrogates.transforms.again import as_given, take, transform_again
 from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
 from robustbo.surrogates.transforms.learned_warp import LearnedWarp
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
@@ -65,26 +65,18 @@ class LearnsWarp(MapGP):
         super()._set_theta(model, theta)
         if self._bend is not None:
             self._bend.t, s2 = theta[-len(model.warp) :].clone(), model.s2_known
-            self._take(self._bend.bent(model.y), None if s2 is None else s2 * self._bend.squared_slope(model.y))
+            take(self, self._bend.bent(model.y), None if s2 is None else s2 * self._bend.squared_slope(model.y))
 
     def _theta(self, model: Model) -> Tensor:
         head = super()._theta(model)
         return head if self._bend is None else torch.cat([head, self._bend.t])
 
-    def _take(self, targets: Tensor, s2: Tensor | None) -> None:
-        """Take ``n`` outcomes, transformed, and their noise variances where these are known."""
-        self.set_train_data(targets=targets, strict=False)
-        if isinstance(self.likelihood, FixedNoiseGaussianLikelihood):
-            self.likelihood.noise = s2
-
     def load_state_dict(self, state_dict: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
         """Take hyperparameters and the warp; what there is of each of this model's own rows follows from them."""
         if (bend := self._bend) is None:
             return super().load_state_dict(state_dict, *args, **kwargs)
-        y, s2 = self.train_targets.unsqueeze(-1), self._s2_known(ALL)
-        Y, Yvar = bend.untransform(y, None if s2 is None else s2.unsqueeze(-1))
+        Y, Yvar = as_given(self, bend)
         result = super(MapGP, self).load_state_dict(state_dict, *args, **kwargs)
-        y, v = bend.eval()(Y, Yvar)
-        self._take(y.squeeze(-1), None if v is None else v.squeeze(-1))
+        transform_again(self, bend, Y, Yvar)
         self._renew()
         return result

@@ -7,6 +7,7 @@ from botorch.models import SingleTaskGP
 from botorch.models.transforms.outcome import OutcomeTransform
 from torch import Tensor
 
+from robustbo.surrogates.transforms.again import as_given, transform_again
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
 RESCALE = 2.0  # outcomes are standardized anew where the inliers' scale differs by more than this factor
@@ -25,13 +26,13 @@ def standardize_on(model: SingleTaskGP, transform: OutcomeTransform | None, inli
     """
     if not isinstance(transform, RobustStandardize) or inliers.all() or inliers.sum() < 2:
         return False
-    raw, _ = transform.untransform(model.train_targets.unsqueeze(-1))
+    raw, variance = as_given(model, transform)
     before = transform.stdvs
     transform.learn(raw[inliers])
     if (transform.stdvs / before).log().abs().item() < math.log(RESCALE):
         transform.learn(raw)
         return False
-    _transform_again(model, transform, raw)
+    transform_again(model, transform, raw, variance)
     return True
 
 
@@ -39,11 +40,6 @@ def standardize_as(model: SingleTaskGP, transform: RobustStandardize, means: Ten
     """Take the center and the scale of a model's outcomes from another's, ``1 x 1`` each."""
     if torch.equal(transform.means, means) and torch.equal(transform.stdvs, stdvs):
         return
-    raw, _ = transform.untransform(model.train_targets.unsqueeze(-1))
+    raw, variance = as_given(model, transform)
     transform.take(means, stdvs)
-    _transform_again(model, transform, raw)
-
-
-def _transform_again(model: SingleTaskGP, transform: RobustStandardize, raw: Tensor) -> None:
-    targets, _ = transform.eval()(raw)
-    model.set_train_data(targets=targets.squeeze(-1), strict=False)
+    transform_again(model, transform, raw, variance)
