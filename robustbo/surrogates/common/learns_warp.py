@@ -19,6 +19,7 @@ from robustbo.surrogates.transforms.learned_warp import LearnedWarp
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 from robustbo.validation import one_of
 
+FEWEST = 8  # observations from which a warp is learned: among fewer, one wrong value passes for a bend
 WARPS: dict[str, type[Standardize]] = {"learned": LearnedWarp, "asinh": RobustArcsinh, "none": RobustStandardize}
 
 
@@ -59,7 +60,8 @@ class LearnsWarp(MapGP):
         if bend is None:
             return model
         z, s2 = bend.straight(model.y), model.s2_known
-        return model._replace(y=z, s2_known=None if s2 is None else s2 / bend.squared_slope(z), warp=warp.FREE)
+        blocks = warp.FREE if len(self.train_targets) >= FEWEST else warp.held((0.0, 0.0))
+        return model._replace(y=z, s2_known=None if s2 is None else s2 / bend.squared_slope(z), warp=blocks)
 
     def _set_theta(self, model: Model, theta: Tensor) -> None:
         super()._set_theta(model, theta)

@@ -65,6 +65,18 @@ def test_the_formulas_are_the_posterior():
     assert 3 in model.support
 
 
+@pytest.mark.parametrize("size", [30.0, 1e3, 1e9])
+@pytest.mark.parametrize("n", [5, 6, 8])
+def test_one_gross_value_among_few_is_no_bend(n, size):
+    missed = 0
+    for seed in range(5):
+        X = torch.rand(n, 2, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+        Y = torch.sin(5 * X[:, :1]) + X[:, 1:]
+        Y[2] += size
+        missed += 2 not in fit(RelevancePursuitGP(X, Y)).support
+    assert missed <= 1
+
+
 @pytest.mark.parametrize("warp", ["asinh", "none"])
 def test_it_can_be_another(warp):
     X, Y = skewed()
