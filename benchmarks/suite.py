@@ -6,6 +6,7 @@ alone, and what is there is kept: two checkouts record the same cells into two f
     python benchmarks/suite.py record --work W --replications 0:8 --methods default standard informed oracle
     python benchmarks/suite.py compare --a W1:default --b W2:default
     python benchmarks/suite.py means --of W1:default W2:default W2:standard
+    python benchmarks/suite.py keep --of W1:default W2:default --out runs/suite/rows.csv
 
 Two cells that cannot differ are recorded once: the oracle's, whatever is measured, in the setting "clean"; and that of
 `informed` where no value is wrong is the plain GP's.
@@ -176,6 +177,21 @@ def means(options: argparse.Namespace) -> None:
     print(f"{ABOUT}, after the last trial\n\n{by_setting.round(2).to_string()}")
 
 
+def keep(options: argparse.Namespace) -> None:
+    """Write the regrets: a row a FOLDER:METHOD, by the folder's name, setting, problem and replication."""
+    rows = []
+    for each in options.of:
+        try:
+            found = scores(options, [each])[each].round(4).reset_index()
+        except SystemExit:
+            continue
+        folder, _, method = each.rpartition(":")
+        rows.append(found.assign(code=Path(folder).name, method=method))
+    table = pd.concat(rows).rename(columns={share: f"{share:.0%}" for share in SHARES})
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    table.to_csv(options.out, index=False)
+
+
 def main() -> None:
     """Record, or compare what is recorded."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -197,6 +213,10 @@ def main() -> None:
     averaging = commands.add_parser("means", parents=[shared])
     averaging.add_argument("--of", nargs="+", required=True, metavar="FOLDER:METHOD")
     averaging.set_defaults(run=means)
+    keeping = commands.add_parser("keep", parents=[shared])
+    keeping.add_argument("--of", nargs="+", required=True, metavar="FOLDER:METHOD")
+    keeping.add_argument("--out", type=Path, required=True)
+    keeping.set_defaults(run=keep)
     options = parser.parse_args()
     options.run(options)
 

@@ -67,7 +67,7 @@ class RobustSurrogate(TrainableBotorchSurrogate):
             raise ValueError(
                 f"output_scaler must be one of {[each.value for each in SCALERS]}, got {scaler.value!r}; "
                 "wrong values may have no logarithm, so take it of the measured values yourself, or leave it: "
-                "skewed outcomes are drawn together by an inverse hyperbolic sine"
+                "skewed outcomes are drawn together by a warp"
             )
         return scaler
 
