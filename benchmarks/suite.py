@@ -146,13 +146,16 @@ def difference(found: pd.DataFrame) -> dict[str, Any]:
     """The means of two after the last trial, and of the first less the second after each share, with standard errors.
 
     Problems are fixed, replications are drawn. Those of one problem that differ in the setting are averaged first,
-    since they begin with the same points.
+    since they begin with the same points. Where a problem has a single replication, errors are those over problems.
     """
     a, b = dict.fromkeys(found.columns.get_level_values(0))
     drawn = found.groupby(["problem", "replication"]).mean()
     of_problem = (drawn[a] - drawn[b]).groupby("problem")
     means = of_problem.mean()
-    errors = np.sqrt((of_problem.var() / of_problem.count()).sum(skipna=False)) / len(means)
+    if of_problem.size().min() > 1 or len(means) == 1:
+        errors = np.sqrt((of_problem.var() / of_problem.count()).sum(skipna=False)) / len(means)
+    else:
+        errors = means.std() / np.sqrt(len(means))
     ends = [float(drawn[each, SHARES[-1]].groupby("problem").mean().mean()) for each in (a, b)]
     made = {"pairs": len(found), "a": round(ends[0], 2), "b": round(ends[1], 2)}
     return made | {f"{share:.0%}": f"{means[share].mean():+.2f} +- {errors[share]:.2f}" for share in SHARES}
