@@ -62,6 +62,11 @@ class Flat(NamedTuple):
         """Zero."""
         return 0.0
 
+    @property
+    def precision(self) -> float:
+        """Zero."""
+        return 0.0
+
 
 def standardized(n: int, seed: int) -> tuple[Tensor, Tensor]:
     """Hartmann6 at n uniform points, each value replaced with probability 0.1, robustly standardized."""

@@ -68,7 +68,7 @@ class _On:
         """A curve over its band."""
         band = ""
         if line.low is not None and line.high is not None:
-            is_there = np.isfinite(line.low + line.high)
+            is_there = np.isfinite(line.low) & np.isfinite(line.high)
             x, low, high = (np.asarray(values)[is_there] for values in (line.x, line.low, line.high))
             around = _points(self.places(x, low) + self.places(x, high)[::-1])
             band = f'<polygon points="{around}" fill="{line.color}" fill-opacity="0.13"/>' if len(x) else ""

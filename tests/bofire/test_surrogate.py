@@ -129,7 +129,7 @@ def test_every_exact_method_of_ours_can_be_used(branin, name):
 def test_options_reach_the_method(branin):
     domain, experiments = branin
     one = surrogate(domain, surrogate_options={"num_outliers": 1}).predict_outliers(experiments)
-    assert flagged(one) == [4]
+    assert flagged(one) in ([WRONG[0]], [WRONG[1]])
     none = surrogate(domain, surrogate_options={"num_outliers": 0}).predict_outliers(experiments)
     assert flagged(none) == []
 

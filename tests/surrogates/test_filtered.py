@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from robustbo.numerics.pursuit.support_fit import first
-from robustbo.surrogates.baselines.standard import StandardGP
+from robustbo.surrogates.baselines.standard import PlainGP
 from robustbo.surrogates.common.contract import diagnose, fit, quiet
 from robustbo.surrogates.filtered import DETECTORS, FilteredGP, last_diagnosis
 
@@ -32,7 +32,7 @@ class TestSchedule:
 def test_what_is_left_is_fitted_as_if_the_outliers_had_never_been_told():
     X, Y = data(magnitude=1e6)
     kept = [i for i in range(30) if i not in (4, 11)]
-    model, without = fit(FilteredGP(X, Y)), fit(StandardGP(X[kept], Y[kept], warp="asinh"))
+    model, without = fit(FilteredGP(X, Y)), fit(PlainGP(X[kept], Y[kept]))
     Z = torch.rand(20, 2, generator=torch.Generator().manual_seed(3))
     assert model.verdict.outliers == model.verdict.left_out == (4, 11)
     assert not model.verdict.is_void
@@ -81,7 +81,7 @@ def test_one_that_calls_more_than_half_is_void_and_all_are_used():
     assert len(model.verdict.outliers) > 15
     assert model.verdict.is_void
     assert model.verdict.left_out == ()
-    torch.testing.assert_close(model.posterior(X).mean, fit(StandardGP(X, Y)).posterior(X).mean)
+    torch.testing.assert_close(model.posterior(X).mean, fit(PlainGP(X, Y)).posterior(X).mean)
     assert not diagnose(model).is_outlier.any()
 
 
@@ -138,7 +138,7 @@ def test_below_the_start_it_is_the_plain_gp():
     X, Y = data(8, outliers=(4,))
     model = fit(FilteredGP(X, Y, start=9))
     assert model.verdict is None
-    torch.testing.assert_close(model.posterior(X).mean, fit(StandardGP(X, Y)).posterior(X).mean)
+    torch.testing.assert_close(model.posterior(X).mean, fit(PlainGP(X, Y)).posterior(X).mean)
 
 
 @pytest.mark.parametrize(

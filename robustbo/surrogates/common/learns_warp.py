@@ -19,7 +19,7 @@ from robustbo.surrogates.transforms.learned_warp import LearnedWarp
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 from robustbo.validation import one_of
 
-FEWEST = 8  # observations from which a warp is learned: among fewer, one wrong value passes for a bend
+FEWEST = 12  # observations from which a warp is learned: among fewer, one wrong value passes for a bend
 WARPS: dict[str, type[Standardize]] = {"learned": LearnedWarp, "asinh": RobustArcsinh, "none": RobustStandardize}
 
 

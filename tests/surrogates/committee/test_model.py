@@ -4,7 +4,7 @@ import torch
 
 from robustbo.numerics.committee import evidence
 from robustbo.numerics.committee.aggregation import COMBINE
-from robustbo.surrogates.baselines.standard import StandardGP
+from robustbo.surrogates.baselines.standard import PlainGP
 from robustbo.surrogates.committee import prediction
 from robustbo.surrogates.committee.model import CommitteeGP
 from robustbo.surrogates.common.contract import diagnose, fit
@@ -20,7 +20,7 @@ def three():
     return fit(CommitteeGP(*data(90, outliers=0.1), num_experts=3))
 
 
-@pytest.mark.parametrize(("noise", "alone"), [("student-t", StudentTGP), ("normal", StandardGP)])
+@pytest.mark.parametrize(("noise", "alone"), [("student-t", StudentTGP), ("normal", PlainGP)])
 def test_one_expert_is_that_model(noise, alone):
     X, Y = data(outliers=0.1 if noise == "student-t" else 0.0)
     model, other = CommitteeGP(X, Y, noise=noise), fit(alone(X, Y))

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from robustbo.numerics.iterative.policies import NAMES
-from robustbo.surrogates.baselines.standard import StandardGP
+from robustbo.surrogates.baselines.standard import PlainGP
 from robustbo.surrogates.common.contract import diagnose, fit
 from robustbo.surrogates.iterative import model as computation_aware
 from robustbo.surrogates.iterative.model import ComputationAwareGP
@@ -23,7 +23,7 @@ def same_posterior(one, other):
 @pytest.mark.parametrize("policy", NAMES)
 def test_after_n_iterations_it_is_the_exact_gp(policy):
     X, Y = data()
-    same_posterior(fit(ComputationAwareGP(X, Y, policy=policy, robust=False)), fit(StandardGP(X, Y)))
+    same_posterior(fit(ComputationAwareGP(X, Y, policy=policy, robust=False)), fit(PlainGP(X, Y)))
 
 
 @pytest.mark.parametrize("policy", NAMES)
@@ -65,7 +65,7 @@ def test_hyperparameters_may_come_from_a_part_of_the_rows():
     X, Y = data(80)
     model = fit(ComputationAwareGP(X, Y, fit_size=20, robust=False))
     drawn = torch.randperm(80, generator=torch.Generator().manual_seed(0))[:20].sort().values
-    part = fit(StandardGP(X[drawn], Y[drawn]))
+    part = fit(PlainGP(X[drawn], Y[drawn]))
     mine, theirs = (m.covar_module.base_kernel.lengthscale for m in (model, part))
     torch.testing.assert_close(mine, theirs, rtol=0.2, atol=0.0)  # all rows standardize the outcomes a little otherwise
     assert len(model.seen.belief.z) == 80
@@ -89,7 +89,7 @@ def test_wild_values_weigh_little():
 def test_known_noise_may_differ():
     X, Y = data()
     model = fit(ComputationAwareGP(X, Y, 0.01 + 0.1 * X[:, :1], robust=False))
-    same_posterior(model, fit(StandardGP(X, Y, 0.01 + 0.1 * X[:, :1])))
+    same_posterior(model, fit(PlainGP(X, Y, 0.01 + 0.1 * X[:, :1])))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import torch
 from gpytorch.kernels import MaternKernel, ScaleKernel
 
 from robustbo.numerics.pursuit.support_fit import first
-from robustbo.surrogates.baselines.standard import StandardGP
+from robustbo.surrogates.baselines.standard import PlainGP
 from robustbo.surrogates.common.contract import diagnose, fit
 from robustbo.surrogates.student_t.model import StudentTGP
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
@@ -31,7 +31,7 @@ def test_outliers_of_any_magnitude_are_found_and_shrugged_off(magnitude):
 
 def test_many_degrees_of_freedom_give_the_plain_gp():
     X, Y = data(outliers=())
-    plain, heavy = fit(StandardGP(X, Y)), fit(StudentTGP(X, Y, dof=1e7))
+    plain, heavy = fit(PlainGP(X, Y)), fit(StudentTGP(X, Y, dof=1e7))
     Z = torch.rand(20, 2, generator=torch.Generator().manual_seed(3))
     torch.testing.assert_close(heavy.posterior(Z).mean, plain.posterior(Z).mean, rtol=0, atol=2e-3)
     torch.testing.assert_close(heavy.posterior(Z).variance, plain.posterior(Z).variance, rtol=2e-2, atol=1e-5)

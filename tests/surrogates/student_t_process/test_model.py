@@ -9,7 +9,7 @@ from botorch.posteriors import TransformedPosterior
 from gpytorch.kernels import MaternKernel, ScaleKernel
 
 from robustbo.numerics.student_t_process.map_fit import EXCESS_PRIOR
-from robustbo.surrogates.baselines.standard import StandardGP
+from robustbo.surrogates.baselines.standard import PlainGP
 from robustbo.surrogates.common.contract import capabilities, diagnose, fit
 from robustbo.surrogates.student_t_process.model import StudentTProcess
 from robustbo.surrogates.student_t_process.posterior import StudentTPosterior
@@ -27,7 +27,7 @@ def data(n=30, outliers=(), magnitude=2.0):
 
 def gaussian_of(model, X, Y, **options):
     """The plain GP at a process's hyperparameters."""
-    plain = StandardGP(X, Y, **options)
+    plain = PlainGP(X, Y, **options)
     plain.load_state_dict({key: value for key, value in model.state_dict().items() if key != "dof"})
     return plain.eval()
 
@@ -56,7 +56,7 @@ def test_surprising_values_widen_the_scale_everywhere(dof):
 
 def test_many_degrees_of_freedom_give_the_plain_gp():
     X, Y = data(outliers=[4])
-    plain, heavy = fit(StandardGP(X, Y)), fit(StudentTProcess(X, Y, dof=1e8))
+    plain, heavy = fit(PlainGP(X, Y)), fit(StudentTProcess(X, Y, dof=1e8))
     torch.testing.assert_close(heavy.posterior(Z).mean, plain.posterior(Z).mean, rtol=0, atol=1e-4)
     torch.testing.assert_close(heavy.posterior(Z).variance, plain.posterior(Z).variance, rtol=1e-3, atol=0)
     ours, theirs = diagnose(heavy), diagnose(plain)

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from robustbo.surrogates.baselines.standard import StandardGP
+from robustbo.surrogates.baselines.standard import PlainGP
 from robustbo.surrogates.common.contract import diagnose, fit
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 from robustbo.surrogates.weighted.model import ConjugateGP
@@ -42,7 +42,7 @@ def test_the_posterior_is_the_formula(fitted):
 def test_a_large_threshold_gives_the_plain_gp_of_the_same_hyperparameters():
     X, Y = data()
     model = fit(ConjugateGP(X, Y, threshold=1e9))
-    plain = StandardGP(X, Y)
+    plain = PlainGP(X, Y)
     plain.load_state_dict(model.state_dict())
     torch.testing.assert_close(model.posterior(GRID).mean, plain.eval().posterior(GRID).mean, rtol=1e-8, atol=1e-8)
     torch.testing.assert_close(model.posterior(GRID).variance, plain.posterior(GRID).variance, rtol=1e-8, atol=1e-8)
