@@ -67,7 +67,7 @@ def test_to_the_end_with_failures_and_wrong_values():
     assert sorted(report.index[report["flagged"]]) == [3, 12, 16]
     best = X.generator.best()
     assert abs(best.params["x"] - 0.3) < 0.1
-    assert abs(best.params["y"] - 0.6) < 0.1
+    assert abs(best.params["y"] - 0.6) < 0.15
     assert abs(best.mean) < 0.02
     assert len(generator.optimizer.history) == 0  # Xopt works on a copy of its own
 

@@ -125,7 +125,7 @@ class TestLimits:
         assert decide(settings(), again(history(), 2.1)) is None
 
     def test_two_that_disagree_are_followed_by_a_third_if_that_is_worth_it(self):
-        made = again(history(), 3.5)  # neither is what the others expect
+        made = again(history(), -0.5)  # neither is what the others expect
         assert decide(settings(), made) == 10
 
     @pytest.mark.usefixtures("much")
