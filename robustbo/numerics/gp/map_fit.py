@@ -28,6 +28,9 @@ from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 
 
+LEAST = 1e-12  # of a scale: where a covariance is nearly singular, rounding may leave less than nothing of a variance
+
+
 class Parameterization(NamedTuple):
     """How a search sees an added variance, given its scale v: rho(z), its derivative, z(rho), and the bound of z."""
 
@@ -105,7 +108,7 @@ def climb(
     Returns:
         The maximum, and all that is known of the log posterior density there.
     """
-    of, scale = PARAMETERIZATIONS[parameterization], v[support].numpy()
+    of, scale = PARAMETERIZATIONS[parameterization], v[support].clamp_min(LEAST).numpy()
     precision = model.prior_precision if parameterization == "log" else None
     begin = torch.cat([theta, torch.from_numpy(of.inverse(rho[support].numpy(), scale))])
     bounds = theta.new_tensor(model.bounds + [(0.0, of.high)] * len(support))

@@ -35,7 +35,7 @@ class MapGP(InNumbers, Surrogate, SingleTaskGP):
     """An exact GP whose observations may have variances of their own; a subclass says how they are found.
 
     The base is Matern-5/2 with ARD, a free signal variance, BoTorch's dimension-scaled prior on the length-scales, a
-    profiled constant mean, and outcomes robustly standardized and through the inverse hyperbolic sine (or a learned warp:
+    profiled constant mean, and outcomes robustly standardized and through the inverse hyperbolic sine (or a warp:
     `learns_warp.LearnsWarp`).
 
     Args:
