@@ -27,7 +27,6 @@ from robustbo.numerics.gp.log_posterior import Model, Value, gradient, informati
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 
-
 LEAST = 1e-12  # of a scale: where a covariance is nearly singular, rounding may leave less than nothing of a variance
 
 
