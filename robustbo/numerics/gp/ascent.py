@@ -129,8 +129,9 @@ def ascend_by_gradient(
 
     def negative(array: np.ndarray) -> tuple[float, np.ndarray]:
         point = visited[array.tobytes()] = at(torch.from_numpy(array.copy()))
-        slopes = point.derivatives()[0].numpy() if math.isfinite(point.F) else np.full_like(array, math.nan)
-        return (-point.F, -slopes) if np.isfinite(slopes).all() else (INFEASIBLE, np.zeros_like(array))
+        if not math.isfinite(point.F):
+            return INFEASIBLE, np.zeros_like(array)
+        return -point.F, -point.derivatives()[0].numpy()
 
     found = minimize(
         negative,
@@ -141,9 +142,6 @@ def ascend_by_gradient(
         options={"maxiter": maxiter, "ftol": ftol, "gtol": 1e-5, "maxcor": HISTORY},
     )
     last = visited.get(found.x.tobytes()) or at(torch.from_numpy(found.x))
-    if not math.isfinite(last.F):
-        key, last = max(visited.items(), key=lambda each: each[1].F)
-        return Ascent(torch.from_numpy(np.frombuffer(key).copy()), last.F, last.value, found.nfev, False)
     return Ascent(torch.from_numpy(found.x), last.F, last.value, found.nfev, bool(found.success))
 
 
