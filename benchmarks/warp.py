@@ -57,9 +57,9 @@ def main() -> None:
     options = parser.parse_args()
     start()
     cells = [Cell(f, n, "none", 0.0, seed) for f in FUNCTIONS for n in SIZES for seed in range(options.seeds)]
-    found = pd.DataFrame([row for cell in cells for row in rows_of(cell)])
-    put_in(records(table(found)), options.out)
-    print(table(found).groupby(["method", "warp"], sort=False)["time ratio"].mean().round(2).to_string())
+    found = table(pd.DataFrame([row for cell in cells for row in rows_of(cell)]))
+    put_in(records(found), options.out)
+    print(found.groupby(["method", "warp"], sort=False)["time ratio"].mean().round(2).to_string())
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import torch
 
 from robustbo.numerics.gp.outlier_gain import gain
-from robustbo.numerics.improvement.wrong import HUGE, TINY
+from robustbo.numerics.improvement.wrong import deviations
 
 Expectation = tuple[float, float]  # what is expected, and its standard deviation, noise included
 
@@ -37,5 +37,5 @@ def surprise(value: float, expected: float, sd: float) -> float:
         >>> surprise(2.0, 2.5, 1.0), round(surprise(-2.5, 2.5, 1.0), 2)
         (0.0, 10.39)
     """
-    deviation = min(abs(value - expected) / max(sd, TINY), HUGE)
-    return gain(torch.tensor(deviation, dtype=torch.float64), torch.tensor(1.0, dtype=torch.float64)).item()
+    off = torch.tensor(deviations(value - expected, sd), dtype=torch.float64)
+    return gain(off, torch.ones_like(off)).item()

@@ -64,21 +64,21 @@ def probability_wrong(
 def log_density(y: float, center: float, scale: float) -> float:
     """Log density of a wrong value: a Cauchy distribution as wide as the outcomes are."""
     s = WIDTH * scale
-    return -math.log(math.pi * s) - 2 * math.log(math.hypot(1.0, _times(y - center, s)))  # eq. 16.1
+    return -math.log(math.pi * s) - 2 * math.log(math.hypot(1.0, deviations(y - center, s)))  # eq. 16.1
 
 
 def log_together(y: Sequence[float], mu: float, sd: float) -> float:
     """Log density of values that are all right: their mean has a Student-t density, their differences normal ones."""
     r, mean = len(y), math.fsum(v / len(y) for v in y)
     shared = NOISE + r * (1 - NOISE)  # variance of sqrt(r) times their mean, in that of one value
-    within = math.fsum(_times(v - mean, sd) ** 2 for v in y) / NOISE
+    within = math.fsum(deviations(v - mean, sd) ** 2 for v in y) / NOISE
     log_sd = math.log(max(sd, TINY))
-    q = r * _times(mean - mu, sd) ** 2 / shared
+    q = r * deviations(mean - mu, sd) ** 2 / shared
     front = math.lgamma((DOF + 1) / 2) - math.lgamma(DOF / 2) - 0.5 * math.log(DOF * math.pi * shared)
     of_mean = front - log_sd - (DOF + 1) / 2 * math.log1p(q / DOF)
     return of_mean - within / 2 - (r - 1) * (log_sd + 0.5 * math.log(2 * math.pi * NOISE))  # eq. 16.2
 
 
-def _times(deviation: float, sd: float) -> float:
-    """How many standard deviations that is, so that its square is a number."""
-    return min(abs(deviation) / max(sd, TINY), HUGE)
+def deviations(error: float, sd: float) -> float:
+    """How many standard deviations an error is, so that its square is a number."""
+    return min(abs(error) / max(sd, TINY), HUGE)
