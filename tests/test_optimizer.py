@@ -1,6 +1,5 @@
 import math
 import pickle
-from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -432,10 +431,14 @@ class TestMeasuringAgain:
     def test_noise_in_a_discrete_space_is_no_corruption(self):
         space = rb.Space(n=rb.Int(1, 4), c=rb.Choice("a", "b"))
         opt, noise = rb.Optimizer(space, direction="maximize", seed=2), np.random.default_rng(2)
-        for number in range(24):
-            with pytest.warns(rb.ExhaustedWarning) if number >= 8 else nullcontext():
+
+        def go():
+            for _ in range(24):
                 trial = opt.ask()
-            opt.tell(trial, trial.params["n"] + (trial.params["c"] == "b") + noise.normal())
+                opt.tell(trial, trial.params["n"] + (trial.params["c"] == "b") + noise.normal())
+
+        with pytest.warns(rb.ExhaustedWarning):  # all eight points are asked for before the end
+            go()
         assert fit.fit(opt.settings, opt.history).quarantined == ()
 
 
@@ -554,7 +557,18 @@ def test_frame_has_one_row_a_trial():
     opt.ask()
     frame = opt.frame()
     asked = ["value", "sd", "state", "origin", "reason", "repeats", "asked_by", "asked_at"]
-    assert list(frame.columns) == ["x", "y", *asked, "expected", "expected_sd", "evidence", "flagged", "weight"]
+    assert list(frame.columns) == [
+        "x",
+        "y",
+        *asked,
+        "expected",
+        "expected_sd",
+        "evidence",
+        "probability_wrong",
+        "status",
+        "flagged",
+        "weight",
+    ]
     assert list(opt.frame(evidence=False).columns) == ["x", "y", *asked]
     assert frame["flagged"].tolist()[:3] == [False] * 3
     assert frame["state"].tolist() == ["told"] * 3 + ["pending"]

@@ -18,13 +18,16 @@ from robustbo.validation import nearest, real
 
 __all__ = ["FITS", "complete", "failures", "next_repeat", "outliers"]
 
+SAID = ("value", "expected", "sd", "evidence", "probability_wrong", "status", "flagged")  # of a value, in a frame
+
 
 def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
     """What each value is worth, a row an arm and metric, the most suspicious of each metric first.
 
     By the surrogate of the client's strategy, or by relevance pursuit where that is none of ours.
 
-    Columns: trial_index, arm_name, metric, value, expected, sd (of what is expected), evidence (nats), flagged.
+    Columns: trial_index, arm_name, metric, value, expected, sd (of what is expected), evidence (nats),
+    probability_wrong, status (what is believed of it, in a word), flagged.
 
     Args:
         client: An Ax client; it is only read.
@@ -45,9 +48,8 @@ def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
         settings = settings_of(client, space, wanted.get(name, "minimize"))
         for o in reported(settings, history, fits.of(name) if wanted else fits):
             run = runs[o.trial.number]
-            rows.append((run.trial_index, run.arm_name, name, o.value, o.expected, o.sd, o.evidence, o.flagged))
-    columns = ["trial_index", "arm_name", "metric", "value", "expected", "sd", "evidence", "flagged"]
-    return pd.DataFrame(rows, columns=columns)
+            rows.append((run.trial_index, run.arm_name, name, *(getattr(o, column) for column in SAID)))
+    return pd.DataFrame(rows, columns=["trial_index", "arm_name", "metric", *SAID])
 
 
 def failures(client: Any) -> pd.DataFrame:

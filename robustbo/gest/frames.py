@@ -10,14 +10,15 @@ from robustbo.loop.failures import Failure
 from robustbo.loop.outliers import Outlier
 from robustbo.trials.history import Trial, column_names
 
-VALUES = ("value", "expected", "sd", "evidence", "flagged", "remeasured", "weight")
+VALUES = ("value", "expected", "sd", "evidence", "probability_wrong", "status", "flagged", "remeasured", "weight")
 FAILURES = ("reason", "looks_like", "log_odds", "again")
 
 
 def outlier_frame(names: Sequence[str], outliers: Sequence[Outlier]) -> pd.DataFrame:
     """Every told value with its evidence, in the order given; ``names`` are the variables'."""
-    rows = [(o.value, o.expected, o.sd, o.evidence, o.flagged, o.remeasured, o.weight) for o in outliers]
-    kinds = dict.fromkeys(("value", "expected", "sd", "evidence", "weight"), "float64") | {"flagged": "bool"}
+    rows = [tuple(getattr(o, column) for column in VALUES) for o in outliers]
+    numbers = ("value", "expected", "sd", "evidence", "probability_wrong", "weight")
+    kinds = dict.fromkeys(numbers, "float64") | {"flagged": "bool"}
     return _frame(names, [o.trial for o in outliers], VALUES, rows).astype(kinds)
 
 

@@ -161,8 +161,8 @@ class RobustGenerator(Generator):
         """Every value with its evidence, the most suspicious first, by ``_id``.
 
         Columns: the variables, value, expected (what all others predict for it), sd (of that), evidence (that the value
-        has an error of its own, in nats), flagged (whether it is treated as wrong), remeasured, weight; see
-        `robustbo.Outlier`.
+        has an error of its own, in nats), probability_wrong, status (what is believed of it, in a word), flagged
+        (whether it is treated as wrong), remeasured, weight; see `robustbo.Outlier`.
         """
         return outlier_frame(self._problem.space.names, self.optimizer.outliers())
 

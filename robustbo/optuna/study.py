@@ -19,7 +19,7 @@ from robustbo.optuna.sampler import RobustSampler
 from robustbo.trials.settings import Settings
 from robustbo.validation import index, noise_sd, real
 
-COLUMNS = ("value", "expected", "sd", "evidence", "flagged", "remeasured", "weight")
+COLUMNS = ("value", "expected", "sd", "evidence", "probability_wrong", "status", "flagged", "remeasured", "weight")
 FAILED = ("reason", "looks_like", "log_odds", "again")
 
 
@@ -88,7 +88,8 @@ def outliers(study: Study) -> pd.DataFrame:
     """What each value is worth, the most suspicious first: a row a trial, indexed by its number.
 
     Columns: value, expected (by all the others), sd (of that, noise included), evidence (nats that it is wrong),
-    flagged, remeasured ("confirmed", "refuted" or "not yet"), weight; see `robustbo.loop.judge.Outlier`.
+    probability_wrong, status (what is believed of it, in a word), flagged, remeasured ("confirmed", "refuted" or "not
+    yet"), weight; see `robustbo.loop.judge.Outlier`.
 
     Args:
         study: With any sampler; it is only read.

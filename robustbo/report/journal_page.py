@@ -74,8 +74,9 @@ def _progress(settings: Settings, history: History, fits: FitCache) -> str:
     broken = "Squares: they break a constraint. " if any(kind.label == BREAKING for kind in chart.dots) else ""
     return (
         svg.draw(chart)
-        + "<p>Blue: believed; orange cross: called wrong; green diamond: cleared again; ringed: replicates "
-        f"({escape(timeline.counts(list(chart.dots)))}). {ticks}{broken}Dashed: the best believed value so far. "
+        + "<p>Blue: believed; orange cross: called wrong (flagged, quarantined or refuted); green diamond: cleared "
+        f"again; ringed: replicates ({escape(timeline.counts(list(chart.dots)))}). {ticks}{broken}Dashed: the best "
+        "believed value so far. "
         "Values beyond the frame are drawn at its edge.</p>"
     )
 

@@ -69,7 +69,8 @@ def _suspect(o: Outlier) -> dict[str, Any]:
         {"trial": o.trial.number}
         | ({} if o.outcome is None else {"outcome": o.outcome})
         | {"value": o.value, "expected": o.expected, "sd": o.sd}
-        | {"evidence_nats": o.evidence, "flagged": o.flagged, "remeasured": o.remeasured}
+        | {"evidence_nats": o.evidence, "probability_wrong": o.probability_wrong, "status": o.status}
+        | {"flagged": o.flagged, "remeasured": o.remeasured}
         | ({} if o.weight is None else {"weight": o.weight})
         | ({} if o.failed is None else {"trial_failed": o.failed})
     )
@@ -151,7 +152,8 @@ def results(found: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
         made[of_several.title(found["front"])] = of_several.rows(found["front"])
     made["diagnoses on schedule"] = [verdict_row(diagnosis) for diagnosis in found["diagnoses"]]
     suspects, has_failed = found["outliers"], any(o.get("trial_failed", 0.0) > EVEN for o in found["outliers"])
-    shown = [{key: value for key, value in o.items() if key != "trial_failed" or has_failed} for o in suspects]
+    left_out = {"flagged", "remeasured", "weight"} | (set() if has_failed else {"trial_failed"})  # what the status says
+    shown = [{key: value for key, value in o.items() if key not in left_out} for o in suspects]
     made["values that look wrong, the most suspicious first"] = shown
     return {title: rows for title, rows in made.items() if rows}
 

@@ -25,12 +25,11 @@ def section(suspects: Sequence[dict[str, Any]]) -> str:
         if (suspect.get("failed") or 0.0) > FAILED:
             why += f"; the trial failed as a whole with probability {suspect['failed']:.2g}"
         expected = with_sd(suspect["expected"], suspect["sd"])
-        verdict = "called wrong" if suspect["flagged"] else "doubtful"
-        evidence = f"{suspect['evidence_nats']:.1f}"
+        evidence, wrong = f"{suspect['evidence_nats']:.1f}", f"{suspect['probability_wrong']:.2g}"
         which = [suspect["trial"], *([suspect["outcome"]] if "outcome" in suspect else [])]
-        lines.append([*which, f"{suspect['value']:.6g}", expected, evidence, verdict, suspect["remeasured"], why])
+        lines.append([*which, f"{suspect['value']:.6g}", expected, evidence, wrong, suspect["status"], why])
     which = ["trial", *(["outcome"] if "outcome" in suspects[0] else [])]
-    header = [*which, "value", "expected", "evidence, nats", "", "replicated", "why"]
+    header = [*which, "value", "expected", "evidence, nats", "probability wrong", "status", "why"]
     note = (
         "Evidence: log-likelihood ratio, in nats, of the value having an error of its own; 5 nats: 150 times as likely."
     )

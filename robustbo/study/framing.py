@@ -9,8 +9,8 @@ from robustbo.trials.history import History
 from robustbo.trials.outcomes import Wanted
 from robustbo.trials.settings import Settings
 
-EVIDENCE = ("expected", "expected_sd", "evidence", "flagged", "weight")
-KINDS = dict.fromkeys(EVIDENCE, "float64") | {"flagged": "boolean"}
+EVIDENCE = ("expected", "expected_sd", "evidence", "probability_wrong", "status", "flagged", "weight")
+KINDS = dict.fromkeys(EVIDENCE, "float64") | {"status": "object", "flagged": "boolean"}
 OWN = ("trial", "state", "origin", "reason", "repeats", "asked_by", "asked_at")
 
 
@@ -33,7 +33,9 @@ def framed(settings: Settings, history: History, report: Sequence[Outlier] | Non
     frame = history.to_frame(names=space.names, taken=taken, numbers=numbers, outcomes=outcomes)
     for outcome, name in before.items() if report is not None else ():
         found = {o.trial.number: o for o in report or () if o.outcome == outcome}
-        rows = [(o.expected, o.sd, o.evidence, o.flagged, o.weight) for o in found.values()]
+        rows = [
+            (o.expected, o.sd, o.evidence, o.probability_wrong, o.status, o.flagged, o.weight) for o in found.values()
+        ]
         columns = pd.DataFrame(rows, index=[*found], columns=[*EVIDENCE]).astype(KINDS)
         frame = frame.join(columns.add_prefix(name))
     return frame

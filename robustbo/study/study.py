@@ -233,7 +233,8 @@ class Study:
 
         Args:
             evidence: Whether to fit the surrogate and say what the others predict for each told value (expected,
-                expected_sd), the evidence against it in nats, whether it is flagged, and its weight; see `Outlier`.
+                expected_sd), the evidence against it in nats, how probable it is that it is wrong, what is believed of
+                it in a word (status), whether it is flagged, and its weight; see `Outlier`.
                 Of several outcomes these are OUTCOME.expected, and so on.
 
         Raises:
