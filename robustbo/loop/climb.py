@@ -77,10 +77,8 @@ def climb(both: Both, x: Array, rounds: int, enough: float) -> tuple[Array, Arra
 
 
 def _begun(x: Array, f: Array, g: Array) -> Climbs:
-    b, d = x.shape
-    H = np.eye(d) * (np.maximum(np.abs(g).max(-1), TINY) / FIRST)[:, None, None]
-    f = np.where(np.isfinite(f), f, -np.inf)
-    return Climbs(x, f, g, H, *_step(x, g, H), np.ones(b, dtype=bool))
+    H, f = _first(g), np.where(np.isfinite(f), f, -np.inf)
+    return Climbs(x, f, g, H, *_step(x, g, H), np.ones(len(x), dtype=bool))
 
 
 def _step(x: Array, g: Array, H: Array) -> tuple[Array, Array, Array]:
@@ -89,10 +87,24 @@ def _step(x: Array, g: Array, H: Array) -> tuple[Array, Array, Array]:
     if held.any():
         g = np.where(held, 0.0, g)
         H = np.where(held[:, :, None] | held[:, None, :], np.eye(g.shape[1]), H)
-    p = np.linalg.solve(H, g[..., None])[..., 0]
+    p = _solved(H, g)
     rise = 0.5 * np.vecdot(g, p)
     longest = np.abs(p).max(-1, keepdims=True)
     return p * np.minimum(1.0, LONGEST / np.maximum(longest, LONGEST)), np.ones(len(x)), rise
+
+
+def _solved(H: Array, g: Array) -> Array:
+    """inv(H) g; a model that rounding has left singular is that of the first step again."""
+    try:
+        return np.linalg.solve(H, g[..., None])[..., 0]
+    except np.linalg.LinAlgError:
+        is_singular = np.linalg.slogdet(H).sign == 0
+        return np.linalg.solve(np.where(is_singular[:, None, None], _first(g), H), g[..., None])[..., 0]
+
+
+def _first(g: Array) -> Array:
+    """Models by which the step along a gradient has length `FIRST`."""
+    return np.eye(g.shape[1]) * (np.maximum(np.abs(g).max(-1), TINY) / FIRST)[:, None, None]
 
 
 def _shorter(at: Climbs, gained: Array, wanted: Array) -> Climbs:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from robustbo.loop.climb import climb
+from robustbo.loop.climb import FIRST, _solved, climb
 
 
 def quadratic(seed, d=6):
@@ -67,3 +67,9 @@ def test_where_the_gradient_is_zero_it_stays():
     x, f = climb(lambda x: (np.zeros(len(x)), np.zeros_like(x)), np.full((2, 3), 0.5), 10, 1e-6)
     assert (x == 0.5).all()
     assert (f == 0).all()
+
+
+def test_a_model_that_rounding_has_left_singular_is_begun_anew_and_the_others_stay():
+    good, singular, g = np.diag([2.0, 4.0]), np.ones((2, 2)), np.array([[1.0, 2.0], [3.0, -6.0]])
+    steps = _solved(np.stack([good, singular]), g)
+    np.testing.assert_allclose(steps, [[0.5, 0.5], [FIRST / 2, -FIRST]])

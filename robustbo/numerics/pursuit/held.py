@@ -157,16 +157,13 @@ class Held:
         return groups_left_out(e, v, self._groups, partial(self._together, here))
 
     def _together(self, here: Supported, group: Tensor) -> LeaveOneOut:
-        rows, (T, _) = group.numpy(), self._inverse(here.members, here.rho)
-        if rows[0] in here.members:
-            at = np.searchsorted(here.members, rows)
-            rho, T = here.rho[at], T[np.ix_(at, at)]
-            left = np.eye(len(at)) - T / rho
-            e, V = np.linalg.solve(left, rho * here.al[rows]), np.linalg.solve(left, T)  # eq. 6.20
-        else:
-            columns = self._P0[np.ix_(rows, here.members)]
-            V = np.linalg.inv(self._P0[np.ix_(rows, rows)] - columns @ T @ columns.T)
-            e = V @ here.al[rows]  # eq. 6.18
+        rows, rest = group.numpy(), ~np.isin(here.members, group.numpy())
+        others, (T, _) = here.members[rest], self._inverse(here.members[rest], here.rho[rest])
+        columns, own = self._P0[np.ix_(rows, others)], np.zeros(len(self._y))
+        own[here.members] = here.rho
+        C, _ = lapack.factor(self._P0[np.ix_(rows, rows)] - columns @ T @ columns.T)
+        V = lapack.inverse(C)
+        e = V @ here.al[rows] + own[rows] * here.al[rows]  # eq. 6.20
         return LeaveOneOut(*map(torch.from_numpy, (e * self._open[rows], 0.5 * (V + V.T))))
 
     def settle(self, begin: Supported, penalty: Penalty, known: int | None = None) -> Supported:
