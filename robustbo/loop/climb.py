@@ -93,7 +93,7 @@ def _step(x: Array, g: Array, H: Array) -> tuple[Array, Array, Array]:
     return p * np.minimum(1.0, LONGEST / np.maximum(longest, LONGEST)), np.ones(len(x)), rise
 
 
-def _solved(H: Array, g: Array) -> Array:
+def _solved(H: Array, g: Array) -> NDArray[np.floating]:
     """inv(H) g; a model that rounding has left singular is that of the first step again."""
     try:
         return np.linalg.solve(H, g[..., None])[..., 0]
