@@ -45,12 +45,16 @@ def test_a_name_gives_its_function(model, name, pending, kind):
     assert type(build(name, model, X, pending, seed=0)) is kind
 
 
-@pytest.mark.parametrize("surrogate", sorted(SURROGATES))
-@pytest.mark.parametrize("name", ["auto", "qLogNEI", "qLogEI", "LogEI"])
-def test_every_surrogate_has_every_function_and_its_slopes(surrogate, name):
+@pytest.fixture(scope="module", params=sorted(SURROGATES))
+def fitted(request):
     with quiet():
-        model = fit(SURROGATES[surrogate](X, -(X - 0.3).square().sum(-1, keepdim=True)))
-        function = build(name, model, X, None, seed=0)
+        return fit(SURROGATES[request.param](X, -(X - 0.3).square().sum(-1, keepdim=True)))
+
+
+@pytest.mark.parametrize("name", ["auto", "qLogNEI", "qLogEI", "LogEI"])
+def test_every_surrogate_has_every_function_and_its_slopes(fitted, name):
+    with quiet():
+        function = build(name, fitted, X, None, seed=0)
         points = torch.rand(3, 1, 2, generator=torch.Generator().manual_seed(1), dtype=torch.float64).requires_grad_()
         for _ in range(2):  # nothing that the first evaluation leaves behind spoils the second
             (slopes,) = torch.autograd.grad(function(points).sum(), points)

@@ -188,11 +188,16 @@ def test_a_name_gives_its_function(plain, name, goals, kind, pending):
         assert function(POINTS[:3]).isfinite().all()
 
 
-@pytest.mark.parametrize("surrogate", sorted(SURROGATES))
-@pytest.mark.parametrize("goals", [FRONT, BEST])
-def test_every_surrogate_has_its_function_and_slopes(plain, surrogate, goals):
+@pytest.fixture(scope="module", params=sorted(SURROGATES))
+def fitted(request):
     with quiet():
-        mixed = [fit(SURROGATES[surrogate](X, Y[:, :1])), *plain[1:]]
+        return fit(SURROGATES[request.param](X, Y[:, :1]))
+
+
+@pytest.mark.parametrize("goals", [FRONT, BEST])
+def test_every_surrogate_has_its_function_and_slopes(plain, fitted, goals):
+    with quiet():
+        mixed = [fitted, *plain[1:]]
         function = build_several("auto", mixed, goals, X, None, seed=0)
         points = POINTS[:3].clone().requires_grad_()
         for _ in range(2):
