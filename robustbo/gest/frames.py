@@ -7,19 +7,18 @@ import pandas as pd
 
 from robustbo.gest.problem import ID
 from robustbo.loop.failures import Failure
-from robustbo.loop.outliers import Outlier
+from robustbo.loop.judge import COLUMNS, Outlier
 from robustbo.trials.history import Trial, column_names
 
-VALUES = ("value", "expected", "sd", "evidence", "probability_wrong", "status", "flagged", "remeasured", "weight")
 FAILURES = ("reason", "looks_like", "log_odds", "again")
 
 
 def outlier_frame(names: Sequence[str], outliers: Sequence[Outlier]) -> pd.DataFrame:
     """Every told value with its evidence, in the order given; ``names`` are the variables'."""
-    rows = [tuple(getattr(o, column) for column in VALUES) for o in outliers]
+    rows = [tuple(getattr(o, column) for column in COLUMNS) for o in outliers]
     numbers = ("value", "expected", "sd", "evidence", "probability_wrong", "weight")
     kinds = dict.fromkeys(numbers, "float64") | {"flagged": "bool"}
-    return _frame(names, [o.trial for o in outliers], VALUES, rows).astype(kinds)
+    return _frame(names, [o.trial for o in outliers], COLUMNS, rows).astype(kinds)
 
 
 def failure_frame(names: Sequence[str], failures: Sequence[Failure]) -> pd.DataFrame:

@@ -12,6 +12,9 @@ from robustbo.loop.observations import Data
 from robustbo.surrogates.common.contract import capabilities, diagnose, quiet
 from robustbo.trials.history import Trial
 
+# What other libraries' data frames say of a value: attributes of an `Outlier`.
+COLUMNS = ("value", "expected", "sd", "evidence", "probability_wrong", "status", "flagged", "remeasured", "weight")
+
 
 @dataclass(frozen=True)
 class Outlier:

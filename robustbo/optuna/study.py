@@ -11,6 +11,7 @@ from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
 from robustbo.loop.failures import failures as failed
 from robustbo.loop.incumbent import incumbent
+from robustbo.loop.judge import COLUMNS
 from robustbo.loop.outliers import outliers as reported
 from robustbo.optuna import notes
 from robustbo.optuna.conditions import search_space
@@ -19,7 +20,6 @@ from robustbo.optuna.sampler import RobustSampler
 from robustbo.trials.settings import Settings
 from robustbo.validation import index, noise_sd, real
 
-COLUMNS = ("value", "expected", "sd", "evidence", "probability_wrong", "status", "flagged", "remeasured", "weight")
 FAILED = ("reason", "looks_like", "log_odds", "again")
 
 

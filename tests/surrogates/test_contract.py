@@ -25,13 +25,14 @@ from robustbo.surrogates.registry import SURROGATES
 from tests.surrogates.dense import left_out
 
 CLASSES = sorted(set(SURROGATES.values()), key=lambda cls: cls.__name__)
-OURS = [cls for cls in CLASSES if not cls.__module__.endswith(("botorch_relevance_pursuit", "student_t_variational"))]
 
 
 def able(**wanted):
-    """Our surrogates that can do what is wanted; how good those of others are is for benchmarks, they take seconds."""
+    """The surrogates that can do what is wanted; nothing else is a reason to leave one out."""
     found = [
-        cls for cls in OURS if all(getattr(capabilities_for(cls, {}), name) is value for name, value in wanted.items())
+        cls
+        for cls in CLASSES
+        if all(getattr(capabilities_for(cls, {}), name) is value for name, value in wanted.items())
     ]
     return pytest.mark.parametrize("surrogate", found, ids=lambda cls: cls.__name__)
 

@@ -157,14 +157,15 @@ class Held:
         return groups_left_out(e, v, self._groups, partial(self._together, here))
 
     def _together(self, here: Supported, group: Tensor) -> LeaveOneOut:
-        rows, rest = group.numpy(), ~np.isin(here.members, group.numpy())
-        others, (T, _) = here.members[rest], self._inverse(here.members[rest], here.rho[rest])
-        columns, own = self._P0[np.ix_(rows, others)], np.zeros(len(self._y))
+        rows, own = group.numpy(), np.zeros_like(self._y)
         own[here.members] = here.rho
+        rest = ~np.isin(here.members, rows)
+        others, (T, _) = here.members[rest], self._inverse(here.members[rest], here.rho[rest])
+        columns = self._P0[np.ix_(rows, others)]
         C, _ = lapack.factor(self._P0[np.ix_(rows, rows)] - columns @ T @ columns.T)
         V = lapack.inverse(C)
         e = V @ here.al[rows] + own[rows] * here.al[rows]  # eq. 6.20
-        return LeaveOneOut(*map(torch.from_numpy, (e * self._open[rows], 0.5 * (V + V.T))))
+        return LeaveOneOut(*map(torch.from_numpy, (e * self._open[rows], V)))
 
     def settle(self, begin: Supported, penalty: Penalty, known: int | None = None) -> Supported:
         """The support of the highest score that changes lead to, from one support on.

@@ -120,13 +120,14 @@ def test_the_client_of_a_cluster(spec, tmp_path, undisturbed, workers):
     """What its workers still have, they keep; the new client's wait for them."""
     (tmp_path / "spec.toml").write_text(TOML)
     command = [sys.executable, "-m", "robustbo.cli", "replay", "spec.toml", "--cluster", workers, "--out", "out"]
-    first = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
-    while not list(tmp_path.glob("out/cells/*.truth.jsonl")) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    first.kill()
-    first.wait()
-    assert not all(cell.is_done for cell in cells(OptimizationCell, spec, tmp_path / "out"))  # it was at work
+    for begun in (1, 2):
+        first = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 60
+        while len(list(tmp_path.glob("out/cells/*.truth.jsonl"))) < begun and time.monotonic() < deadline:
+            time.sleep(0.02)
+        first.kill()
+        first.wait()
+        assert not all(cell.is_done for cell in cells(OptimizationCell, spec, tmp_path / "out"))  # it was at work
     last = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert last.returncode == 0, last.stderr
     assert record(cells(OptimizationCell, spec, tmp_path / "out")) == undisturbed
