@@ -129,13 +129,16 @@ def verify(
         list[str],
         typer.Argument(metavar="RUN...", help="Recorded runs, or journals of optimizations.", show_default=False),
     ],
+    bits: Annotated[bool, typer.Option("--bits", help="Nothing but the same bits will do.")] = False,
     format_: FormatOption = Format.table,
 ) -> None:
-    """Recompute recorded runs, or journals, bit for bit.
+    """Recompute recorded runs, or journals, and compare: the same bits, the same to rounding, or different.
 
-    Of a journal the asks are recomputed, each from what it had seen. The exit code is 1 where anything differs.
+    Each decision is made again from what it had seen, as recorded. Other processors round otherwise: values may differ
+    by 1e-12 of their size, points by 1e-6 of each range. The exit code is 1 where anything differs by more.
     """
-    from robustbo.replay.verify import THE_SAME, verdicts
+    from robustbo.replay.check.comparison import Verdict
+    from robustbo.replay.verify import verdicts
 
     rows = []
     for row in verdicts(runs):
@@ -143,7 +146,8 @@ def verify(
         if row["replication"] is not None:
             terminal.log(f"{row['method']}, replication {row['replication']}: {row['verdict']}")
     terminal.rows(rows, format_, title="verify")
-    raise typer.Exit(0 if all(row["verdict"].startswith(THE_SAME) for row in rows) else 1)
+    enough = (Verdict.BITS,) if bits else (Verdict.BITS, Verdict.ROUNDING)
+    raise typer.Exit(0 if all(row["agreement"] in enough for row in rows) else 1)
 
 
 @app.command()

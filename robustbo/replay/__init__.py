@@ -1,1 +1,1 @@
-"""Replay: benchmark runs from a TOML spec, recorded trial by trial, scored, and verified bit for bit."""
+"""Replay: benchmark runs from a TOML spec, recorded trial by trial, scored, and verified."""

@@ -14,6 +14,7 @@ from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.cells.regression import RegressionCell
 from robustbo.replay.check import optimization as check_optimization
 from robustbo.replay.check import regression as check_regression
+from robustbo.replay.check.comparison import Agreement
 from robustbo.replay.score import optimization as score_optimization
 from robustbo.replay.score import regression as score_regression
 from robustbo.replay.sections import optimization as show_optimization
@@ -35,7 +36,7 @@ class Kind:
         charts: The picture of a run, row by row.
         show: Its section of a page.
         headline: What a page of several runs says of it at its top, or None.
-        check: Computes a cell once more, and returns how many asks or fits are the same.
+        check: Computes a cell once more, and returns how its asks or fits agree.
     """
 
     cell: type[Cell]
@@ -45,7 +46,7 @@ class Kind:
     charts: Callable[[Any, Tables], Sequence[Sequence[Chart]]]
     show: Callable[[Loaded, Any], str]
     headline: Callable[[Loaded, Any], Sequence[str] | None]
-    check: Callable[[Any], int]
+    check: Callable[..., Agreement]
 
     def cells(self, spec: AnySpec, folder: Path) -> Sequence[Cell]:
         """All cells of a run, replication by replication."""

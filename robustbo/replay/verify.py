@@ -1,22 +1,29 @@
-"""Recompute recorded runs from their seeds and compare bit for bit: their cells, and the tables that follow from them.
+"""Recompute recorded runs from their seeds and compare: their cells, and the tables that follow from them.
 
-Of an optimization's own journal, which has no truth beside it, the asks are recomputed.
+Of an optimization's own journal, which has no truth beside it, the asks are recomputed. Each decision is made again
+from the recorded history, not from what was recomputed before it, so that one which differs changes no other. The fits
+that are kept meanwhile, and those that others begin at, are fits to recorded values.
+
+There are three verdicts: the same to the last bit; the same to rounding, as on another processor; different.
 """
 
+import csv
 from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from robustbo.errors import JournalError, ReplayMismatch, RobustBOError
+from robustbo.loop.units import center_and_scale
 from robustbo.replay import kinds
 from robustbo.replay.cells.cell import Cell
 from robustbo.replay.check.asks import salvaged, verify_journal
+from robustbo.replay.check.comparison import Agreement, Verdict, apart
+from robustbo.replay.check.rounding import Scales, values
 from robustbo.replay.output.report import recorded_rows, rows_text, text_of
 from robustbo.replay.spec.reading import SPEC_FILE, load
 from robustbo.trials.storage.places import is_address, shown
 
-THE_SAME = "the same, bit for bit"
 SPEC, JOURNAL = ".toml", ".jsonl"
 
 
@@ -41,38 +48,43 @@ def verdicts(places: Sequence[str]) -> Iterator[dict[str, Any]]:
         if is_journal(place):
             row: dict[str, Any] = {"run": shown(place), "method": "(journal)", "replication": None}
             found_here = row | _verdict(verify_journal, place)
-            if found_here["verdict"] == THE_SAME and (count := salvaged(place)):
-                found_here["verdict"] = f"{THE_SAME}; {count} salvaged asks not checked"
+            if found_here["agreement"] != Verdict.DIFFERENT and (count := salvaged(place)):
+                found_here["verdict"] += f"; {count} salvaged asks not checked"
             yield found_here
             continue
         for cell in its_cells:
             row = {"run": place, "method": cell.method, "replication": cell.replication}
             yield row | _verdict(verify, cell)
         row = {"run": place, "method": "(cells and rows)", "replication": None}
-        yield row | _verdict(verify_folder, Path(place), its_cells)
+        yield row | _verdict(verify_folder, Path(place), its_cells) | {"asks": None}
 
 
-def _verdict(check: Callable[..., int | None], *arguments: Any) -> dict[str, Any]:
+def _verdict(check: Callable[..., Agreement], *arguments: Any) -> dict[str, Any]:
     try:
-        return {"asks": check(*arguments), "verdict": THE_SAME}
+        found = check(*arguments)
     except RobustBOError as error:
-        return {"asks": None, "verdict": str(error)}
+        return {"asks": None, "agreement": Verdict.DIFFERENT.value, "verdict": str(error)}
+    return {"asks": found.count, "agreement": found.verdict.value, "verdict": str(found)}
 
 
-def verify(cell: Cell) -> int:
+def verify(cell: Cell, *, to_the_end: bool = False) -> Agreement:
     """Recompute a recorded cell, event by event.
 
+    Args:
+        cell: Which one.
+        to_the_end: Whether to go on after a difference, and count.
+
     Returns:
-        The number of asks, or fits, that were recomputed and are the same to the last bit.
+        How many asks, or fits, were recomputed and are the same to the last bit, or to rounding.
 
     Raises:
         ReplayMismatch: At the first difference; says where it is, both values, and which libraries have changed.
         JournalError: If the record is damaged.
     """
-    return kinds.kind_of(cell).check(cell)
+    return kinds.kind_of(cell).check(cell, to_the_end=to_the_end)
 
 
-def verify_folder(folder: Path, found: Sequence[Cell]) -> None:
+def verify_folder(folder: Path, found: Sequence[Cell]) -> Agreement:
     """Compare what lies in a folder beside its cells: all the cells of its spec, and the rows that follow from them.
 
     Raises:
@@ -87,7 +99,31 @@ def verify_folder(folder: Path, found: Sequence[Cell]) -> None:
                 where = f"{cell.method}, replication {cell.replication}"
                 raise ReplayMismatch(f"{where}: {SPEC_FILE} asks for {spec.trials} trials, recorded are {count}")
     path = recorded_rows(folder)
-    if path is not None and (written := text_of(path)) != (made := rows_text(kinds.rows_of(found))):
-        lines = zip_longest(made.split("\n"), written.split("\n"), fillvalue="nothing")
-        number, (must, is_there) = next((n, pair) for n, pair in enumerate(lines, start=1) if pair[0] != pair[1])
-        raise ReplayMismatch(f"{path}, line {number}: must be {must!r}, as the cells say, and is {is_there!r}")
+    if path is None or (written := text_of(path)) == (made := rows_text(kinds.rows_of(found))):
+        return Agreement()
+    return _rows_to_rounding(path, written.split("\n"), made.split("\n"))
+
+
+def _rows_to_rounding(path: Path, written: Sequence[str], made: Sequence[str]) -> Agreement:
+    """Compare rows, some of which differ, as numbers."""
+    rows = [dict(enumerate(map(_read, row))) for row in csv.reader(written)]
+    columns = {i: [found for row in rows if isinstance(found := row.get(i), float)] for i in rows[0]}
+    scales: Scales = {str(i): center_and_scale(tuple(column))[1] for i, column in columns.items() if column}
+    largest = (0.0, "")
+    for number, (must, is_there) in enumerate(zip_longest(made, written, fillvalue="nothing"), start=1):
+        if must == is_there:
+            continue
+        before, now = (dict(enumerate(map(_read, next(csv.reader([text]), [])))) for text in (is_there, must))
+        off = apart(before, now, values(scales))
+        if off is not None and off.share > 1:
+            raise ReplayMismatch(f"{path}, line {number}: must be {must!r}, as the cells say, and is {is_there!r}")
+        largest = largest if off is None else max(largest, (off.share, f"{off.text}, {path}, line {number}"))
+    return Agreement(verdict=Verdict.ROUNDING, largest=largest[1])
+
+
+def _read(text: str) -> str | float:
+    """What stands in a row, as a number if it is one."""
+    try:
+        return text if text.lstrip("-").isdigit() else float(text)
+    except ValueError:
+        return text

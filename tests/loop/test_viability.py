@@ -180,7 +180,7 @@ class TestAsks:
     def test_a_resumed_study_goes_on_with_the_same_bits(self, tmp_path):
         opt = driven(14, journal=tmp_path / "study.jsonl", surrogate="relevance-pursuit")
         assert opt.history.having("failed")
-        assert verify_journal(tmp_path / "study.jsonl") == 14
+        assert verify_journal(tmp_path / "study.jsonl").bits == 14
         assert driven(14, surrogate="relevance-pursuit").ask().params == opt.ask().params  # which was never kept
 
     def test_the_best_is_what_was_measured(self):

@@ -1,10 +1,13 @@
 """The asks of a journal, computed once more."""
 
 from robustbo.loop.decide import step
-from robustbo.replay.check.comparison import Comparison
+from robustbo.replay.check import rounding
+from robustbo.replay.check.comparison import Agreement, Comparison
+from robustbo.replay.check.rounding import Rounding
 from robustbo.study.recomputing import Decision, decisions
 from robustbo.trials import trust
 from robustbo.trials.codec import changed_versions, fold
+from robustbo.trials.extent import space_of
 from robustbo.trials.repair.salvage import SALVAGED
 from robustbo.trials.storage import places
 from robustbo.trials.storage.places import Place
@@ -14,11 +17,15 @@ from robustbo.trials.storage.reading import warn_of_torn
 UNREPEATABLE = ("event", "trial", "fit_s", "acquisition_s", "by", "at", "unseen", "reason")
 
 
-def verify_journal(place: Place) -> int:
+def verify_journal(place: Place, *, to_the_end: bool = False) -> Agreement:
     """Recompute each ask of an optimization's journal, but those that a repaired one cannot repeat.
 
+    Args:
+        place: Of the journal.
+        to_the_end: Whether to go on after a difference, and count.
+
     Returns:
-        How many were recomputed and are the same to the last bit.
+        How many were recomputed and are the same to the last bit, or to rounding.
 
     Raises:
         ReplayMismatch: At the first difference.
@@ -28,13 +35,13 @@ def verify_journal(place: Place) -> int:
     contents = places.contents(place)
     name = places.shown(place)
     warn_of_torn(name, contents.torn)
-    settings, _ = fold(name, contents)
+    settings, history = fold(name, contents)
     trust.check(name, settings, False)
-    same, count = Comparison(name, changed_versions(contents)), 0
+    same = Comparison(name, changed_versions(contents), to_the_end=to_the_end)
+    may_be = rounding.asks(space_of(settings, history), rounding.scales_of(settings, history))
     for made in decisions(settings, contents.events, decide=step):
-        compare(same, made)
-        count += 1
-    return count
+        compare(same, made, may_be)
+    return same.agreement
 
 
 def salvaged(place: Place) -> int:
@@ -42,9 +49,9 @@ def salvaged(place: Place) -> int:
     return sum(event["event"] == "ask" and bool(event.get(SALVAGED)) for event in places.contents(place).events)
 
 
-def compare(same: Comparison, made: Decision) -> None:
+def compare(same: Comparison, made: Decision, may_be: Rounding) -> None:
     """Compare an ask, and the diagnosis made with it."""
     number = made.recorded["trial"]
-    same(f"trial {number}: diagnosis", made.diagnosis, made.diagnosis_recomputed)
-    asks = ({k: e[k] for k in e if k not in UNREPEATABLE} for e in (made.recorded, made.recomputed))
-    same(f"trial {number}: ask", *asks)
+    same(f"trial {number}: diagnosis", made.diagnosis, made.diagnosis_recomputed, may_be, of=number)
+    recorded, recomputed = ({k: e[k] for k in e if k not in UNREPEATABLE} for e in (made.recorded, made.recomputed))
+    same(f"trial {number}: ask", recorded, recomputed, may_be, of=number, is_counted=True)

@@ -8,8 +8,10 @@ from robustbo.loop.decide import step
 from robustbo.replay.cells import records
 from robustbo.replay.cells.optimization import OptimizationCell, asked_before, excluded, exclusions, told_value
 from robustbo.replay.cells.recommendation import flags, recommend
+from robustbo.replay.check import rounding
 from robustbo.replay.check.asks import compare
-from robustbo.replay.check.comparison import Comparison
+from robustbo.replay.check.comparison import Agreement, Comparison
+from robustbo.replay.check.rounding import Rounding
 from robustbo.study.recomputing import decisions
 from robustbo.trials.codec import changed_versions, fold
 from robustbo.trials.history import History
@@ -17,8 +19,12 @@ from robustbo.trials.repair.salvage import SALVAGED
 from robustbo.trials.storage.reading import warn_of_torn
 
 
-def check(cell: OptimizationCell) -> int:
-    """Compare a cell; returns how many asks are the same.
+def check(cell: OptimizationCell, *, to_the_end: bool = False) -> Agreement:
+    """Compare a cell; each decision follows from what was recorded before it, whatever has been computed here before.
+
+    Args:
+        cell: Which one.
+        to_the_end: Whether to go on after a difference, and count.
 
     Raises:
         ReplayMismatch: At the first difference.
@@ -28,7 +34,10 @@ def check(cell: OptimizationCell) -> int:
     for path in (cell.journal, cell.record):
         warn_of_torn(path, records.read_of_cell(path).torn, "passed over; the same `robustbo replay` records it again")
     settings, whole = fold(cell.journal, contents)
-    same = Comparison(f"{cell.method}, replication {cell.replication}", changed_versions(contents))
+    where, changed = f"{cell.method}, replication {cell.replication}", changed_versions(contents)
+    same = Comparison(where, changed, to_the_end=to_the_end)
+    scales = rounding.scales_of(settings, whole)
+    of_values, of_asks = rounding.values(scales), rounding.asks(settings.space, scales)
     found, flagged = cell.entries(), cell.flagged()
     entries = {entry["trial"]: entry for entry in found}
     same("settings", settings.to_dict(), cell.settings.to_dict())
@@ -40,40 +49,44 @@ def check(cell: OptimizationCell) -> int:
     same("told trials", ended, [entry["trial"] for entry in found])
     same("failed trials", failed, [e["trial"] for e in found if told_value(cell, e["clean"], e["value"]) is None])
     same("excluded trials", left_out, must_be)
-    history, count, fits = History(), 0, FitCache()
+    history, fits = History(), FitCache()
     again = decisions(cell.settings, contents.events, decide=step, fits=fits)
     for i, event in enumerate(contents.events):
         is_ours = cell.is_ours and not event.get(SALVAGED)  # what Ax proposes is not ours to repeat
         if event["event"] == "ask" and is_ours:
-            compare(same, next(again))
-            count += 1
+            compare(same, next(again), of_asks)
         history = history.apply(event)
         if event["event"] in ("tell", "fail"):
             then = takewhile(lambda after: after["event"] == "exclude", contents.events[i + 1 :])
             at_once = history.extended(then)  # before anything is recommended
             before = entries.get(event["trial"] - 1, {"value": None})
-            _check_trial(same, cell, at_once, entries[event["trial"]], before["value"], fits)
+            _check_trial(same, cell, at_once, entries[event["trial"]], before["value"], fits, of_values)
     if flagged is not None and cell.is_ours:
         same("flags", flagged, flags(cell.settings, history, fits))
-    return count
+    return same.agreement
 
 
 def _check_trial(
-    same: Comparison, cell: OptimizationCell, history: History, entry: dict[str, Any], last: Any, fits: FitCache
+    same: Comparison,
+    cell: OptimizationCell,
+    history: History,
+    entry: dict[str, Any],
+    last: Any,
+    fits: FitCache,
+    of_values: Rounding,
 ) -> None:
     number = entry["trial"]
     trial = history[number]
     clean, corruption = cell.spec.load_problem().truth(trial.params), cell.spec.build_corruption()
     where = {"root": cell.root, "number": number, "asked": asked_before(history, number), "last": last}
     value, wrong = cell.spec.measure(corruption, trial.params, clean, **where)
-    same(f"trial {number}: clean value", entry["clean"], clean)
-    same(f"trial {number}: measured value", entry["value"], value)
-    same(f"trial {number}: corrupted", entry["corrupted"], wrong)
-    same(f"trial {number}: told value", trial.values or trial.value, told_value(cell, clean, value))
-    same(f"trial {number}: excluded then", excluded(trial), exclusions(cell, wrong, value))
+    same(f"trial {number}: clean value", entry["clean"], clean, of_values, of=number)
+    same(f"trial {number}: measured value", entry["value"], value, of_values, of=number)
+    same(f"trial {number}: corrupted", entry["corrupted"], wrong, of=number)
+    same(
+        f"trial {number}: told value", trial.values or trial.value, told_value(cell, clean, value), of_values, of=number
+    )
+    same(f"trial {number}: excluded then", excluded(trial), exclusions(cell, wrong, value), of=number)
     if cell.is_ours:
-        same(
-            f"trial {number}: recommended",
-            entry["recommended"],
-            recommend(cell.spec, cell.settings, history, number, fits),
-        )
+        recommended = recommend(cell.spec, cell.settings, history, number, fits)
+        same(f"trial {number}: recommended", entry["recommended"], recommended, of=number)

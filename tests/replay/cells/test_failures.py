@@ -63,7 +63,7 @@ def test_an_oracle_is_told_everything(whole, tmp_path):
     assert set(states(oracle)) == {"tell"}
     assert [e["value"] is None for e in oracle.entries()[:7]] == [e["value"] is None for e in whole.entries()[:7]]
     assert not rows([oracle])["failed"].any()
-    assert verify(oracle) == 9
+    assert verify(oracle).bits == 9
 
 
 def test_nothing_is_recommended_while_everything_fails(tmp_path):
@@ -74,7 +74,7 @@ def test_nothing_is_recommended_while_everything_fails(tmp_path):
     assert found["inference"].isna().all()
     assert found["oracle"].isna().all()
     assert summary(found, ["standard"])["failed"][0] == 9
-    assert verify(made) == 9
+    assert verify(made).bits == 9
 
 
 def test_whether_it_learns_is_the_methods_choice_and_only_where_trials_fail(tmp_path):
@@ -88,7 +88,7 @@ def test_whether_it_learns_is_the_methods_choice_and_only_where_trials_fail(tmp_
 
 
 def test_it_is_verified_and_what_is_not_as_recorded_is_found(whole):
-    assert verify(whole) == 9
+    assert verify(whole).bits == 9
 
 
 @pytest.mark.parametrize("fault", ["another fails", "it has a value"])
@@ -152,7 +152,7 @@ class TestPeers:
         assert not failed[entries[-1]["recommended"]]
         origins = {event["origin"] for event in read(made.journal).events if event["event"] == "ask"}
         assert origins == {method.split("-")[0]}  # and none is drawn because a generation failed
-        assert verify(made) == 0
+        assert verify(made).bits == 0
 
     @pytest.mark.parametrize("method", ["optuna-gp", "ax-default", "ax-viability"])
     def test_where_everything_fails_nothing_is_recommended(self, method, tmp_path):

@@ -192,7 +192,7 @@ class TestRecord:
     def test_is_verified_bit_for_bit(self, recorded):
         found = kinds.recorded(recorded)
         assert len(found) == 6
-        assert verify(found[0]) == 6
+        assert verify(found[0]).bits == 6
         verify_folder(recorded, found)
 
     def test_a_changed_score_is_found(self, path):

@@ -71,7 +71,7 @@ def test_settings_have_what_the_problem_wants(whole, tmp_path):
 
 
 def test_a_recorded_cell_is_the_same_when_it_is_computed_again(whole):
-    assert verify(whole) == 10
+    assert verify(whole).bits == 10
     truth = whole.record
     before = truth.read_bytes()
     truth.write_text(truth.read_text().replace('"recommended": [', '"recommended": [0, '))
@@ -93,12 +93,12 @@ def test_one_that_was_stopped_goes_on_to_the_same(whole, tmp_path):
 
 def test_who_knows_the_errors_excludes_what_is_wrong(tmp_path):
     of_all = ran(tmp_path, "informed")
-    assert verify(of_all) == 10
+    assert verify(of_all).bits == 10
     wrong = [entry["trial"] for entry in of_all.entries() if entry["corrupted"]]
     out = [event for event in read(of_all.journal).events if event["event"] == "exclude"]
     assert [(event["trial"], event.get("outcome")) for event in out] == [(number, None) for number in wrong]
     of_one = ran(tmp_path / "one", "informed", BOUNDED, corruption=ONE)
-    assert verify(of_one) == 10
+    assert verify(of_one).bits == 10
     out = [event for event in read(of_one.journal).events if event["event"] == "exclude"]
     assert [(event["trial"], event["outcome"]) for event in out] == [
         (entry["trial"], "height") for entry in of_one.entries() if entry["corrupted"]
@@ -120,7 +120,7 @@ def test_what_is_flagged_is_by_outcome(tmp_path):
     flagged, corrupted = marks(rows([made]))
     assert len(flagged) == 20
     assert flagged.sum() == corrupted.sum() == 1
-    assert verify(made) == 10
+    assert verify(made).bits == 10
 
 
 @pytest.mark.parametrize("engine", ["botorch", "optuna-gp", "ax-default"])
@@ -129,7 +129,7 @@ def test_peers_meet_the_same_strikes_and_recommend(whole, engine, given, tmp_pat
     made = ran(tmp_path, engine, given, trials=8, recommend_every=4)
     entries = made.entries()
     assert [e["corrupted"] == [] for e in entries] == [e["corrupted"] == [] for e in whole.entries()][:8]
-    assert verify(made) == 0
+    assert verify(made).bits == 0
     last = trials_of(entries[-1]["recommended"])
     assert all(0 <= number < 8 for number in last)
     told = [event["value"] for event in read(made.journal).events if event["event"] == "tell"]

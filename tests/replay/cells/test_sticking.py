@@ -44,7 +44,7 @@ def test_a_stuck_trial_measures_what_the_one_before_did(whole):
     for entry in entries:
         expected = entries[entry["trial"] - 1]["value"] if entry["corrupted"] else entry["clean"]
         assert entry["value"] == expected
-    assert verify(whole) == 10
+    assert verify(whole).bits == 10
 
 
 def test_every_method_is_stuck_at_the_same_trials(whole):
