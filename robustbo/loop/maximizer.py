@@ -11,18 +11,19 @@ from functools import partial
 
 import numpy as np
 import torch
-from scipy.optimize import minimize
 from torch import Tensor
 
 from robustbo import seeds
 from robustbo.errors import SpaceError
 from robustbo.loop.climb import climb
+from robustbo.loop.constrained import Score, within_constraints
+from robustbo.loop.summit import summit
+from robustbo.loop.ties import first_of_best, level
 from robustbo.searchspace.columns import cell, is_continuous, middle
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
 from robustbo.searchspace.region.region import Region
 from robustbo.searchspace.region.sampling import spread_over
 
-Score = Callable[[Tensor], Tensor]  # n x d completed unit-cube rows -> n values, which can be differentiated
 Sloped = Callable[[Tensor], tuple[Tensor, Tensor]]  # likewise -> n values, and their n x d gradients
 Params = dict[str, Value]
 
@@ -37,9 +38,7 @@ APART = 0.1  # of the unit interval: from nearer starts climbs often end at the 
 ROUNDS = 8
 STEPS = 60  # of a climb
 ENOUGH = 1e-5  # nats that a step of a climb would gain, below which it ends
-SQP_STEPS, SQP_ENOUGH = 30, 1e-4  # likewise, within constraints, where a step costs more
 GAIN = 1e-6  # of a score, in nats, below which a round was the last
-BACK = (0.0, 1e-9, 1e-7, 1e-5, 1e-3, 0.1, 1.0)  # shares of the way back to the start, at which it is in the region
 
 
 def maximize(
@@ -83,8 +82,8 @@ def maximize(
             break
     if not values.isfinite().any():
         raise ArithmeticError(f"what is maximized must be finite somewhere, got {values.tolist()}")
-    for row in found[values.argsort(descending=True, stable=True)]:
-        if (point := region.point(row.tolist())) is not None:
+    for row in found[level(values, ENOUGH).argsort(descending=True, stable=True)]:
+        if (point := region.point(_finished(sloped, region, row).tolist())) is not None:
             return point
     for row in rows.tolist():
         if (point := region.point(row)) is not None:
@@ -141,7 +140,7 @@ def _climbed(score: Score, sloped: Sloped, region: Region, rows: Tensor, values:
     if not region.slack(rows[:1]).numel():
         return _within_bounds(sloped, region, rows, region.continuous)
     some = zip(rows[:CONSTRAINED], values[:CONSTRAINED].tolist(), strict=True)
-    found, reached = zip(*(_within_constraints(score, region, row, value) for row, value in some), strict=True)
+    found, reached = zip(*(within_constraints(score, region, row, value) for row, value in some), strict=True)
     rest = slice(CONSTRAINED, None)
     return torch.cat([torch.stack(found), rows[rest]]), torch.cat([values.new_tensor(reached), values[rest]])
 
@@ -159,7 +158,8 @@ def _along_discrete(
         still = []
         for i, each, found in zip(going.tolist(), near, scores.split(counts), strict=True):
             if len(each) and found.max() > values[i] + GAIN:
-                rows[i], values[i] = each[found.argmax()], found.max()
+                best = first_of_best(found)
+                rows[i], values[i] = each[best], found[best]
                 still.append(i)
         going = torch.tensor(still, dtype=torch.long)
     return rows, values
@@ -197,6 +197,17 @@ def _within_bounds(sloped: Sloped, region: Region, rows: Tensor, columns: Sequen
     return region.canonical(torch.from_numpy(found)), torch.from_numpy(values)
 
 
+def _finished(sloped: Sloped, region: Region, row: Tensor) -> Tensor:
+    """The maximum near a row along all continuous parameters, where nothing but bounds is in the way."""
+    if not region.continuous or region.slack(row[None]).numel():
+        return row
+
+    def gradients(x: np.ndarray) -> np.ndarray:
+        return sloped(torch.from_numpy(x))[1].numpy()
+
+    return region.canonical(torch.from_numpy(summit(gradients, row.numpy(), region.continuous))[None])[0]
+
+
 def _differentiated(score: Score, rows: Tensor) -> tuple[Tensor, Tensor]:
     """Scores and their gradients by automatic differentiation."""
     with torch.enable_grad():
@@ -204,46 +215,3 @@ def _differentiated(score: Score, rows: Tensor) -> tuple[Tensor, Tensor]:
         values = score(at)
         (slopes,) = torch.autograd.grad(values.sum(), at)
     return values.detach(), slopes
-
-
-def _within_constraints(score: Score, region: Region, row: Tensor, value: float) -> tuple[Tensor, float]:
-    """A row from a climb along all continuous parameters that keeps the constraints, and the score there."""
-    columns = torch.tensor(region.continuous)
-
-    def placed(x: Tensor) -> Tensor:
-        return region.complete(row.index_put((columns,), x))
-
-    def by_gradient(function: Callable[[Tensor], Tensor], x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        at = torch.tensor(x, dtype=torch.float64, requires_grad=True)
-        values = function(placed(at))
-        slopes = [
-            torch.autograd.grad(v, at, retain_graph=True, allow_unused=True)[0] if v.requires_grad else None
-            for v in values  # some are of discrete values alone
-        ]
-        rows = [torch.zeros_like(at) if s is None else s for s in slopes]
-        return values.detach().nan_to_num(0.0).numpy(), torch.stack(rows).nan_to_num(0.0).numpy()
-
-    def loss(x: np.ndarray) -> tuple[float, np.ndarray]:
-        values, slopes = by_gradient(lambda at: -score(at.unsqueeze(0)), x)
-        return float(values[0]), slopes[0]
-
-    kept = {"type": "ineq", "fun": lambda x: region.slack(placed(torch.as_tensor(x))).nan_to_num(-1.0).numpy()}
-    kept["jac"] = lambda x: by_gradient(region.slack, x)[1]
-    with torch.enable_grad():
-        found = minimize(
-            loss,
-            row[columns].numpy(),
-            jac=True,
-            method="SLSQP",
-            bounds=[(0.0, 1.0)] * len(columns),
-            constraints=[kept],
-            options={"maxiter": SQP_STEPS, "ftol": SQP_ENOUGH},
-        )
-    there = torch.as_tensor(found.x).clamp(0.0, 1.0)
-    for share in BACK:
-        made = region.canonical(placed(there + share * (row[columns] - there)).unsqueeze(0))
-        if made.isfinite().all() and region.holds(made)[0] and region.point(made[0].tolist()) is not None:
-            with torch.no_grad():
-                reached = score(made)[0].item()
-            return (made[0], reached) if reached > value else (row, value)
-    return row, value

@@ -9,6 +9,7 @@ from robustbo.loop.distinct import free_points, is_taken
 from robustbo.loop.fitted import Fitted
 from robustbo.loop.observations import Data, Row
 from robustbo.loop.search import Search
+from robustbo.loop.ties import first_of_best
 from robustbo.loop.viability import Viability
 from robustbo.searchspace.parameters import Value
 from robustbo.trials.history import Trial
@@ -48,7 +49,7 @@ def propose(searching: Search, data: Data, seed: Callable[[str], int]) -> dict[s
             return point
     others = free_points(data.region, {trial.point for trial in (*data.pending, *data.barred)}, seed("others"))
     found = searching.values_at([data.space.to_unit(other) for other in others])
-    return others[int(found.argmax())]
+    return others[first_of_best(found)]
 
 
 def _free(data: Data, taken: Sequence[Trial]) -> Tensor:

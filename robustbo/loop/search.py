@@ -18,6 +18,7 @@ from robustbo.loop.fitted import Fitted
 from robustbo.loop.ladder import finite
 from robustbo.loop.log_ei import Explicit, Mixture
 from robustbo.loop.observations import Row
+from robustbo.loop.ties import first_of_best
 from robustbo.loop.viability import Viability
 from robustbo.loop.viable import LogViable, noisy_improvement, thinned
 from robustbo.numerics.improvement.conditioned import means
@@ -91,7 +92,7 @@ class Search:
             function, among = self._function(), torch.arange(len(rows))
             if len(rows) > MANY:
                 among = self._coarse(function, rows).topk(MANY, sorted=False).indices.sort().values
-            return int(among[self._score(function, rows[among]).argmax()])
+            return int(among[first_of_best(self._score(function, rows[among]))])
 
     @contextmanager
     def _apart(self) -> Iterator[None]:
