@@ -82,8 +82,10 @@ def maximize(
             break
     if not values.isfinite().any():
         raise ArithmeticError(f"what is maximized must be finite somewhere, got {values.tolist()}")
-    for row in found[level(values, ENOUGH).argsort(descending=True, stable=True)]:
-        if (point := region.point(_finished(sloped, region, row).tolist())) is not None:
+    is_finished = bool(region.continuous) and not region.slack(found[:1]).numel()  # nothing but bounds is in the way
+    for row in found[level(values, ENOUGH if is_finished else 0.0).argsort(descending=True, stable=True)]:
+        row = _finished(sloped, region, row) if is_finished else row
+        if (point := region.point(row.tolist())) is not None:
             return point
     for row in rows.tolist():
         if (point := region.point(row)) is not None:
@@ -198,9 +200,7 @@ def _within_bounds(sloped: Sloped, region: Region, rows: Tensor, columns: Sequen
 
 
 def _finished(sloped: Sloped, region: Region, row: Tensor) -> Tensor:
-    """The maximum near a row along all continuous parameters, where nothing but bounds is in the way."""
-    if not region.continuous or region.slack(row[None]).numel():
-        return row
+    """The maximum near a row along all continuous parameters."""
 
     def gradients(x: np.ndarray) -> np.ndarray:
         return sloped(torch.from_numpy(x))[1].numpy()
