@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import math
 import os
 import re
 import signal
@@ -97,14 +98,31 @@ def test_verify_says_the_same_twice_and_finds_a_difference(cli, tmp_path, monkey
     assert first[0] == 0
     verdicts = json.loads(cli("verify", "results/small", "--format", "json")[1])
     assert [(row["asks"], row["verdict"]) for row in verdicts] == [
-        (6, "the same, bit for bit"),
-        (6, "the same, bit for bit"),
-        (None, "the same, bit for bit"),
+        (6, "6 asks: the same to the last bit"),
+        (6, "6 asks: the same to the last bit"),
+        (None, "the same to the last bit"),
     ]
     monkeypatch.setattr("robustbo.replay.check.optimization.recommend", lambda *_: 0)
     code, out, _ = cli("verify", "results/small", "--format", "json")
     assert code == 1
     assert all("recommended: recorded" in row["verdict"] for row in json.loads(out)[:2])
+
+
+def test_verify_takes_rounding_for_the_same_unless_bits_are_asked_for(cli, monkeypatch):
+    cli("replay", "runs/small", "--replications", 1)
+    assert cli("verify", "results/small", "--bits")[0] == 0
+    measure = RunSpec.measure
+
+    def rounded_elsewhere(*arguments, **given):
+        value, wrong = measure(*arguments, **given)
+        return math.nextafter(value, math.inf), wrong
+
+    monkeypatch.setattr(RunSpec, "measure", rounded_elsewhere)
+    code, out, err = cli("verify", "results/small", "--format", "json")
+    assert code == 0
+    assert [row["agreement"] for row in json.loads(out)] == ["rounding", "rounding", "bits"]
+    assert re.search(r"6 asks: the same to rounding \(largest difference \de-16 of the value, trial \d", err)
+    assert cli("verify", "results/small", "--bits")[0] == 1
 
 
 def test_verify_misses_no_missing_cell_row_or_event(cli, tmp_path):

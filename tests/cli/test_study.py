@@ -310,7 +310,8 @@ class TestVerify:
             "method": "(journal)",
             "replication": None,
             "asks": 9,
-            "verdict": "the same, bit for bit",
+            "agreement": "bits",
+            "verdict": "9 asks: the same to the last bit",
         }
         assert (code, json.loads(out)) == (0, [row])
 
