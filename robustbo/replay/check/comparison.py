@@ -30,6 +30,7 @@ class Agreement:
         verdict: Of all, also of what belongs to no ask.
         largest: The largest difference that rounding may make, and where it was; None where there was none.
         what: What was counted.
+        share: How much that difference is of what rounding may do.
     """
 
     bits: int = 0
@@ -38,6 +39,7 @@ class Agreement:
     verdict: Verdict = Verdict.BITS
     largest: str | None = None
     what: str = "asks"
+    share: float = 0.0
 
     @property
     def count(self) -> int:
@@ -135,6 +137,7 @@ class Comparison:
             verdict=next((v for v in (Verdict.DIFFERENT, Verdict.ROUNDING) if v in found), Verdict.BITS),
             largest=None if self._largest is None else self._largest[1],
             what=self._what,
+            share=0.0 if self._largest is None else self._largest[0],
         )
 
 

@@ -1,6 +1,7 @@
 import math
 import re
 
+import pandas as pd
 import pytest
 
 import robustbo as rb
@@ -44,7 +45,7 @@ def test_asks(again, must_be):
 
 
 def test_a_row_of_a_pool_is_the_same_row_or_another():
-    pool = rb.Pool([{"x": 0.1}, {"x": 0.1 + 1e-9}, {"x": 0.9}])
+    pool = rb.Pool(pd.DataFrame({"x": [0.1, 0.1 + 1e-9, 0.9]}))
     may_be = rounding.asks(pool, {None: 1.0})
     assert verdict({"params": {"x": 0.1}}, {"params": {"x": 0.1 + 1e-9}}, may_be) is Verdict.DIFFERENT
 
