@@ -3,6 +3,7 @@
 Coordinates that stand at a bound, and would leave, are held; the step in the others is Newton's for the model that the
 gradients so far tell of. What leaves the cube is put back on its face. A step that gains too little is made again,
 shorter; meanwhile the other climbs go on.
+
 Notation (b climbs):
     x, g   b x d      where they are, and the gradient there
     f      b          values
