@@ -1,0 +1,41 @@
+"""What benchmarks that record many cells share: run those that are not done, in as many processes as are allowed."""
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import TypeVar
+
+import torch
+
+from robustbo.replay.cells.optimization import OptimizationCell
+from robustbo.replay.execute.work import Failure, work
+
+Given, Made = TypeVar("Given"), TypeVar("Made")
+
+
+def one(made: OptimizationCell) -> tuple[str, Failure | None]:
+    """Run a cell to its end, on one thread: its record, and why it failed if it did."""
+    torch.set_num_threads(1)
+    return str(made.record), work(made, lambda progress: None)
+
+
+def each(run: Callable[[Given], Made], todo: Iterable[Given], jobs: int) -> Iterator[Made]:
+    """What comes of each, in the order given; of one process only this one is."""
+    if jobs == 1:
+        yield from map(run, todo)
+        return
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+        yield from pool.map(run, todo)
+
+
+def record(todo: Iterable[OptimizationCell], jobs: int, run: Callable[..., tuple[str, Failure | None]] = one) -> None:
+    """Run cells, those of the first replication first if they are given so, and print why any failed."""
+    for path, failure in each(run, todo, jobs):
+        if failure is not None:
+            print(f"{path}: {failure.reason}", flush=True)
+
+
+def replications(text: str) -> range:
+    """A range of replications, written first:end."""
+    first, _, end = text.partition(":")
+    return range(int(first), int(end))
