@@ -1,0 +1,189 @@
+"""How runs on bbob-noisy are scored: the share of targets that are reached, and what is recommended.
+
+Targets are the field's 51 precisions, 10^2 to 10^-8, five a decade, and precision is how far a value without noise lies
+above the optimum's. As COCO has it, a target is reached at the first evaluation of a point that is as good, whether the
+method knows it or not. A cell (one function, dimension, instance and method) scores the share of its targets that were
+reached, up to a number of evaluations. Functions are fixed and instances drawn: errors are standard deviations over
+resamples of instances, within each function and dimension, the same instances for all methods.
+"""
+
+import io
+import re
+import tarfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+KINDS = ("gaussian", "uniform", "cauchy")
+FIRST = 107
+TARGETS = 10.0 ** (np.arange(10, -41, -1) / 5)
+RECOMMENDED = (5, 10, 20)  # evaluations a dimension, after which a point is recommended
+KEY = ["function", "dimension", "instance", "method"]
+REFERENCE = "reference.csv"
+LEAST = 1e-8  # precision: the last target
+RESAMPLES = 1000
+OURS = "default"
+
+
+def reached(precision: Sequence[float]) -> list[int]:
+    """The evaluations at which the targets are reached, counted from 1, of as many targets as are."""
+    best = np.minimum.accumulate(np.asarray(precision, dtype=float))
+    return [int(np.argmax(best <= target)) + 1 for target in TARGETS if best[-1] <= target]
+
+
+def row(function: int, dimension: int, instance: int, method: str, entry: dict[str, Any]) -> dict[str, Any]:
+    """What is kept of a cell."""
+    said = {f"recommended_{n}d": float(f"{entry['recommended_precision'][str(n)]:.5g}") for n in RECOMMENDED}
+    times = " ".join(map(str, reached(entry["precision"])))
+    best = float(f"{min(entry['precision']):.5g}")
+    return {**dict(zip(KEY, (function, dimension, instance, method), strict=True)), "reached": times} | (
+        {"best": best} | said | {"cpu_s": entry["cpu_s"]}
+    )
+
+
+def read(folder: Path, methods: Sequence[str] | None = None) -> pd.DataFrame:
+    """The rows that are kept, of all methods unless some are named; see `with_times`."""
+    rows = pd.read_csv(folder / "rows.csv.gz", dtype={"reached": str}, keep_default_na=False)
+    found = rows if methods is None else rows[rows["method"].isin(methods)]
+    if found.empty:
+        raise SystemExit(
+            f"--methods must be among {', '.join(sorted(set(rows['method'])))}, got {', '.join(methods or ())}"
+        )
+    return with_times(found)
+
+
+def with_times(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows with the kind of noise, the evaluations a dimension as an array, and the share of targets reached."""
+    times = [np.array(each.split(), dtype=float) for each in rows["reached"]]
+    per_dimension = [each / d for each, d in zip(times, rows["dimension"], strict=True)]
+    kinds = [KINDS[(function - FIRST) % 3] for function in rows["function"]]
+    return rows.assign(noise=kinds, reached=per_dimension, share=[len(each) / len(TARGETS) for each in times])
+
+
+def whole(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of instances of a function and dimension that all methods there have, so that all are paired."""
+    counts = rows.groupby(KEY[:3])["method"].transform("size")
+    return rows[counts == rows["method"].nunique()]
+
+
+def resampled(wide: pd.DataFrame, seed: int = 0) -> tuple[pd.Series, pd.DataFrame]:
+    """The mean of each column, each function and dimension counting once, and as many means of resampled instances.
+
+    Args:
+        wide: A function, dimension and instance a row, a method a column.
+        seed: Of the resampling.
+    """
+    draw = np.random.default_rng(seed)
+    groups = [group.to_numpy() for _, group in wide.groupby(["function", "dimension"])]
+    means = pd.Series(np.mean([group.mean(axis=0) for group in groups], axis=0), wide.columns)
+    drawn = np.zeros((RESAMPLES, len(wide.columns)))
+    for group in groups:
+        chosen = draw.integers(len(group), size=(RESAMPLES, len(group)))
+        drawn += group[chosen].mean(axis=1) / len(groups)
+    if max(map(len, groups)) == 1:
+        drawn[:] = np.nan  # a single instance says nothing of how they differ
+    return means, pd.DataFrame(drawn, columns=wide.columns)
+
+
+def compared(rows: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
+    """A group and method a row: the mean, its error, and what it lies above ours, paired, with its error."""
+    found = []
+    for key, group in rows.groupby(list(by), sort=False):
+        wide = group.pivot_table(index=KEY[:3], columns="method", values=column, sort=False)
+        means, drawn = resampled(wide)
+        for method in wide.columns:
+            line = dict(zip(by, key, strict=True)) | {"method": method, "cells": len(wide)}
+            line |= {column: means[method], "error": drawn[method].std()}
+            if OURS in wide.columns and method != OURS:
+                line |= {"difference": means[method] - means[OURS]}
+                line |= {"difference_error": (drawn[method] - drawn[OURS]).std()}
+            found.append(line)
+    return pd.DataFrame(found).round(4)
+
+
+def tables(rows: pd.DataFrame, reference: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
+    """Targets by kind of noise, dimension and function; what is recommended; what it costs; what the best of 2009 reach."""
+    paired = whole(rows).assign(all="all")
+    logs = {f"recommended_{n}d": np.log10(paired[f"recommended_{n}d"].clip(lower=LEAST)) for n in RECOMMENDED}
+    paired = paired.assign(**logs)
+    made = {
+        "all": compared(paired, "share", ["all"]),
+        "noise": compared(paired, "share", ["noise"]),
+        "dimensions": compared(paired, "share", ["noise", "dimension"]),
+        "functions": compared(paired, "share", ["noise", "function"]),
+    }
+    made |= {column: compared(paired, column, ["noise"]) for column in logs}
+    made["cost"] = rows.groupby(["method", "dimension"])["cpu_s"].agg(["size", "median", "sum"]).reset_index()
+    if reference is not None:
+        best = with_times(reference)
+        within = [np.mean([np.sum(times <= n) for times in best["reached"]]) for n in RECOMMENDED]
+        made["reference"] = pd.DataFrame(
+            [{f"{n}d": w / len(TARGETS) for n, w in zip(RECOMMENDED, within, strict=True)}]
+        )
+        of_noise = best.assign(share=[np.sum(times <= RECOMMENDED[-1]) / len(TARGETS) for times in best["reached"]])
+        made["reference_noise"] = of_noise.groupby(["noise", "dimension"], sort=False)["share"].mean().reset_index()
+    return made
+
+
+def curve(times: Sequence[np.ndarray], at: np.ndarray) -> np.ndarray:
+    """The share of all targets of cells that is reached after so many evaluations a dimension."""
+    every = np.sort(np.concatenate(list(times)))
+    return np.searchsorted(every, at, side="right") / (len(times) * len(TARGETS))
+
+
+def draw(rows: pd.DataFrame, reference: pd.DataFrame | None, file: Path) -> None:
+    """A picture of the distributions: a kind of noise a row, a dimension a column, a method a line."""
+    from matplotlib.figure import Figure
+
+    paired = whole(rows)
+    dimensions = sorted(paired["dimension"].unique())
+    figure = Figure(figsize=(3.2 * len(dimensions), 7.5), layout="constrained")
+    axes = figure.subplots(len(KINDS), len(dimensions), sharex=True, sharey="row", squeeze=False)
+    at = np.geomspace(0.2, RECOMMENDED[-1], 200)
+    for i, kind in enumerate(KINDS):
+        for j, dimension in enumerate(dimensions):
+            axis, here = axes[i, j], paired[(paired["noise"] == kind) & (paired["dimension"] == dimension)]
+            for method, cells in here.groupby("method"):
+                axis.step(at, curve(cells["reached"], at), where="post", label=method, linewidth=1.2)
+            if reference is not None:
+                best = with_times(reference)
+                best = best[(best["noise"] == kind) & (best["dimension"] == dimension)]
+                axis.step(at, curve(best["reached"], at), where="post", color="grey", linestyle=":", label="best 2009")
+            axis.set_xscale("log")
+            axis.set_title(f"{kind} noise, {dimension} dimensions", fontsize=8)
+            axis.grid(alpha=0.3)
+    axes[0, 0].legend(fontsize=7)
+    figure.supxlabel("evaluations / dimension")
+    figure.supylabel("share of functions, instances and targets")
+    figure.savefig(file, dpi=80)
+
+
+def reference(archive: Path) -> pd.DataFrame:
+    """What the best algorithm of 2009 needs for each target, of COCO's file of it: a function and dimension a row."""
+    rows = []
+    with tarfile.open(archive) as files:
+        for member in files:
+            named = re.search(r"_f(\d+)_d(\d+)\.dat$", member.name)
+            if named is None or int(named[1]) < FIRST or int(named[2]) not in (2, 3, 5):
+                continue
+            found = files.extractfile(member)
+            assert found is not None
+            lines = [line.split() for line in io.TextIOWrapper(found) if line.strip() and not line.startswith("%")]
+            times = [_first([(float(n), float(p)) for n, p, *_ in lines], target) for target in TARGETS]
+            text = " ".join(f"{time:.6g}" for time in times if time is not None)
+            rows.append({"function": int(named[1]), "dimension": int(named[2]), "reached": text})
+    return pd.DataFrame(rows).sort_values(["function", "dimension"])
+
+
+def _first(lines: Sequence[tuple[float, float]], target: float) -> float | None:
+    """The evaluations of the first line that is as good as a target."""
+    return next((evaluations for evaluations, precision in lines if precision <= target * (1 + 1e-9)), None)
+
+
+def reference_in(folder: Path) -> pd.DataFrame | None:
+    """The kept reference of a folder; None where there is none."""
+    file = folder / REFERENCE
+    return pd.read_csv(file, dtype={"reached": str}, keep_default_na=False) if file.exists() else None
