@@ -6,13 +6,14 @@
     python benchmarks/bbob_noisy.py tables --rows runs/bbob-noisy
     python benchmarks/bbob_noisy.py draw --rows runs/bbob-noisy --out docs/evidence
     python benchmarks/bbob_noisy.py reference --archive best2009-bbob-noisy.tar.gz --out runs/bbob-noisy
-    python benchmarks/bbob_noisy.py coco --work W --methods default --out default
+    python benchmarks/bbob_noisy.py coco --work W --methods default
 
 A cell is a function, a dimension, an instance and a method; it is recorded whole, with all points and values, into a
 file of its own in W, and what is there is kept. All of an instance comes before the next one. `keep` writes
 rows.csv.gz, a cell a row, and about.csv, what it was recorded with. `reference` reads the file of best results that
 cocopp brings, in its folder refalgs: of each target the smallest expected running time of any algorithm of the
-workshop of 2009. `coco` writes COCO's own files into exdata, which `python -m cocopp exdata/default` draws.
+workshop of 2009. `coco` writes COCO's own files into exdata/METHOD where it is called, which cocopp draws
+(`pip install cocopp; python -m cocopp exdata/default`).
 """
 
 import argparse
@@ -198,7 +199,7 @@ def coco(options: argparse.Namespace) -> None:
 
     (method,) = options.methods
     found = sorted((cell[1:4], cell.entry()) for cell in cells(options) if cell.file.exists())
-    print(logged(str(options.out), method, ((key, entry["points"]) for key, entry in found if entry is not None)))
+    print(logged(method, ((key, entry["points"]) for key, entry in found if entry is not None)))
 
 
 def main() -> None:
@@ -231,7 +232,7 @@ def main() -> None:
             )
         if made is reference:
             command.add_argument("--archive", type=Path, required=True)
-        if made in (keep, coco, draw, reference):
+        if made in (keep, draw, reference):
             command.add_argument("--out", type=Path, required=True, help="a folder")
     options = parser.parse_args()
     options.run(options)

@@ -39,7 +39,7 @@ class Method(Protocol):
 
 def space(dimension: int) -> Space:
     """The box."""
-    return Space({f"x{i}": Float(LOW, HIGH) for i in range(dimension)})
+    return Space(**{f"x{i}": Float(LOW, HIGH) for i in range(dimension)})
 
 
 def row(params: Any) -> list[float]:

@@ -2,8 +2,8 @@
 
 Eight functions, each with three kinds of noise: Gaussian (the distance to the optimum times exp of a standard normal
 number), uniform (times factors of up to 1e9), and Cauchy (1,000 added, and to one value in five a Cauchy number too).
-All three of a function are the same without noise, so what a point is worth is read off the Cauchy one, where four
-values in five are exact: evaluated until a value comes a third time.
+All three of a function are the same without noise, so what a point is worth is read off the Cauchy one, where about
+four values in five are exact: it is evaluated until a value comes a third time.
 
 Noise comes from counters of the whole process, which a new `cocoex.Suite` sets back. So a problem begins with a suite
 of its own, and lets as many draws pass as the problems before it may take: a cell sees the same noise whenever it is
@@ -70,16 +70,15 @@ class NoisyProblem:
             if value not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, got {value}")
         exact = base_of(function) + KINDS.index("cauchy")
-        asked = ",".join(str(each - 100) for each in sorted({function, exact}))
+        sphere = FUNCTIONS[0] + KINDS.index(kind_of(function))
+        asked = ",".join(str(each - 100) for each in sorted({function, exact, sphere}))
         self._suite = suite(f"function_indices:{asked} dimensions:{dimension} instance_indices:{instance}")
-        self._problem, self._exact = (
-            self._suite.get_problem_by_function_dimension_instance(each, dimension, instance)
-            for each in (function, exact)
-        )
+        get = self._suite.get_problem_by_function_dimension_instance
+        self._problem, self._exact, cheap = (get(each, dimension, instance) for each in (function, exact, sphere))
         self.dimension, self.key = dimension, (function, dimension, instance)
         self.optimum, self.best = optimum(function, dimension, instance)
         for _ in range(self.passed()):
-            self._problem(self.best)
+            cheap(self.best)
 
     def passed(self) -> int:
         """How many evaluations of its kind of noise are passed over, one after another as the problems are."""
@@ -114,18 +113,17 @@ def optimum(function: int, dimension: int, instance: int) -> tuple[float, np.nda
     return float(bare.best_value()), np.array(bare.best_parameter())
 
 
-def logged(folder: str, name: str, points: Iterator[tuple[tuple[int, int, int], Sequence[Sequence[float]]]]) -> str:
+def logged(name: str, points: Iterator[tuple[tuple[int, int, int], Sequence[Sequence[float]]]]) -> str:
     """COCO's own files of points in the order of their evaluation, for cocopp; the folder that they are in.
 
     Its logger keeps values without noise, so these are the files of the run that the points are from.
 
     Args:
-        folder: Where to put them, under `exdata`.
-        name: The algorithm's.
+        name: The algorithm's, and the folder's in exdata.
         points: By function, dimension and instance, in this order.
     """
     every = "number_evaluation_triggers:1000"  # a decade: all, in budgets like ours
-    observer = cocoex.Observer("bbob-noisy", f"result_folder:{folder} algorithm_name:{name} {every}")
+    observer = cocoex.Observer("bbob-noisy", f"result_folder:{name} algorithm_name:{name} {every}")
     whole = suite(f"dimensions:{','.join(map(str, DIMENSIONS))}")
     for key, evaluated in points:
         problem = whole.get_problem_by_function_dimension_instance(*key, observer)

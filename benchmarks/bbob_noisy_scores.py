@@ -105,7 +105,7 @@ def compared(rows: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame
 
 
 def tables(rows: pd.DataFrame, reference: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
-    """Targets by kind of noise, dimension and function; what is recommended; what it costs; what the best of 2009 reach."""
+    """Targets reached by kind of noise, dimension and function, recommendations, costs, and the best of 2009."""
     paired = whole(rows).assign(all="all")
     logs = {f"recommended_{n}d": np.log10(paired[f"recommended_{n}d"].clip(lower=LEAST)) for n in RECOMMENDED}
     paired = paired.assign(**logs)
@@ -151,7 +151,8 @@ def draw(rows: pd.DataFrame, reference: pd.DataFrame | None, file: Path) -> None
             if reference is not None:
                 best = with_times(reference)
                 best = best[(best["noise"] == kind) & (best["dimension"] == dimension)]
-                axis.step(at, curve(best["reached"], at), where="post", color="grey", linestyle=":", label="best 2009")
+                if len(best):
+                    axis.step(at, curve(best["reached"], at), where="post", color="grey", ls=":", label="best 2009")
             axis.set_xscale("log")
             axis.set_title(f"{kind} noise, {dimension} dimensions", fontsize=8)
             axis.grid(alpha=0.3)

@@ -10,6 +10,7 @@ ALLOWED = {
     r"no [\w-]+ in .*: let ROBUSTBO_DATA name": "nor is each of them in every such folder",
     r"Chromium is not installed|no Chromium here": "a browser is no Python package; its tests look at printed pages",
     r"PostgreSQL": "there is no wheel of it for every platform",
+    r"no cocoex: |no cma: ": "one benchmark needs COCO's suite and a peer that are in no extra",
     # what another system does in another way
     r"limits the size of files on POSIX alone": "Windows cannot be asked for a full disk",
     r"forks|needs fork|each imports for itself": "Windows and macOS start processes anew",
