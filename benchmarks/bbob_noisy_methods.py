@@ -128,6 +128,7 @@ class Cma:
     def __init__(self, dimension: int, seed: int) -> None:
         self._draw, self._dimension = np.random.default_rng(seed), dimension
         self._favorite: list[float] | None = None
+        self._values: list[float] = []
         self._begin(None)
 
     def _begin(self, population: int | None) -> None:

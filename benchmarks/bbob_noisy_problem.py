@@ -122,8 +122,7 @@ def logged(name: str, points: Iterator[tuple[tuple[int, int, int], Sequence[Sequ
         name: The algorithm's, and the folder's in exdata.
         points: By function, dimension and instance, in this order.
     """
-    every = "number_evaluation_triggers:1000"  # a decade: all, in budgets like ours
-    observer = cocoex.Observer("bbob-noisy", f"result_folder:{name} algorithm_name:{name} {every}")
+    observer = cocoex.Observer("bbob-noisy", f"result_folder:{name} algorithm_name:{name}")
     whole = suite(f"dimensions:{','.join(map(str, DIMENSIONS))}")
     for key, evaluated in points:
         problem = whole.get_problem_by_function_dimension_instance(*key, observer)

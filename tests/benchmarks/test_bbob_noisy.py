@@ -154,17 +154,17 @@ def test_a_cell_is_recorded_once_and_the_same_again(problems, bbob, scores, tmp_
     assert json.loads(json.dumps(cells[0].entry()["about"]))["versions"].count("coco-experiment==") == 1
     monkeypatch.chdir(tmp_path)
     bbob.coco(work)
-    for instance in (1, 2):
-        precision = cells[3 * (instance - 1)].entry()["precision"]
-        logged = _logged(tmp_path / "exdata" / "random" / "data_f107")[instance - 1]
-        assert logged == pytest.approx(np.minimum.accumulate(precision), rel=1e-9)
+    for instance, logged in enumerate(_logged(tmp_path / "exdata" / "random" / "data_f107")):
+        best = np.minimum.accumulate(cells[3 * instance].entry()["precision"])
+        assert max(logged) == len(best)
+        assert [*logged.values()] == pytest.approx([best[n - 1] for n in logged], rel=1e-9)
 
 
 def _logged(folder):
-    """The best precisions in COCO's own file, by instance."""
+    """The best precisions in COCO's own files, by instance and evaluation."""
     (file,) = folder.glob("*.tdat")
-    runs = file.read_text().split("%")[1:]
-    return [[float(line.split()[2]) for line in run.splitlines()[1:] if line.strip()] for run in runs]
+    runs = [[line.split() for line in run.splitlines()[1:]] for run in file.read_text().split("%")[1:]]
+    return [{int(words[0]): float(words[2]) for words in run if words} for run in runs]
 
 
 @pytest.mark.parametrize("method", ["default", "standard", "optuna-gp", "cma", "random"])
