@@ -3,7 +3,7 @@
     pip install coco-experiment cma optuna      (the suite, and what two of the methods need; ax-platform for a third)
     python benchmarks/bbob_noisy.py record --work W --instances 1:16 --methods default standard optuna-gp cma random
     python benchmarks/bbob_noisy.py keep --work W --out runs/bbob-noisy
-    python benchmarks/bbob_noisy.py tables --rows runs/bbob-noisy
+    python benchmarks/bbob_noisy.py tables --rows runs/bbob-noisy --page docs/evidence/bbob-noisy.md
     python benchmarks/bbob_noisy.py draw --rows runs/bbob-noisy --out docs/evidence
     python benchmarks/bbob_noisy.py reference --archive best2009-bbob-noisy.tar.gz --out runs/bbob-noisy
     python benchmarks/bbob_noisy.py coco --work W --methods default
@@ -17,12 +17,8 @@ workshop of 2009. `coco` writes COCO's own files into exdata/METHOD where it is 
 """
 
 import argparse
-import datetime
 import gzip
-import importlib.metadata
 import json
-import platform
-import subprocess
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -31,14 +27,15 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import bbob_noisy_page as page
 import bbob_noisy_scores as scores
 import pandas as pd
 import torch
 from bbob_noisy_methods import LIBRARIES, METHODS, begun
 from calibrated import put
+from provenance import about, commit
 
 from robustbo.replay.cells.peer import hushed
-from robustbo.trials.codec import versions
 
 
 class Cell(NamedTuple):
@@ -95,40 +92,12 @@ def record_one(cell: Cell) -> tuple[Cell, float, str]:
             found = run(cell)
     except Exception as error:  # any library's: the cell is said to have failed, and the others go on
         return cell, 0.0, f"{type(error).__name__}: {error}"
+    others = [name for name in ("coco-experiment", LIBRARIES.get(cell.method)) if name]
     cell.file.parent.mkdir(parents=True, exist_ok=True)
     part = cell.file.with_suffix(".part")
-    part.write_bytes(gzip.compress(json.dumps(found | {"about": about(cell)}).encode(), mtime=0))
+    part.write_bytes(gzip.compress(json.dumps(found | {"about": about(cell.commit, others)}).encode(), mtime=0))
     part.replace(cell.file)
     return cell, found["cpu_s"], ""
-
-
-def about(cell: Cell) -> dict[str, str]:
-    """What a cell is recorded with."""
-    more = {name: importlib.metadata.version(name) for name in ("coco-experiment", LIBRARIES.get(cell.method)) if name}
-    libraries = " ".join(f"{name}=={version}" for name, version in {**versions(), **more}.items())
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    return {"commit": cell.commit, "date": today, "processor": processor(), "versions": libraries}
-
-
-def processor() -> str:
-    """The processor's name, where Linux gives one."""
-    described = Path("/proc/cpuinfo")
-    lines = described.read_text().splitlines() if described.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
-
-
-def commit() -> str:
-    """The commit that is checked out, with a plus where files differ from it; empty where there is no git."""
-    here = Path(__file__).parent
-    try:
-        found = [
-            subprocess.run(["git", *words], cwd=here, check=True, capture_output=True, text=True).stdout.strip()
-            for words in (("rev-parse", "--short", "HEAD"), ("status", "--porcelain", "--untracked-files=no"))
-        ]
-    except (OSError, subprocess.CalledProcessError):
-        return ""
-    return found[0] + ("+" if found[1] else "")
 
 
 def cells(options: argparse.Namespace) -> Iterator[Cell]:
@@ -176,15 +145,18 @@ def keep(options: argparse.Namespace) -> None:
 
 
 def tables(options: argparse.Namespace) -> None:
-    """Print and keep the tables."""
-    put(scores.tables(scores.read(options.rows, options.methods), scores.reference_in(options.rows)), options.rows)
+    """Print and keep the tables, and put those of the page into it."""
+    rows, best = scores.read(options.rows, options.methods), scores.reference_in(options.rows)
+    put(scores.tables(rows, best), options.rows)
+    if options.page is not None:
+        page.put_into(options.page, rows, best)
 
 
 def draw(options: argparse.Namespace) -> None:
     """Draw the distributions of running times."""
     options.out.mkdir(parents=True, exist_ok=True)
     rows, best = scores.read(options.rows, options.methods), scores.reference_in(options.rows)
-    scores.draw(rows, best, options.out / "bbob-noisy.png")
+    page.draw(rows, best, options.out / "bbob-noisy.png")
 
 
 def reference(options: argparse.Namespace) -> None:
@@ -230,6 +202,8 @@ def main() -> None:
             command.add_argument(
                 "--methods", nargs="+", help="on the instances that all of these have; all unless said"
             )
+        if made is tables:
+            command.add_argument("--page", type=Path, help="a page with marks, between which tables are put")
         if made is reference:
             command.add_argument("--archive", type=Path, required=True)
         if made in (keep, draw, reference):

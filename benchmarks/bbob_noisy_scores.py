@@ -128,40 +128,6 @@ def tables(rows: pd.DataFrame, reference: pd.DataFrame | None) -> dict[str, pd.D
     return made
 
 
-def curve(times: Sequence[np.ndarray], at: np.ndarray) -> np.ndarray:
-    """The share of all targets of cells that is reached after so many evaluations a dimension."""
-    every = np.sort(np.concatenate(list(times)))
-    return np.searchsorted(every, at, side="right") / (len(times) * len(TARGETS))
-
-
-def draw(rows: pd.DataFrame, reference: pd.DataFrame | None, file: Path) -> None:
-    """A picture of the distributions: a kind of noise a row, a dimension a column, a method a line."""
-    from matplotlib.figure import Figure
-
-    paired = whole(rows)
-    dimensions = sorted(paired["dimension"].unique())
-    figure = Figure(figsize=(3.2 * len(dimensions), 7.5), layout="constrained")
-    axes = figure.subplots(len(KINDS), len(dimensions), sharex=True, sharey="row", squeeze=False)
-    at = np.geomspace(0.2, RECOMMENDED[-1], 200)
-    for i, kind in enumerate(KINDS):
-        for j, dimension in enumerate(dimensions):
-            axis, here = axes[i, j], paired[(paired["noise"] == kind) & (paired["dimension"] == dimension)]
-            for method, cells in here.groupby("method"):
-                axis.step(at, curve(cells["reached"], at), where="post", label=method, linewidth=1.2)
-            if reference is not None:
-                best = with_times(reference)
-                best = best[(best["noise"] == kind) & (best["dimension"] == dimension)]
-                if len(best):
-                    axis.step(at, curve(best["reached"], at), where="post", color="grey", ls=":", label="best 2009")
-            axis.set_xscale("log")
-            axis.set_title(f"{kind} noise, {dimension} dimensions", fontsize=8)
-            axis.grid(alpha=0.3)
-    axes[0, 0].legend(fontsize=7)
-    figure.supxlabel("evaluations / dimension")
-    figure.supylabel("share of functions, instances and targets")
-    figure.savefig(file, dpi=80)
-
-
 def reference(archive: Path) -> pd.DataFrame:
     """What the best algorithm of 2009 needs for each target, of COCO's file of it: a function and dimension a row."""
     rows = []

@@ -15,6 +15,11 @@ def scores(load):
 
 
 @pytest.fixture(scope="module")
+def page(load):
+    return load("bbob_noisy_page")
+
+
+@pytest.fixture(scope="module")
 def bbob(load):
     return load("bbob_noisy")
 
@@ -77,14 +82,14 @@ def test_what_is_recommended_is_told_from_what_is_evaluated(scores):
     assert tables["cost"]["sum"].sum() == len(rows)
 
 
-def test_a_curve_ends_in_the_share_of_targets(scores):
+def test_a_curve_ends_in_the_share_of_targets(scores, page):
     rows = made(scores, {"default": 20, "random": 10})
     ours = rows[rows["method"] == "default"]
     at = np.array([0.4, 0.5, 20.0])  # evaluations a dimension: all is reached at the first evaluation, in 2 dimensions
-    assert scores.curve(ours["reached"], at) == pytest.approx([0.0, ours["share"].mean(), ours["share"].mean()])
+    assert page.curve(ours["reached"], at) == pytest.approx([0.0, ours["share"].mean(), ours["share"].mean()])
 
 
-def test_the_reference_is_read_and_drawn(scores, tmp_path):
+def test_the_reference_is_read_drawn_and_put_into_the_page(scores, page, tmp_path):
     text = (
         "% algorithm type = best\n1 1.584893192461113e+01 15.8 A 15 15\n7 1.0e-01 0.1 B 15 15\n30 1e-8 1e-8 C 15 15\n"
     )
@@ -100,8 +105,22 @@ def test_the_reference_is_read_and_drawn(scores, tmp_path):
     assert times == [1.0] * 5 + [7.0] * 11 + [30.0] * 35
     rows = made(scores, {"default": 20, "random": 10})
     assert scores.tables(rows, found)["reference"].to_numpy().tolist() == [[pytest.approx(16 / 51)] * 2 + [1.0]]
-    scores.draw(rows, found, tmp_path / "drawn.png")
+    page.draw(rows, found, tmp_path / "drawn.png")
     assert (tmp_path / "drawn.png").stat().st_size > 1000
+    file = tmp_path / "page.md"
+    file.write_text(f"before\n{page.BEGIN}\nold\n{page.END}\nafter\n")
+    for _ in range(2):  # and again in place of the first
+        page.put_into(file, rows, found)
+    text = file.read_text()
+    assert (text.count("best of 2009"), text.count("old")) == (1, 0)
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+    share = rows[rows["method"] == "random"]["share"].mean()
+    assert f"| {share:.3f} ±" in text
+    assert "| -0.196 ± 0.000 |" in text
+    file.write_text("no marks")
+    with pytest.raises(SystemExit, match="must have one line"):
+        page.put_into(file, rows, found)
 
 
 @pytest.mark.parametrize("function", [107, 108, 109])
