@@ -120,11 +120,11 @@ def tables(rows: pd.DataFrame, reference: pd.DataFrame | None) -> dict[str, pd.D
     if reference is not None:
         best = with_times(reference)
         within = [np.mean([np.sum(times <= n) for times in best["reached"]]) for n in RECOMMENDED]
-        made["reference"] = pd.DataFrame(
+        made["best_2009"] = pd.DataFrame(
             [{f"{n}d": w / len(TARGETS) for n, w in zip(RECOMMENDED, within, strict=True)}]
         )
         of_noise = best.assign(share=[np.sum(times <= RECOMMENDED[-1]) / len(TARGETS) for times in best["reached"]])
-        made["reference_noise"] = of_noise.groupby(["noise", "dimension"], sort=False)["share"].mean().reset_index()
+        made["best_2009_noise"] = of_noise.groupby(["noise", "dimension"], sort=False)["share"].mean().reset_index()
     return made
 
 

@@ -104,7 +104,9 @@ def test_the_reference_is_read_drawn_and_put_into_the_page(scores, page, tmp_pat
     times = [float(each) for each in found["reached"].iloc[0].split()]
     assert times == [1.0] * 5 + [7.0] * 11 + [30.0] * 35
     rows = made(scores, {"default": 20, "random": 10})
-    assert scores.tables(rows, found)["reference"].to_numpy().tolist() == [[pytest.approx(16 / 51)] * 2 + [1.0]]
+    tables = scores.tables(rows, found)
+    assert scores.REFERENCE not in [f"{name}.csv" for name in tables]  # they are written into one folder
+    assert tables["best_2009"].to_numpy().tolist() == [[pytest.approx(16 / 51)] * 2 + [1.0]]
     page.draw(rows, found, tmp_path / "drawn.png")
     assert (tmp_path / "drawn.png").stat().st_size > 1000
     file = tmp_path / "page.md"
@@ -118,6 +120,8 @@ def test_the_reference_is_read_drawn_and_put_into_the_page(scores, page, tmp_pat
     share = rows[rows["method"] == "random"]["share"].mean()
     assert f"| {share:.3f} ±" in text
     assert "| -0.196 ± 0.000 |" in text
+    page.put_into(file, rows[rows["method"] == "random"], None)  # nothing to be compared with
+    assert "paired" not in file.read_text()
     file.write_text("no marks")
     with pytest.raises(SystemExit, match="must have one line"):
         page.put_into(file, rows, found)
