@@ -1,14 +1,15 @@
 """The mission's own problems, SVM, CNN and rover: three failures by two rates, every method, pair by pair.
 
-The specs are runs/svm.toml, runs/cnn.toml and runs/rover.toml; a setting is a failure at a rate in place of theirs. What
-is recorded depends on the specs alone; what is there is kept, and a replication of all comes before the next one.
+The specs are runs/svm.toml, runs/cnn.toml and runs/rover.toml; a setting is a failure at a rate in place of theirs.
+What is recorded depends on the specs alone; what is there is kept, and a replication of all comes before the next one.
 
     python benchmarks/mission.py record --work W --replications 0:20 --jobs 2
     python benchmarks/mission.py keep --work W --out runs/mission
-    python benchmarks/mission.py tables --rows runs/mission/rows.csv
+    python benchmarks/mission.py tables --page docs/evidence/mission.md
 """
 
 import argparse
+import json
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import product
@@ -16,8 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pages
 import pandas as pd
 import recording
+from provenance import commit
 
 from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.score.optimization import marks, rows
@@ -30,7 +33,10 @@ FAILURES = {"own": "", "in-range": "in-range", "random-point": "random-point"}  
 RATES = (10, 20)
 SETTINGS = {f"{failure}-{rate}": (failure, rate) for failure in FAILURES for rate in RATES}
 METHODS = ("standard", "relevance-pursuit", "oracle", "informed", "student-t", "filtered", "winsorized")
+DEFAULT = "relevance-pursuit"
+CLEAN = ("oracle", "optuna-gp-clean", "sobol")  # what sees no failure, or heeds none: one in all settings
 SHARES = (0.4, 0.6, 0.8, 1.0)
+AFTER = tuple(f"{share:.0%}" for share in SHARES)
 BETTER = {"svm": -1.0, "cnn": 1.0, "rover": 1.0}  # what a larger value is
 KEYS = ["problem", "setting", "method", "replication"]
 Rows = list[dict[str, Any]]
@@ -48,12 +54,9 @@ def spec(problem: str, setting: str) -> RunSpec:
 
 
 def cell(work: Path, problem: str, setting: str, method: str, replication: int) -> OptimizationCell:
-    """The cell of a method; that of the oracle and of the Sobol sequence, which see no failure, is one in all settings."""
-    whole = spec(problem, setting)
-    first = next(iter(SETTINGS))
-    if setting != first and (whole.methods[method].sees == "clean"):
-        return cell(work, problem, first, method, replication)
-    return OptimizationCell.of(whole, method, replication, work / problem / setting)
+    """The cell of a method; that of one which sees no failure is one in all settings."""
+    within = next(iter(SETTINGS)) if method in CLEAN else setting
+    return OptimizationCell.of(spec(problem, within), method, replication, work / problem / within)
 
 
 def cells(options: argparse.Namespace) -> Iterator[tuple[tuple[str, str, str, int], OptimizationCell]]:
@@ -85,54 +88,74 @@ def scored(made: OptimizationCell) -> dict[str, Any] | None:
 
 
 def keep(options: argparse.Namespace) -> None:
-    """Write a row a cell that is done, and which code and machine made them."""
+    """Write a row a cell that is done, and about.csv, how many cells which libraries made in how many hours."""
     options.settings, options.problems, options.replications = list(SETTINGS), list(PROBLEMS), range(100)
-    options.methods = [*METHODS, "sobol", "botorch-relevance-pursuit", "ax-default"]
-    done = (dict(zip(KEYS, key, strict=True)) | found for key, made in cells(options) if (found := scored(made)))
+    options.methods = [*spec(PROBLEMS[0], next(iter(SETTINGS))).methods]
+    table, made_by = [], {}
+    for key, made in cells(options):
+        if (found := scored(made)) is not None:
+            table.append(dict(zip(KEYS, key, strict=True)) | found)
+            made_by[made.record] = versions_of(made)
     options.out.mkdir(parents=True, exist_ok=True)
-    pd.DataFrame(done).sort_values(KEYS).to_csv(options.out / "rows.csv", index=False, float_format="%.6g")
+    pd.DataFrame(table).sort_values(KEYS).to_csv(options.out / "rows.csv", index=False, float_format="%.6g")
+    times = [pd.read_csv(path) for path in options.work.glob("*/*/timings.csv")]
+    hours = pd.concat(times)["seconds"].sum() / 3600
+    counts = pd.Series(made_by).value_counts().rename_axis("versions").rename("cells").reset_index()
+    counts.assign(commit=options.commit).to_csv(options.out / "about.csv", index=False)
+    print(f"{len(made_by)} cells in {options.out}, {hours:.2f} hours")
 
 
-def against(found: pd.DataFrame, method: str, other: str) -> Rows:
-    """How much better a method is than another, in the mean over replications that both have, with a standard error."""
-    made: Rows = []
-    for (problem, setting), group in found.groupby(["problem", "setting"], sort=False):
-        each = group.set_index(["method", "replication"])[[f"{share:.0%}" for share in SHARES]]
-        if method not in each.index or other not in each.index:
-            continue
-        gain = (BETTER[str(problem)] * (each.loc[method] - each.loc[other])).dropna()
-        if len(gain) > 1:
-            errors = gain.std() / np.sqrt(len(gain))
-            cells = {name: f"{gain[name].mean():+.3g} ± {errors[name]:.2g}" for name in gain.columns}
-            made.append({"problem": problem, "setting": setting, "pairs": len(gain)} | cells)
-    return made
+def versions_of(made: OptimizationCell) -> str:
+    """The libraries that a cell began with."""
+    with made.journal.open(encoding="utf-8") as lines:
+        begun = json.loads(next(lines))
+    return " ".join(f"{name}=={version}" for name, version in begun["versions"].items())
+
+
+def better(found: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> Rows:
+    """How much better the first of two methods is after shares of the trials; of two replications or more."""
+    return [
+        {"problem": problem, "setting": setting, "method": method, "than": other, "pairs": len(gain)}
+        | {name: f"{gain[name].mean():+.3g} ± {gain[name].sem():.2g}" for name in gain.columns}
+        for (problem, setting), group in found.groupby(["problem", "setting"], sort=False)
+        for method, other in pairs
+        if len(gain := gains(group, method, other, BETTER[str(problem)])) > 1
+    ]
+
+
+def gains(group: pd.DataFrame, method: str, other: str, sign: float) -> pd.DataFrame:
+    """A pair of runs a row and a share of the trials a column: by how much the first is better."""
+    of = {name: group[group["method"] == name].set_index("replication")[list(AFTER)] for name in (method, other)}
+    return (sign * (of[method] - of[other])).dropna()
 
 
 def means(found: pd.DataFrame) -> Rows:
-    """The mean true value at what is recommended in the end, a method a row, with its standard error."""
+    """The mean true value at what is recommended, with the last one's standard error, and how right flags are."""
     made: Rows = []
     for (problem, setting, method), group in found.groupby(KEYS[:3], sort=False):
-        last = group["100%"]
-        error = last.std() / np.sqrt(len(last)) if len(last) > 1 else np.nan
+        if method in CLEAN and setting != next(iter(SETTINGS)):
+            continue  # one in all settings
         flagged, right, wrong = (group[name].sum() for name in ("flagged", "right", "wrong"))
-        row = {"problem": problem, "setting": setting, "method": method, "runs": len(group)}
-        row |= {"40%": f"{group['40%'].mean():.4g}", "100%": f"{last.mean():.4g} ± {error:.2g}"}
+        row: dict[str, Any] = {"problem": problem, "setting": setting, "method": method, "runs": len(group)}
+        row |= {"40 %": f"{group[AFTER[0]].mean():.4g}", "100 %": f"{group[AFTER[-1]].mean():.4g} ± "}
+        row["100 %"] += f"{group[AFTER[-1]].sem():.2g}"
         row |= {"again": f"{group['repeats'].mean():.1f}", "flagged": flagged}
         row |= {"precision": f"{right / flagged:.2f}" if flagged else "-"}
-        made.append(row | {"recall": f"{right / wrong:.2f}" if wrong else "-"})
+        made.append(row | {"recall": f"{right / wrong:.2f}" if flagged else "-"})
     return made
 
 
 def tables(options: argparse.Namespace) -> None:
-    """Print the tables of the evidence page."""
+    """Print the tables, or put them into the page."""
     found = pd.read_csv(options.rows)
-    print(recording.markdown(means(found)))
-    for other in ("standard", "oracle", "informed", "winsorized", "botorch-relevance-pursuit", "ax-default"):
-        print(f"\nThe default, better than `{other}` by, after shares of the trials:\n")
-        print(recording.markdown(against(found, "relevance-pursuit", other)))
-    for method in ("oracle", "informed", "student-t", "filtered", "winsorized"):
-        print(f"\n`{method}`, better than `standard` by:\n")
-        print(recording.markdown(against(found, method, "standard")))
+    others = [method for method in found["method"].unique() if method != DEFAULT]
+    plain = [(method, "standard") for method in others if method != "standard"]
+    made = {
+        "means": means(found),
+        "default": better(found, [(DEFAULT, other) for other in others]),
+        "standard": better(found, plain),
+    }
+    pages.put(options.page, {name: pages.markdown(rows) for name, rows in made.items()})
 
 
 def main(given: Sequence[str] | None = None) -> None:
@@ -150,9 +173,11 @@ def main(given: Sequence[str] | None = None) -> None:
     keeping = commands.add_parser("keep")
     keeping.add_argument("--work", type=Path, required=True)
     keeping.add_argument("--out", type=Path, default=RUNS / "mission")
+    keeping.add_argument("--commit", default=commit(), help="of the code that recorded it, where that is not this one")
     keeping.set_defaults(run=keep)
     printing = commands.add_parser("tables")
     printing.add_argument("--rows", type=Path, default=RUNS / "mission" / "rows.csv")
+    printing.add_argument("--page", type=Path, help="put them into this page, between its marks")
     printing.set_defaults(run=tables)
     options = parser.parse_args(given)
     options.run(options)

@@ -26,8 +26,11 @@ how many hours of one core. `robustbo replay` goes on from where it stopped; its
 and acquisition), without the evaluations. A dash: the hours were not kept. In a commit by which older code recorded
 a thing, today's command may be unknown: then take that commit's.
 
-This page is written by `python benchmarks/records.py page` from `records.csv`. Specs (`*.toml`) without a line here are those
-of the suite, which `benchmarks/suite.py` puts problems into.
+This page is written by `python benchmarks/records.py page` from `records.csv`. Specs (`*.toml`) without a line here are
+those of the suite, which `benchmarks/suite.py` puts problems into.
+
+Pictures are drawn by a command, from rows that lie here (`robustbo replay SPEC --out FOLDER` draws those of a run), and
+are not committed, except the few that README and the documentation show.
 """
 
 

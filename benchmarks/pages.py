@@ -1,0 +1,32 @@
+"""What benchmarks write into pages of the documentation: tables in Markdown, between marks that name them."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+
+def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows with the same keys as a table."""
+    if not rows:
+        return "nothing is recorded\n"
+    lines = [[*rows[0]], ["---"] * len(rows[0]), *([str(value) for value in row.values()] for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def put(page: Path | None, tables: Mapping[str, str]) -> None:
+    """Put texts between the marks ``<!-- NAME -->`` and ``<!-- /NAME -->`` of a page; print them where there is none.
+
+    Raises:
+        SystemExit: If the page lacks a mark, or has one twice.
+    """
+    if page is None:
+        print("\n".join(f"{name}:\n\n{text}" for name, text in tables.items()))
+        return
+    written = page.read_text(encoding="utf-8")
+    for name, text in tables.items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+        if written.count(begin) != 1 or written.count(end) != 1 or written.index(end) < written.index(begin):
+            raise SystemExit(f"{page} must have one line {begin.strip()} and one line {end} after it")
+        before, after = written.split(begin)[0], written.split(end)[1]
+        written = f"{before}{begin}\n{text.strip()}\n\n{end}{after}"
+    page.write_text(written, encoding="utf-8")
