@@ -34,6 +34,7 @@ def test_a_record_made_anew_takes_its_line(records):
     line = {"command": "python benchmarks/a.py", "code": "abc", "date": "2026-01-01", "core_hours": None}
     once = records.added(pd.DataFrame(index=pd.Index([], name="record")), "a", line)
     again = records.added(once, "a", line | {"code": "def", "core_hours": 2.0})
-    assert list(again.index) == ["a"] and again.loc["a", "code"] == "def"
+    assert list(again.index) == ["a"]
+    assert again.loc["a", "code"] == "def"
     assert "| a | `python benchmarks/a.py` | def | 2026-01-01 | 2 |" in records.page(again)
     assert "| a | `python benchmarks/a.py` | abc | 2026-01-01 | - |" in records.page(once)
