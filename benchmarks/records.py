@@ -9,13 +9,13 @@ acquisition), without the evaluations, and empty where they were not kept.
 """
 
 import argparse
-import subprocess
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from provenance import commit
 
 RUNS = Path(__file__).parents[1] / "runs"
 TABLE, PAGE = "records.csv", "README.md"
@@ -67,12 +67,6 @@ def added(found: pd.DataFrame, record: str, line: dict[str, Any]) -> pd.DataFram
     return new if found.empty else pd.concat([found.drop(index=record, errors="ignore"), new])
 
 
-def checked_out() -> str:
-    """The commit that is checked out."""
-    git = ["git", "-C", str(RUNS), "rev-parse", "--short", "HEAD"]
-    return subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
-
-
 def main(given: Sequence[str] | None = None) -> None:
     """Add a line, or write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -86,7 +80,7 @@ def main(given: Sequence[str] | None = None) -> None:
     options = parser.parse_args(given)
     found = table()
     if options.what == "add":
-        line = {"command": options.command, "code": options.code or checked_out(), "date": date.today().isoformat()}
+        line = {"command": options.command, "code": options.code or commit(), "date": date.today().isoformat()}
         found = added(found, options.record, line | {"core_hours": options.core_hours})
     write(found)
     for name in missing(found):
