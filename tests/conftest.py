@@ -14,7 +14,7 @@ torch.set_num_threads(1)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background starts with none
 
 # What the surrogates are compared with, by the names of their tests: others' models, which are slow.
-PEERS = re.compile("botorch.?relevance.?pursuit|student.?t.?variational", re.IGNORECASE)
+PEERS = re.compile("botorch.?relevance.?pursuit|variational|huber", re.IGNORECASE)
 FIXTURES = Path(__file__).parent / "fixtures"
 
 

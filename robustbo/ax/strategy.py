@@ -32,6 +32,7 @@ from torch import as_tensor
 
 from robustbo.ax.acquisition import SeededAcquisition
 from robustbo.ax.viability import HandOverFailures
+from robustbo.surrogates.baselines.variational import VariationalGP
 from robustbo.surrogates.common.contract import outcome_class
 from robustbo.surrogates.registry import SURROGATES, check_options, model_class
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
@@ -52,7 +53,7 @@ class LowerBound(VariationalELBO):
         super().__init__(likelihood, model.model, num_data=len(model.train_targets))
 
 
-BOUNDS = {"student-t-variational": LowerBound}
+BOUNDS = {name: LowerBound for name, cls in SURROGATES.items() if issubclass(cls, VariationalGP)}
 
 
 class RobustStandardizeY(StandardizeY):

@@ -18,4 +18,7 @@ SurrogateName = Literal[
     "computation-aware",
     "committee",
     "student-t-variational",
+    "laplace-variational",
+    "huber",
+    "huber-projection",
 ]

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from botorch.models.gpytorch import GPyTorchModel
 
+from robustbo.surrogates.baselines.exponential_variational import HuberGP, HuberProjectionGP, LaplaceVariationalGP
 from robustbo.surrogates.baselines.power_transform import PowerTransformGP
 from robustbo.surrogates.baselines.scaled_clip import ScaledClipGP
 from robustbo.surrogates.baselines.standard import StandardGP
@@ -39,6 +40,9 @@ SURROGATES: dict[str, type[GPyTorchModel]] = {
     "computation-aware": ComputationAwareGP,
     "committee": CommitteeGP,
     "student-t-variational": StudentTVariationalGP,
+    "laplace-variational": LaplaceVariationalGP,
+    "huber": HuberGP,
+    "huber-projection": HuberProjectionGP,
 }
 
 

@@ -11,7 +11,7 @@ import robustbo as rb
 from robustbo.surrogates.registry import SURROGATES
 
 # A baseline of BoTorch's or GPyTorch's takes seconds a fit, and is drawn seldom; the default is what most people use.
-SLOW = ("botorch-relevance-pursuit", "student-t-variational")
+SLOW = ("botorch-relevance-pursuit", "student-t-variational", "laplace-variational", "huber", "huber-projection")
 USUAL = [name for name in SURROGATES if name not in SLOW]
 surrogates = st.sampled_from([*["auto"] * 24, *["standard"] * 6, *USUAL * 6, *SLOW])
 

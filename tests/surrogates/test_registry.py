@@ -67,6 +67,9 @@ def test_the_names_as_a_type_are_those_of_the_registry():
         ("relevance-pursuit", {"is_averaged": "no"}, "is_averaged must be True or False, got 'no'"),
         ("scaled-clip", {"clip": -1.0}, "clip must be positive"),
         ("student-t-variational", {"dof": 1.0}, "dof must exceed 2"),
+        ("huber", {"threshold": 0.0}, "threshold must be positive, got 0.0"),
+        ("huber-projection", {"weighting": "both"}, "weighting must be one of"),
+        ("laplace-variational", {"max_iter": 0}, "max_iter must be a whole number of at least 1"),
     ],
 )
 def test_values_that_cannot_be_are_refused_before_anything_is_run(name, options, message):

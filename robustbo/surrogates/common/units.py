@@ -1,5 +1,7 @@
 """Between a model's own (transformed) units and those of the outcome; a transform that is None changes nothing."""
 
+from collections.abc import Callable
+
 import torch
 from botorch.models.transforms.outcome import OutcomeTransform
 from torch import Tensor
@@ -39,3 +41,22 @@ def in_squared_outcome_units(
     (outcome, _), (inside, _) = transform.untransform(y), transform(expected.unsqueeze(-1))
     stretch = (outcome.squeeze(-1) - expected) / (y - inside).squeeze(-1)
     return torch.where(rho > 0, rho * stretch.square(), rho)
+
+
+def log_density_in_outcome_units(
+    log_density: Callable[[Tensor], Tensor], transform: OutcomeTransform | None, Y: Tensor
+) -> Tensor:
+    """``...`` log densities of outcomes, where the model has a density of its own in its own units.
+
+    Args:
+        log_density: The model's, of ``...`` values in its own units.
+        transform: Of the outcomes.
+        Y: ``...`` outcomes.
+    """
+    if transform is None:
+        return log_density(Y)
+    with torch.enable_grad():
+        outcome = Y.detach().requires_grad_()
+        y = transform(outcome.unsqueeze(-1))[0].squeeze(-1)
+        (slope,) = torch.autograd.grad(y.sum(), outcome)
+    return log_density(y.detach()) + slope.abs().log()

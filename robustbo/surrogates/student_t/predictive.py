@@ -2,12 +2,12 @@
 
 from typing import NamedTuple
 
-import torch
 from botorch.models.transforms.outcome import OutcomeTransform
 from torch import Tensor
 
 from robustbo.numerics.student_t import predictive
 from robustbo.numerics.student_t.laplace import Noise
+from robustbo.surrogates.common.units import log_density_in_outcome_units
 
 
 class Predictive(NamedTuple):
@@ -27,15 +27,14 @@ class Predictive(NamedTuple):
 
     def log_density(self, Y: Tensor) -> Tensor:
         """The logarithm of the density of ``...`` measurements in the outcome's units."""
-        with torch.enable_grad():
-            outcome = Y.detach().requires_grad_()
-            y = self._inside(outcome)
-            (slope,) = torch.autograd.grad(y.sum(), outcome) if self.transform is not None else (torch.ones_like(y),)
-        return predictive.log_density(y.detach(), self.mean, self.variance, self.noise) + slope.abs().log()
+        return log_density_in_outcome_units(self._log_density, self.transform, Y)
 
     def cdf(self, Y: Tensor) -> Tensor:
         """The probability of a measurement of at most ``...`` values in the outcome's units."""
         return predictive.log_cdf(self._inside(Y), self.mean, self.variance, self.noise).exp()
+
+    def _log_density(self, y: Tensor) -> Tensor:
+        return predictive.log_density(y, self.mean, self.variance, self.noise)
 
     def _inside(self, Y: Tensor) -> Tensor:
         return Y if self.transform is None else self.transform(Y.unsqueeze(-1))[0].squeeze(-1)

@@ -1,0 +1,185 @@
+"""GPyTorch's variational GP on our base kernel, with a likelihood of each class's own: the papers' baselines."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import torch
+from botorch.exceptions.warnings import OptimizationWarning, UserInputWarning
+from botorch.models import SingleTaskVariationalGP
+from botorch.models.transforms.input import InputTransform
+from botorch.models.transforms.outcome import OutcomeTransform
+from botorch.optim.fit import fit_gpytorch_mll_scipy
+from botorch.utils.types import DEFAULT
+from gpytorch.likelihoods import Likelihood
+from gpytorch.means import Mean
+from gpytorch.mlls import VariationalELBO
+from gpytorch.module import Module
+from torch import Tensor
+
+from robustbo.numerics.gp.outlier_gain import gain
+from robustbo.surrogates.common import priors
+from robustbo.surrogates.common.capabilities import Capabilities
+from robustbo.surrogates.common.contract import Diagnosis, Surrogate, outcome_transform
+from robustbo.surrogates.common.options import GPOptions
+from robustbo.surrogates.common.units import in_outcome_units
+from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
+from robustbo.validation import whole
+
+OF_OBSERVATIONS = "model.variational_strategy."  # what has one entry per inducing point, which are the observations
+
+MOST_ITERATIONS = 100_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariationalOptions(GPOptions):
+    """The options of `VariationalGP`; see there."""
+
+    max_iter: int = 400
+
+    def check(self) -> None:
+        """Raise a ValueError for an option that cannot be."""
+        super().check()
+        whole("max_iter", self.max_iter, 1, MOST_ITERATIONS)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Of a baseline that is measured as it is: its diagnosis is in-sample."""
+        return Capabilities(has_predictive=True, leaves_one_out=False, hears_replicates=False)
+
+
+class Latent(NamedTuple):
+    """Means and variances of latent values at some points, in the model's own (transformed) units."""
+
+    mean: Tensor
+    variance: Tensor
+
+
+class VariationalGP(Surrogate, SingleTaskVariationalGP):
+    """`SingleTaskVariationalGP` with an inducing point at each observation, our base kernel, and a robust likelihood.
+
+    A subclass has the likelihood, the density of a measurement, and what it calls an outlier. The diagnosis is
+    in-sample, since a variational posterior has no leave-one-out formula: each observation is compared with a
+    prediction that it has had its part in.
+
+    Args:
+        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_Y: ``n x 1`` outcomes.
+        train_Yvar: ``n x 1`` known squared scales, of which the mean is taken for all.
+        likelihood: Not to be given.
+        max_iter: Iterations of L-BFGS-B at most; it has n (n + 3) / 2 variational parameters to find.
+        kernel: "matern52" or "rbf".
+        is_signal_free: Whether the signal variance is free, or 1.
+
+    References:
+        Ament et al. (2024), Robust Gaussian processes via relevance pursuit, section 6.
+    """
+
+    outcome_class: ClassVar = RobustArcsinh
+    options_class: ClassVar[type[VariationalOptions]] = VariationalOptions
+    options: Any  # of its `options_class`
+
+    def __init__(
+        self,
+        train_X: Tensor,
+        train_Y: Tensor,
+        train_Yvar: Tensor | None = None,
+        likelihood: Likelihood | None = None,
+        covar_module: Module | None = None,
+        mean_module: Mean | None = None,
+        outcome_transform: OutcomeTransform | Any = DEFAULT,
+        input_transform: InputTransform | None = None,
+        **options: Any,
+    ) -> None:
+        self.options = self.checked(options)
+        if likelihood is not None:
+            raise ValueError("likelihood must not be given: this model brings its own")
+        transform = self.outcome_class(m=1) if outcome_transform is DEFAULT else outcome_transform
+        transformed = self.transform_inputs(X=train_X, input_transform=input_transform)
+        kernel = covar_module or priors.kernel_module(
+            self.options.kernel, transformed.shape[-1], self.options.is_signal_free
+        )
+        own = self.new_likelihood(self.options, transformed).to(train_X)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserInputWarning)  # of minibatches, which are not used here
+            super().__init__(
+                train_X,
+                train_Y,
+                own,
+                learn_inducing_points=False,
+                covar_module=kernel,
+                mean_module=mean_module,
+                inducing_points=transformed.clone(),
+                outcome_transform=transform,
+                input_transform=input_transform,
+            )
+        self.to(train_X)
+        self.model.custom_fit = self.custom_fit  # the bound knows the inner model only
+        targets, Yvar = (train_Y, train_Yvar) if transform is None else transform.eval()(train_Y, train_Yvar)
+        self.train_inputs, self.train_targets = (train_X,), targets.squeeze(-1)
+        own.noise = priors.NOISE_START if Yvar is None else Yvar.mean()
+        own.raw_noise.requires_grad_(Yvar is None)
+
+    @classmethod
+    def new_likelihood(cls, options: Any, X: Tensor) -> Any:
+        """The likelihood, whose ``noise`` is its squared scale, of observations at ``n x d`` transformed inputs."""
+        raise NotImplementedError
+
+    def predictive(self, X: Tensor) -> Any:
+        """The distribution of a measurement at each of ``... x d`` points, which has a ``log_density``."""
+        raise NotImplementedError
+
+    def noise_variance(self) -> Tensor:
+        """The variance of the noise, in the model's own units."""
+        raise NotImplementedError
+
+    def are_outliers(self, e: Tensor, v: Tensor) -> Tensor:
+        """Which observations are outliers, by their ``n`` errors and their latent values' variances."""
+        raise NotImplementedError
+
+    def marginal_log_likelihood(self) -> VariationalELBO:
+        """The evidence's lower bound, which is what is maximized."""
+        return VariationalELBO(self.likelihood, self.model, num_data=len(self.train_targets))
+
+    def custom_fit(self, mll: Any, **_: Any) -> Any:
+        """Maximize the bound; `fit_gpytorch_mll` calls this."""
+        self.train()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", OptimizationWarning)  # it says that it stopped after so many iterations
+            fit_gpytorch_mll_scipy(mll, options={"maxiter": self.options.max_iter})
+        return mll.eval()
+
+    def posterior(self, X: Tensor, *args: Any, **kwargs: Any) -> Any:
+        """As in BoTorch; but what its first prediction keeps for the others is kept without the graph of that one."""
+        self.eval()
+        with torch.no_grad():
+            self.model(self.model.variational_strategy.inducing_points)
+        return super().posterior(X, *args, **kwargs)
+
+    def latent(self, X: Tensor) -> Latent:
+        """The latent values at ``... x d`` points."""
+        self.eval()
+        with torch.no_grad():
+            found = self.model(self.transform_inputs(X))
+        return Latent(found.mean, found.variance)
+
+    def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The hyperparameters, without the variational distribution of these observations."""
+        state = super().state_dict(*args, **kwargs)
+        return {key: value for key, value in state.items() if not key.startswith(OF_OBSERVATIONS)}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
+        """Take hyperparameters; the variational distribution stays as it is."""
+        mine = super().state_dict()
+        own = {key: value for key, value in mine.items() if key.startswith(OF_OBSERVATIONS)}
+        return super().load_state_dict({**state_dict, **own}, *args, **kwargs)
+
+    def diagnose(self) -> Diagnosis:
+        """Predictions of the observations by all, themselves included, and the evidence against them."""
+        latent = self.latent(self.train_inputs[0])
+        with torch.no_grad():
+            variance = latent.variance + self.noise_variance()
+            e = self.train_targets - latent.mean
+            expected, sd = in_outcome_units(outcome_transform(self), latent.mean, variance.sqrt())
+            return Diagnosis(expected, sd, gain(e, variance), self.are_outliers(e, latent.variance))
