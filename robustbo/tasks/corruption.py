@@ -57,6 +57,25 @@ class Uniform:
 
 
 @dataclass(frozen=True)
+class Shift:
+    """With a probability, an error drawn uniformly from [low, high] is added to the value."""
+
+    probability: float
+    low: float = 1.0
+    high: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.high:
+            raise ValueError(f"low must not exceed high, got low={self.low!r}, high={self.high!r}")
+
+    def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
+        """The value as measured, and whether it was corrupted."""
+        is_corrupted = bool(generator.random() < self.probability)
+        error = float(generator.uniform(self.low, self.high))
+        return (value + error, True) if is_corrupted else (value, False)
+
+
+@dataclass(frozen=True)
 class RandomPoint:
     """With a probability, the value is replaced by the objective's value at a random point of the space."""
 
@@ -109,6 +128,7 @@ FAILURE, REPEATS, STICKS = "failure", "repeats", "sticks"
 CORRUPTIONS: dict[str, Any] = {
     "constant": Constant,
     "uniform": Uniform,
+    "shift": Shift,
     "random-point": RandomPoint,
     "persistent": Persistent,
     FAILURE: Failure,
@@ -125,9 +145,10 @@ def build(kind: str, problem: Problem, **options: Any) -> Corruption:
     """A corruption spec by name, for a problem.
 
     Args:
-        kind: "constant" (value), "uniform" (low, high), "random-point", "persistent" (value, place), "failure" (region,
-            and the region's options), "repeats" (of a problem that has some; wrong ones are mix-ups), "crash",
-            "in-range", "too-good" (ranges), "sticks", or the name of one of the problem's own failures.
+        kind: "constant" (value), "uniform" and "shift" (low, high), "random-point", "persistent" (value, place),
+            "failure" (region, and the region's options), "repeats" (of a problem that has some; wrong ones are
+            mix-ups), "crash", "in-range", "too-good" (ranges), "sticks", or the name of one of the problem's own
+            failures.
         problem: Whose values are corrupted.
         options: ``probability`` (0 unless said of a "failure" and of "repeats"), and what the kind takes.
 

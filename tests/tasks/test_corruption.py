@@ -5,11 +5,11 @@ import pytest
 
 from problems.hartmann6 import hartmann6
 from robustbo import seeds
-from robustbo.tasks.corruption import CORRUPTIONS, Constant, RandomPoint, Uniform, build
+from robustbo.tasks.corruption import CORRUPTIONS, Constant, RandomPoint, Shift, Uniform, build
 
 CLEAN = 1.25
 X = hartmann6.space.from_unit([0.5] * 6)
-ANYWHERE = ["constant", "uniform", "random-point", "crash", "in-range", "too-good"]
+ANYWHERE = ["constant", "uniform", "shift", "random-point", "crash", "in-range", "too-good"]
 OTHERS = ["failure", "persistent", "repeats", "sticks"]
 every_kind = pytest.mark.parametrize("kind", ANYWHERE)
 
@@ -48,7 +48,7 @@ def test_draws_depend_on_seed_and_trial_alone(kind):
     assert run(corruption, 100) == found
     other = run(corruption, 100, value=-7.0)
     assert [mask for _, mask in other] == [mask for _, mask in found]
-    off = CLEAN + 7.0 if kind == "too-good" else 0.0  # which is better by so much than the truth
+    off = CLEAN + 7.0 if kind in ("shift", "too-good") else 0.0  # which differ by so much from the truth
     assert [value + off for value, mask in other if mask] == pytest.approx([value for value, mask in found if mask])
     assert [mask for _, mask in run(corruption, 100, seed=1)] != [mask for _, mask in found]
 
@@ -73,6 +73,14 @@ def test_a_uniform_value_fills_its_range(low, high):
     assert low <= min(values) < low + 0.02 * (high - low)
     assert high - 0.02 * (high - low) < max(values) <= high
     assert np.mean(values) == pytest.approx((low + high) / 2, abs=4 * (high - low) / np.sqrt(12_000))
+
+
+def test_a_shift_adds_an_error_that_fills_its_range():
+    errors = np.array([value for value, _ in run(Shift(1.0, 1.0, 2.0), 2000)]) - CLEAN
+    assert 1.0 <= errors.min() < 1.01
+    assert 1.99 < errors.max() <= 2.0
+    with pytest.raises(ValueError, match="low must not exceed high"):
+        Shift(1.0, 2.0, 1.0)
 
 
 def test_a_random_point_gives_a_value_that_the_objective_takes():
