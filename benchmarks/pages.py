@@ -9,8 +9,12 @@ def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
     """Rows with the same keys as a table."""
     if not rows:
         return "nothing is recorded\n"
-    lines = [[*rows[0]], ["---"] * len(rows[0]), *([str(value) for value in row.values()] for row in rows)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return table([*rows[0]], [[str(value) for value in row.values()] for row in rows])
+
+
+def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """A table of cells."""
+    return "".join(f"| {' | '.join(line)} |\n" for line in (header, ["---"] * len(header), *lines))
 
 
 def put(page: Path | None, tables: Mapping[str, str]) -> None:

@@ -6,12 +6,11 @@ on where the other stopped.
 
     python benchmarks/papers.py record --work W --replications 0:8 --jobs 2 --runs tables-4-5 --methods huber standard
     python benchmarks/papers.py keep --work W --out runs
-    python benchmarks/papers.py tables --into docs/evidence/papers.md
+    python benchmarks/papers.py tables --page docs/evidence/papers.md
 """
 
 import argparse
 import gzip
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import recording
+from pages import put, table
 
 from robustbo.errors import SpecError
 from robustbo.replay.cells.cell import CELLS, Cell
@@ -74,11 +74,6 @@ def keep(options: argparse.Namespace) -> None:
         print(f"{folder}: {len(done)} cells")
 
 
-def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """A table."""
-    return "\n".join("| " + " | ".join(line) + " |" for line in (header, ["---"] * len(header), *lines))
-
-
 def densities(run: Loaded) -> str:
     """Log densities of test targets as Figure 5 has them, and the seconds of a fit: a method a row."""
     summary = run.found.summary
@@ -91,7 +86,7 @@ def densities(run: Loaded) -> str:
         shown = [_density(at.loc[key]) if key in at.index else "" for key in where]
         seconds = run.found.of(str(method))["fit_s"].median()
         lines.append([f"`{method}`", f"{mine['replications'].min()}", *shown, f"{seconds:.2g}"])
-    return markdown(["method", "runs", *head, "seconds of a fit, median"], lines)
+    return table(["method", "runs", *head, "seconds of a fit, median"], lines)
 
 
 def _density(row: pd.Series) -> str:
@@ -112,7 +107,7 @@ def scores(run: Loaded) -> str:
             each = (beside(with_error(at[m], score), at[m], score) if m in at else "" for m in run.found.methods)
             lines.append([str(task), str(corruption), *each])
         header = ["data", "corruption", *(f"`{method}`" for method in run.found.methods)]
-        parts.append(f"{name} (± standard error):\n\n{markdown(header, lines)}")
+        parts.append(f"{name} (± standard error):\n\n{table(header, lines)}")
     return "\n\n".join(parts)
 
 
@@ -145,7 +140,7 @@ def optimizations(runs: Sequence[Loaded]) -> str:
             line.append("" if method == BASE else f"{_mean(less)} ({len(less)})")
         lines.append(line)
     head = [part for name in of_run for part in (name, f"less `{BASE}`")]
-    return markdown(["method", *head], lines)
+    return table(["method", *head], lines)
 
 
 def _mean(values: pd.Series) -> str:
@@ -174,17 +169,7 @@ def printed(options: argparse.Namespace) -> dict[str, str]:
 
 def tables(options: argparse.Namespace) -> None:
     """Print the tables, or put them where the page has a place for them."""
-    found = printed(options)
-    if options.into is None:
-        print(*(f"<!-- tables: {place} -->\n{text}" for place, text in found.items()), sep="\n\n")
-        return
-    page = options.into.read_text(encoding="utf-8")
-    for place, text in found.items():
-        around = re.compile(rf"(<!-- tables: {place} -->\n).*?(<!-- /tables -->)", re.DOTALL)
-        page, count = around.subn(lambda match, text=text: f"{match[1]}{text}\n{match[2]}", page)
-        if count != 1:
-            raise SystemExit(f"{options.into}: must have one place '<!-- tables: {place} -->', found {count}")
-    options.into.write_text(page, encoding="utf-8")
+    put(options.page, printed(options))
 
 
 def main(given: Sequence[str] | None = None) -> None:
@@ -206,7 +191,7 @@ def main(given: Sequence[str] | None = None) -> None:
     keeping.set_defaults(run=keep)
     printing = commands.add_parser("tables")
     printing.add_argument("--folder", type=Path, default=RUNS, help="with the specs and their rows")
-    printing.add_argument("--into", type=Path, default=None, help="a page with places for the tables")
+    printing.add_argument("--page", type=Path, help="put them into this page, between its marks")
     printing.set_defaults(run=tables)
     options = parser.parse_args(given)
     options.run(options)
