@@ -135,7 +135,7 @@ def optimizations(runs: Sequence[Loaded]) -> str:
                 line += ["", ""]
                 continue
             mine = found.loc[method]
-            less = (mine - found.loc[BASE]).dropna()[HALVES[-1]] if BASE in found.index else pd.Series(dtype=float)
+            less = (mine - found.loc[BASE])[HALVES[-1]].dropna() if BASE in found.index else pd.Series(dtype=float)
             line.append(" → ".join(_mean(mine[share]) for share in HALVES))
             line.append("" if method == BASE else f"{_mean(less)} ({len(less)})")
         lines.append(line)
