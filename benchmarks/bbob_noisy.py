@@ -21,15 +21,14 @@ import gzip
 import json
 import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import product
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import bbob_noisy_page as page
 import bbob_noisy_scores as scores
 import pandas as pd
+import recording
 import torch
 from bbob_noisy_methods import LIBRARIES, METHODS, begun
 from calibrated import put
@@ -108,20 +107,11 @@ def cells(options: argparse.Namespace) -> Iterator[Cell]:
 
 
 def record(options: argparse.Namespace) -> None:
-    """Run what is not yet done."""
+    """Run what is not yet done, and say of each cell what it took, or why it failed."""
     import bbob_noisy_problem  # noqa: F401  # which says what to install, once, where it is missing
 
     todo = [cell for cell in cells(options) if not cell.file.exists()]
-    if options.jobs == 1:
-        report(map(record_one, todo))
-        return
-    with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
-        report(future.result() for future in as_completed([pool.submit(record_one, cell) for cell in todo]))
-
-
-def report(found: Iterator[tuple[Cell, float, str]]) -> None:
-    """Say of each cell what it took, or why it failed."""
-    for cell, seconds, failure in found:
+    for cell, seconds, failure in recording.each(record_one, todo, options.jobs):
         print(f"{cell.method}/{cell.file.name}: {failure or f'{seconds:.1f} s'}", flush=True)
 
 
@@ -179,8 +169,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     which = argparse.ArgumentParser(add_help=False)
     which.add_argument("--work", type=Path, required=True, help="the folder of cells")
-    which.add_argument("--instances", type=_range, default=range(1, 16), metavar="FIRST:END")
-    which.add_argument("--functions", type=_range, default=range(107, 131), metavar="FIRST:END")
+    which.add_argument("--instances", type=recording.replications, default=range(1, 16), metavar="FIRST:END")
+    which.add_argument("--functions", type=recording.replications, default=range(107, 131), metavar="FIRST:END")
     which.add_argument("--dimensions", type=int, nargs="+", default=[2, 3, 5])
     which.add_argument("--methods", nargs="+", choices=METHODS, default=[*METHODS])
     which.add_argument("--commit", default=commit(), help="of this code, where git cannot say it")
@@ -210,11 +200,6 @@ def main() -> None:
             command.add_argument("--out", type=Path, required=True, help="a folder")
     options = parser.parse_args()
     options.run(options)
-
-
-def _range(text: str) -> range:
-    first, _, end = text.partition(":")
-    return range(int(first), int(end))
 
 
 if __name__ == "__main__":

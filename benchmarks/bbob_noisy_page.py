@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pages
 import pandas as pd
 from bbob_noisy_scores import KINDS, OURS, RECOMMENDED, TARGETS, tables, whole, with_times
-
-BEGIN, END = "<!-- tables -->", "<!-- end of tables -->"
 
 
 def curve(times: Sequence[np.ndarray], at: np.ndarray) -> np.ndarray:
@@ -46,11 +45,7 @@ def draw(rows: pd.DataFrame, reference: pd.DataFrame | None, file: Path) -> None
 
 def put_into(page: Path, rows: pd.DataFrame, reference: pd.DataFrame | None) -> None:
     """Put the tables between the marks of a page, in place of what is there."""
-    text = page.read_text(encoding="utf-8")
-    if text.count(BEGIN) != 1 or text.count(END) != 1:
-        raise SystemExit(f"{page} must have one line {BEGIN} and one line {END} after it")
-    before, after = text.split(BEGIN)[0], text.split(END)[1]
-    page.write_text(f"{before}{BEGIN}\n\n{markdown(rows, reference)}\n{END}{after}", encoding="utf-8")
+    pages.put(page, {"tables": markdown(rows, reference)})
 
 
 def markdown(rows: pd.DataFrame, reference: pd.DataFrame | None) -> str:
@@ -103,7 +98,7 @@ def _table(
     """A group a row and a method a column, each a mean and its error; the best of 2009 as a last column."""
     methods = [each for each in dict.fromkeys(found["method"]) if not (mean == "difference" and each == OURS)]
     head = [*by, *methods, *(["best of 2009"] if best is not None else [])]
-    lines = [head, ["---"] * len(head)]
+    lines = []
     for key, group in found.groupby(list(by), sort=False):
         of_method = group.set_index("method")
         line = [*map(str, key)]
@@ -113,4 +108,4 @@ def _table(
         if best is not None:
             line.append(f"{best[key]:.3f}" if key in best.index else "")
         lines.append(line)
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return pages.table(head, lines)

@@ -79,16 +79,16 @@ def scored(made: OptimizationCell) -> dict[str, Any] | None:
     table = rows([made])
     flagged, wrong = marks(table)
     row: dict[str, Any] = {}
-    for share in SHARES:
+    for share, after in zip(SHARES, AFTER, strict=True):
         n = entries[round(share * made.spec.trials) - 1]["recommended"]
-        row[f"{share:.0%}"] = np.nan if n is None else entries[n]["clean"]
+        row[after] = np.nan if n is None else entries[n]["clean"]
     counts = {"wrong": wrong.sum(), "flagged": flagged.sum(), "right": (flagged & wrong).sum()}
     counts["repeats"] = int(table["repeats"].notna().sum())
     return row | {name: int(count) for name, count in counts.items()}
 
 
 def keep(options: argparse.Namespace) -> None:
-    """Write a row a cell that is done, and about.csv, how many cells which libraries made in how many hours."""
+    """Write a row a cell that is done, and about.csv, how many cells which libraries made; say in how many hours."""
     options.settings, options.problems, options.replications = list(SETTINGS), list(PROBLEMS), range(100)
     options.methods = [*spec(PROBLEMS[0], next(iter(SETTINGS))).methods]
     table, made_by = [], {}
@@ -101,7 +101,7 @@ def keep(options: argparse.Namespace) -> None:
     times = [pd.read_csv(path) for path in options.work.glob("*/*/timings.csv")]
     hours = pd.concat(times)["seconds"].sum() / 3600
     counts = pd.Series(made_by).value_counts().rename_axis("versions").rename("cells").reset_index()
-    counts.assign(commit=options.commit).to_csv(options.out / "about.csv", index=False)
+    counts.assign(commit=options.commit or commit()).to_csv(options.out / "about.csv", index=False)
     print(f"{len(made_by)} cells in {options.out}, {hours:.2f} hours")
 
 
@@ -137,11 +137,12 @@ def means(found: pd.DataFrame) -> Rows:
             continue  # one in all settings
         flagged, right, wrong = (group[name].sum() for name in ("flagged", "right", "wrong"))
         row: dict[str, Any] = {"problem": problem, "setting": setting, "method": method, "runs": len(group)}
-        row |= {"40 %": f"{group[AFTER[0]].mean():.4g}", "100 %": f"{group[AFTER[-1]].mean():.4g} ± "}
-        row["100 %"] += f"{group[AFTER[-1]].sem():.2g}"
+        row["40 %"] = f"{group[AFTER[0]].mean():.4g}"
+        row["100 %"] = f"{group[AFTER[-1]].mean():.4g} ± {group[AFTER[-1]].sem():.2g}"
         row |= {"again": f"{group['repeats'].mean():.1f}", "flagged": flagged}
-        row |= {"precision": f"{right / flagged:.2f}" if flagged else "-"}
-        made.append(row | {"recall": f"{right / wrong:.2f}" if flagged else "-"})
+        row["precision"] = f"{right / flagged:.2f}" if flagged else "-"
+        row["recall"] = f"{right / wrong:.2f}" if flagged else "-"
+        made.append(row)
     return made
 
 
@@ -173,7 +174,7 @@ def main(given: Sequence[str] | None = None) -> None:
     keeping = commands.add_parser("keep")
     keeping.add_argument("--work", type=Path, required=True)
     keeping.add_argument("--out", type=Path, default=RUNS / "mission")
-    keeping.add_argument("--commit", default=commit(), help="of the code that recorded it, where that is not this one")
+    keeping.add_argument("--commit", help="of the code that recorded it, where that is not this one")
     keeping.set_defaults(run=keep)
     printing = commands.add_parser("tables")
     printing.add_argument("--rows", type=Path, default=RUNS / "mission" / "rows.csv")

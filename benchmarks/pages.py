@@ -26,11 +26,19 @@ def put(page: Path | None, tables: Mapping[str, str]) -> None:
     if page is None:
         print("\n".join(f"{name}:\n\n{text}" for name, text in tables.items()))
         return
-    written = page.read_text(encoding="utf-8")
-    for name, text in tables.items():
-        begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+    page.write_text(filled(page.read_text(encoding="utf-8"), tables, str(page)), encoding="utf-8")
+
+
+def filled(written: str, tables: Mapping[str, str], name: str = "the page") -> str:
+    """What is written, with texts between its marks.
+
+    Raises:
+        SystemExit: If it lacks a mark, or has one twice; the name says whose.
+    """
+    for place, text in tables.items():
+        begin, end = f"<!-- {place} -->\n", f"<!-- /{place} -->"
         if written.count(begin) != 1 or written.count(end) != 1 or written.index(end) < written.index(begin):
-            raise SystemExit(f"{page} must have one line {begin.strip()} and one line {end} after it")
+            raise SystemExit(f"{name} must have one line {begin.strip()} and one line {end} after it")
         before, after = written.split(begin)[0], written.split(end)[1]
         written = f"{before}{begin}\n{text.strip()}\n\n{end}{after}"
-    page.write_text(written, encoding="utf-8")
+    return written

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from robustbo.trials.codec import versions
 
+CODE = (":/robustbo", ":/problems", ":/benchmarks", ":/runs/*.toml")
+
 
 def about(commit: str, others: Iterable[str] = ()) -> dict[str, str]:
     """What is recorded now, in words.
@@ -32,12 +34,16 @@ def processor() -> str:
 
 
 def commit() -> str:
-    """The commit that is checked out, with a plus where files differ from it; empty where there is no git."""
+    """The commit that is checked out, with a plus where its code or a spec differs; empty where there is no git.
+
+    What was recorded since, rows and pages, makes no difference.
+    """
     here = Path(__file__).parent
+    commands = ("rev-parse", "--short", "HEAD"), ("status", "--porcelain", "--untracked-files=no", "--", *CODE)
     try:
         found = [
             subprocess.run(["git", *words], cwd=here, check=True, capture_output=True, text=True).stdout.strip()
-            for words in (("rev-parse", "--short", "HEAD"), ("status", "--porcelain", "--untracked-files=no"))
+            for words in commands
         ]
     except (OSError, subprocess.CalledProcessError):
         return ""

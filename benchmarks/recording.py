@@ -37,6 +37,6 @@ def record(todo: Iterable[Cell], jobs: int, run: Callable[..., tuple[str, Failur
 
 
 def replications(text: str) -> range:
-    """A range of replications, written first:end."""
+    """A range of replications (or of what else is repeated), written first:end."""
     first, _, end = text.partition(":")
     return range(int(first), int(end))

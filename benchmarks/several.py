@@ -13,12 +13,12 @@ values are wrong. Errors are standard errors, of shares by the delta method, all
 
 import argparse
 import math
-import re
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pages
 import pandas as pd
 from calibrated import put
 from failures import finished, mean_and_error
@@ -166,32 +166,27 @@ def draw(runs: list[Run], path: Path) -> bool:
 
 def filled(page: str, made: Rows, of_shares: Rows) -> str:
     """A page whose tables, each between two comments of its name, are those that were made."""
-    for name, lines in {"METHODS": _methods_table(made), "SHARES": _shares_table(of_shares)}.items():
-        page = re.sub(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", rf"\g<1>{lines}\n\g<2>", page, flags=re.DOTALL)
-    return page
+    return pages.filled(page, {"METHODS": _methods_table(made), "SHARES": _shares_table(of_shares)})
 
 
 def _methods_table(made: Rows) -> str:
     there = [name for name in METHODS if any(row["method"] == name for row in made)]
-    lines = [
-        "| problem | wrong | " + " | ".join(f"`{name}`" for name in there) + " |",
-        "| --- " * (2 + len(there)) + "|",
-    ]
+    lines = []
     for problem, wrong in dict.fromkeys((row["problem"], row["wrong"]) for row in made):
         mine = {row["method"]: row for row in made if (row["problem"], row["wrong"]) == (problem, wrong)}
         cells = [_with_error(mine[name], "end") if name in mine else "" for name in there]
-        lines.append(f"| {problem} | {wrong} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        lines.append([problem, wrong, *cells])
+    return pages.table(["problem", "wrong", *(f"`{name}`" for name in there)], lines)
 
 
 def _shares_table(made: Rows) -> str:
-    lines = ["| problem | wrong | share at the end | share of the average |", "| --- | --- | --- | --- |"]
+    lines = []
     for row in made:
         cells = [
             f"{_percent(row[f'{c}_share'])} ± {_percent(row[f'{c}_error'])} (of {row[f'{c}_way']:.2f})" for c in COLUMNS
         ]
-        lines.append(f"| {row['problem']} | {row['wrong']} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        lines.append([row["problem"], row["wrong"], *cells])
+    return pages.table(["problem", "wrong", "share at the end", "share of the average"], lines)
 
 
 def _percent(value: float) -> str:

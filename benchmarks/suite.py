@@ -14,19 +14,16 @@ Two cells that cannot differ are recorded once: the oracle's, whatever is measur
 
 import argparse
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from itertools import product
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
+import recording
 
 from robustbo.replay.cells.optimization import OptimizationCell
-from robustbo.replay.execute.work import Failure, work
 from robustbo.replay.spec import reading
 from robustbo.replay.spec.optimization import RunSpec
 
@@ -90,24 +87,9 @@ def cells(options: argparse.Namespace) -> Iterator[OptimizationCell]:
             yield made
 
 
-def _one(made: OptimizationCell) -> tuple[str, Failure | None]:
-    torch.set_num_threads(1)
-    return str(made.record), work(made, lambda progress: None)
-
-
 def record(options: argparse.Namespace) -> None:
     """Run what is not yet done."""
-    if options.jobs == 1:
-        _report(map(_one, cells(options)))
-        return
-    with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
-        _report(pool.map(_one, cells(options)))
-
-
-def _report(found: Iterator[tuple[str, Failure | None]]) -> None:
-    for path, failure in found:
-        if failure is not None:
-            print(f"{path}: {failure.reason}", flush=True)
+    recording.record(cells(options), options.jobs)
 
 
 def regrets(made: OptimizationCell) -> np.ndarray | None:
@@ -199,16 +181,16 @@ def main() -> None:
     """Record, or compare what is recorded."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     shared = argparse.ArgumentParser(add_help=False)
-    shared.add_argument("--replications", type=_range, default=range(8), help="first:end")
+    shared.add_argument("--replications", type=recording.replications, default=range(8), help="first:end")
     shared.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(FUNCTIONS))
     shared.add_argument("--settings", nargs="+", choices=SETTINGS, default=list(SETTINGS))
     shared.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="of the specs; see replay")
     commands = parser.add_subparsers(required=True)
-    recording = commands.add_parser("record", parents=[shared])
-    recording.add_argument("--work", type=Path, required=True)
-    recording.add_argument("--methods", nargs="+", default=list(METHODS))
-    recording.add_argument("--jobs", type=int, default=1)
-    recording.set_defaults(run=record)
+    running = commands.add_parser("record", parents=[shared])
+    running.add_argument("--work", type=Path, required=True)
+    running.add_argument("--methods", nargs="+", default=list(METHODS))
+    running.add_argument("--jobs", type=int, default=1)
+    running.set_defaults(run=record)
     comparing = commands.add_parser("compare", parents=[shared])
     comparing.add_argument("--a", required=True, metavar="FOLDER:METHOD")
     comparing.add_argument("--b", required=True, metavar="FOLDER:METHOD")
@@ -222,11 +204,6 @@ def main() -> None:
     keeping.set_defaults(run=keep)
     options = parser.parse_args()
     options.run(options)
-
-
-def _range(text: str) -> range:
-    first, _, end = text.partition(":")
-    return range(int(first), int(end))
 
 
 if __name__ == "__main__":

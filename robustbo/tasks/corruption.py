@@ -53,26 +53,23 @@ class Uniform:
         """The value as measured, and whether it was corrupted."""
         is_corrupted = bool(generator.random() < self.probability)
         drawn = float(generator.uniform(self.low, self.high))
-        return (drawn, True) if is_corrupted else (value, False)
+        return (self.wrong(value, drawn), True) if is_corrupted else (value, False)
+
+    def wrong(self, value: float, drawn: float) -> float:
+        """What is measured in the value's place."""
+        return drawn
 
 
 @dataclass(frozen=True)
-class Shift:
+class Shift(Uniform):
     """With a probability, an error drawn uniformly from [low, high] is added to the value."""
 
-    probability: float
     low: float = 1.0
     high: float = 2.0
 
-    def __post_init__(self) -> None:
-        if not self.low <= self.high:
-            raise ValueError(f"low must not exceed high, got low={self.low!r}, high={self.high!r}")
-
-    def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
-        """The value as measured, and whether it was corrupted."""
-        is_corrupted = bool(generator.random() < self.probability)
-        error = float(generator.uniform(self.low, self.high))
-        return (value + error, True) if is_corrupted else (value, False)
+    def wrong(self, value: float, drawn: float) -> float:
+        """The value and the error."""
+        return value + drawn
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ def test_the_reference_is_read_drawn_and_put_into_the_page(scores, page, tmp_pat
     page.draw(rows, found, tmp_path / "drawn.png")
     assert (tmp_path / "drawn.png").stat().st_size > 1000
     file = tmp_path / "page.md"
-    file.write_text(f"before\n{page.BEGIN}\nold\n{page.END}\nafter\n")
+    file.write_text("before\n<!-- tables -->\nold\n<!-- /tables -->\nafter\n")
     for _ in range(2):  # and again in place of the first
         page.put_into(file, rows, found)
     text = file.read_text()
