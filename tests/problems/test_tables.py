@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from problems.tables import crossed_barrel, table
+from problems.tables import crossed_barrel, hplc, table
 from robustbo.errors import DataError
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.tasks.corruption import build
@@ -43,16 +43,17 @@ def test_a_file_that_will_not_do_is_an_error(tmp_path, text, options, message):
 def test_a_file_that_is_missing_or_another_is_an_error(tmp_path, monkeypatch):
     with pytest.raises(DataError, match=r"none\.csv: must be a CSV file"):
         table(str(tmp_path / "none.csv"))
-    with pytest.raises(DataError, match=r"none\.csv: cannot be read .*put the published table there"):
-        crossed_barrel(str(tmp_path / "none.csv"))
     other = tmp_path / "other.csv"
     other.write_text("n,toughness\n1,2\n")
-    with pytest.raises(DataError, match="its content must have the SHA-256 2c01f8"):
-        crossed_barrel(str(other))
     monkeypatch.setattr("problems.tables.BESIDE", tmp_path)
     monkeypatch.setenv("ROBUSTBO_DATA", str(tmp_path))
-    with pytest.raises(DataError, match="crossed-barrel needs its table, which is none of"):
-        crossed_barrel()
+    for published, name, digest in ((crossed_barrel, "crossed-barrel", "2c01f8"), (hplc, "hplc", "9c9422")):
+        with pytest.raises(DataError, match=r"none\.csv: cannot be read .*put the published table there"):
+            published(str(tmp_path / "none.csv"))
+        with pytest.raises(DataError, match=f"its content must have the SHA-256 {digest}"):
+            published(str(other))
+        with pytest.raises(DataError, match=f"{name} needs its table, which is none of"):
+            published()
 
 
 def test_every_repeat_is_measured_before_one_is_again():
@@ -97,3 +98,22 @@ def test_the_barrels_are_600_points_of_three(real_data):
     assert made.space.size == 600
     assert all(len(made.repeats(made.space.point(i))) == 3 for i in range(600))
     assert made(made.optimizer) == made.optimum == pytest.approx(50.29, abs=0.01)
+
+
+def test_the_injections_are_1007_points_of_which_379_have_two(real_data):
+    made = hplc()
+    values = [made.repeats(made.space.point(i)) for i in range(made.space.size)]
+    assert (len(values), sum(len(each) == 2 for each in values), sum(map(len, values))) == (1007, 379, 1386)
+    assert made.space.names[0] == "sample_loop"
+    assert sum(value == 0 for each in values for value in each) == 229
+    assert made(made.optimizer) == made.optimum == pytest.approx(2372.24, abs=0.01)
+    assert all(made(made.space.point(i)) == pytest.approx(np.mean(each)) for i, each in enumerate(values))
+
+
+def test_an_injection_is_made_again_where_there_is_another(real_data):
+    made = hplc()
+    params = next(p for p in map(made.space.point, range(1007)) if len(set(made.repeats(p))) == 2)
+    corruption = build("repeats", made)
+    drawn = [corruption.at(3, asked).apply(0.0, params, np.random.default_rng(0)) for asked in range(2)]
+    assert sorted(value for value, _ in drawn) == sorted(made.repeats(params))
+    assert not any(is_corrupted for _, is_corrupted in drawn)
