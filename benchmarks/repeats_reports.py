@@ -1,0 +1,81 @@
+"""What is said of values whose points were really measured more than once, beside what their repeats say.
+
+A value's distance is |value - median of its point's other measurements|, in robust standard deviations of a data set:
+1.4826 median |a - b| / sqrt(2) over all pairs of measurements at one point, which is the standard deviation of a
+measurement where errors are normal. A value is called wrong where its distance is more than five; also three is looked
+at. Where a point was measured once there is no distance.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from robustbo.loop.judge import Outlier
+from robustbo.tasks.problem import Problem, load
+
+FAR = (5.0, 3.0)  # robust standard deviations beyond which a value is called wrong; the first is the definition
+TO_NORMAL = 1.4826  # median absolute value to standard deviation, of a normal distribution
+COLUMNS = ("trial", "value", "distance", "probability", "evidence", "flagged", "here")
+
+
+@cache
+def robust_sd(name: str) -> float:
+    """That of a measurement of a problem with repeats."""
+    return sd_of(repeats_of(load(name), point) for point in points(name))
+
+
+def sd_of(repeats: Iterable[tuple[float, ...]]) -> float:
+    """That of a measurement, by the differences of all pairs at one point."""
+    differences = [abs(a - b) for values in repeats for a, b in combinations(values, 2)]
+    return TO_NORMAL * float(np.median(differences)) / np.sqrt(2)
+
+
+@cache
+def points(name: str) -> list[dict[str, Any]]:
+    """The points of a problem that were measured more than once."""
+    problem = load(name)
+    listed = map(problem.space.point, range(problem.space.size or 0))
+    return [point for point in listed if len(repeats_of(problem, point)) > 1]
+
+
+def repeats_of(problem: Problem, params: Mapping[str, Any]) -> tuple[float, ...]:
+    """All measurements at a point."""
+    assert problem.repeats is not None
+    return tuple(problem.repeats(params))
+
+
+def distance(value: float, repeats: tuple[float, ...], sd: float) -> float:
+    """Of a value from the median of the other measurements at its point; NaN where there is none."""
+    others = list(repeats)
+    others.remove(value)
+    return abs(value - float(np.median(others))) / sd if others else float("nan")
+
+
+def reported(problem: Problem, found: Iterable[Outlier]) -> pd.DataFrame:
+    """A row a value: its distance, and what a surrogate says of it; `here`, how often its point was measured."""
+    sd, reports = robust_sd(problem.name), list(found)
+    at = pd.Series([o.trial.point for o in reports]).value_counts()
+    rows = [
+        (
+            o.trial.number,
+            o.value,
+            distance(o.value, repeats_of(problem, o.trial.params), sd),
+            o.probability_wrong,
+            o.evidence,
+            int(o.flagged),
+            int(at[o.trial.point]),
+        )
+        for o in reports
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS).sort_values("trial", ignore_index=True)
+
+
+def kept(table: pd.DataFrame) -> pd.DataFrame:
+    """With as many digits as are worth keeping."""
+    digits = {"value": 4, "distance": 3, "probability": 3}
+    short = table["evidence"].map(lambda number: float(f"{number:.3g}"))
+    return table.round(digits).assign(evidence=short)
