@@ -4,12 +4,14 @@ A draw is of 60 points of those that were measured more than once, and of one me
 told the same.
 """
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import recording
 import torch
 from repeats_reports import kept, points, repeats_of, reported
 
@@ -43,10 +45,15 @@ class Draw(NamedTuple):
         """Where its rows are kept."""
         return self.work / "detection" / self.problem / f"{self.surrogate}-{self.number}.csv"
 
+    @property
+    def note(self) -> Path:
+        """Where is noted by which code they were made; it is there when they are."""
+        return self.file.with_suffix(".json")
 
-def draws(problems: list[str], count: int, work: Path) -> Iterator[Draw]:
+
+def draws(problems: Iterable[str], numbers: Iterable[int], work: Path) -> Iterator[Draw]:
     """Every surrogate of a draw before the next one."""
-    for number in range(count):
+    for number in numbers:
         for problem in problems:
             yield from (Draw(problem, surrogate, number, work) for surrogate in SURROGATES)
 
@@ -59,10 +66,11 @@ def drawn(problem: str, number: int) -> list[tuple[dict[str, Any], float]]:
     return [(point, float(generator.choice(np.array(repeats_of(of, point))))) for point in chosen]
 
 
-def detect(draw: Draw) -> Path:
+def detect(draw: Draw, commit: str) -> Path:
     """Fit a surrogate to a draw, unless that is done, and keep what it says."""
     torch.set_num_threads(1)
-    if not draw.file.exists():
+    if not draw.note.exists():
+        started = time.process_time()
         problem, (name, options) = load(draw.problem), SURROGATES[draw.surrogate]
         opt = rb.Optimizer(
             problem.space, direction=problem.direction, surrogate=name, surrogate_options=options, seed=0
@@ -70,6 +78,7 @@ def detect(draw: Draw) -> Path:
         for point, value in drawn(draw.problem, draw.number):
             opt.tell(point, value)
         written(reported(problem, opt.outliers()), draw.file)
+        recording.note(draw.note, commit, time.process_time() - started)
     return draw.file
 
 
@@ -81,8 +90,6 @@ def written(table: pd.DataFrame, file: Path) -> None:
     part.replace(file)
 
 
-def found(draw: Draw) -> pd.DataFrame | None:
+def found(draw: Draw) -> pd.DataFrame:
     """What is kept of a draw."""
-    if not draw.file.exists():
-        return None
     return pd.read_csv(draw.file).assign(method=draw.surrogate, replication=draw.number)

@@ -101,15 +101,7 @@ def losses(table: pd.DataFrame, far: float = FAR[0]) -> dict[str, Any]:
     }
 
 
-def mean(values: pd.Series) -> str:
+def mean(values: pd.Series, digits: int = 2) -> str:
     """The mean of those that are known, with its standard error."""
     known = values.dropna()
-    return shown(known.mean(), known.std() / np.sqrt(len(known))) if len(known) else "-"
-
-
-def markdown(rows: list[dict[str, Any]]) -> str:
-    """Rows with the same keys as a table of a document."""
-    if not rows:
-        return "nothing is recorded\n"
-    lines = [[*rows[0]], ["---"] * len(rows[0]), *([str(value) for value in row.values()] for row in rows)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return shown(known.mean(), known.std() / np.sqrt(len(known)), digits) if len(known) else "-"
