@@ -2,10 +2,14 @@
 
 import datetime
 import importlib.metadata
+import json
 import platform
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
 
 from robustbo.trials.codec import versions
 
@@ -48,3 +52,22 @@ def commit() -> str:
     except (OSError, subprocess.CalledProcessError):
         return ""
     return found[0] + ("+" if found[1] else "")
+
+
+def note(file: Path, commit: str, seconds: float, libraries: Iterable[str] = ()) -> None:
+    """Write down by which code, with what and when something was recorded, and in how many seconds of one core."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(about(commit, libraries) | {"seconds": round(seconds, 3)}), encoding="utf-8")
+
+
+def notes(files: Iterable[tuple[dict[str, Any], Path]]) -> pd.DataFrame:
+    """What was written down, a row for all that is alike: how many, from when to when, and their hours.
+
+    Args:
+        files: Each with what else tells rows apart.
+    """
+    found = pd.DataFrame([of | json.loads(file.read_text(encoding="utf-8")) for of, file in files])
+    by = [name for name in found.columns if name not in ("date", "seconds")]
+    alike = found.assign(hours=found["seconds"] / 3600).groupby(by, sort=False)
+    made = alike.agg(cells=("hours", "size"), since=("date", "min"), until=("date", "max"), hours=("hours", "sum"))
+    return made.round(5).reset_index()

@@ -3,7 +3,7 @@
 Two tables (runs/repeats-*.toml): a trial measures one of the values that were really measured at its point, and the
 true value is their median. `record` runs the loop, a replication of all methods before the next one, and `detect` fits
 the surrogates to values at points drawn without a loop; what is there is kept, and the same command goes on. `keep`
-writes rows of all that is done, and `tables` prints what docs/evidence/repeats.md shows, and puts it there.
+writes rows of all that is done, and `tables` puts what they show into docs/evidence/repeats.md.
 
     python benchmarks/repeats.py record --work W --replications 0:20 --jobs 2
     python benchmarks/repeats.py detect --work W --replications 0:20 --jobs 2
@@ -22,12 +22,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pages
 import pandas as pd
 import recording
-from provenance import commit
+from provenance import commit, note, notes
 from repeats_detection import detect, draws, found, written
 from repeats_reports import repeats_of, reported
-from repeats_tables import AFTER, SHARES, page
+from repeats_tables import AFTER, SHARES, texts
 
 from robustbo.errors import FitError
 from robustbo.loop.outliers import outliers
@@ -90,7 +91,7 @@ def one(cell: OptimizationCell, commit: str) -> tuple[str, Failure | None]:
         except FitError as error:
             return path, Failure(cell.method, cell.replication, f"what looks wrong in the end: {error}")
         written(reported(cell.spec.load_problem(), said), file_of(cell))
-    recording.note(note_of(cell), commit, time.process_time() - started, LIBRARIES.get(cell.method, []))
+    note(note_of(cell), commit, time.process_time() - started, LIBRARIES.get(cell.method, []))
     return path, None
 
 
@@ -119,7 +120,8 @@ def loop_row(cell: OptimizationCell) -> dict[str, Any]:
 
 def repeated(cell: OptimizationCell) -> dict[str, int]:
     """How many trials were at points that were measured before, and how many of those could give nothing new."""
-    problem, before = cell.spec.load_problem(), []
+    problem = cell.spec.load_problem()
+    before: list[Any] = []
     again = nothing_new = 0
     for trial in history_of(cell).trials[: cell.spec.trials]:
         count = before.count(trial.point)
@@ -150,7 +152,7 @@ def keep(options: argparse.Namespace) -> None:
         raise SystemExit(f"{options.work}: must be a folder in which something was recorded; nothing is")
     written_down = [({"what": "loop", "data": c.problem, "method": c.method}, note_of(c)) for c in done]
     written_down += [({"what": "detection", "data": d.problem, "method": d.surrogate}, d.note) for d in drawn]
-    put(recording.notes(written_down), options.out / "about.csv")
+    put(notes(written_down), options.out / "about.csv")
     if done:
         put(pd.DataFrame([loop_row(cell) for cell in done]).round(4), options.out / "loop.csv")
     for problem in PROBLEMS:
@@ -174,11 +176,8 @@ def put(table: pd.DataFrame, file: Path) -> None:
 
 
 def tables(options: argparse.Namespace) -> None:
-    """Print the tables of the page, and put them into it."""
-    text = page(options.rows, PROBLEMS)
-    print(text)
-    if options.page is not None:
-        recording.put_into(options.page, text)
+    """Put the tables between the marks of the page, or print them."""
+    pages.put(options.page, texts(options.rows, PROBLEMS))
 
 
 def main(given: Sequence[str] | None = None) -> None:
@@ -203,7 +202,7 @@ def main(given: Sequence[str] | None = None) -> None:
     keeping.set_defaults(run=keep)
     printing = commands.add_parser("tables", help=tables.__doc__)
     printing.add_argument("--rows", type=Path, default=RUNS / "repeats", help="the folder that keep wrote")
-    printing.add_argument("--page", type=Path, help="a page with marks, between which tables are put")
+    printing.add_argument("--page", type=Path, help="a page with marks; printed without one")
     printing.set_defaults(run=tables)
     options = parser.parse_args(given)
     options.run(options)

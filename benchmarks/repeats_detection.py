@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import recording
 import torch
+from provenance import note
 from repeats_reports import kept, points, repeats_of, reported
 
 import robustbo as rb
@@ -72,13 +72,12 @@ def detect(draw: Draw, commit: str) -> Path:
     if not draw.note.exists():
         started = time.process_time()
         problem, (name, options) = load(draw.problem), SURROGATES[draw.surrogate]
-        opt = rb.Optimizer(
-            problem.space, direction=problem.direction, surrogate=name, surrogate_options=options, seed=0
-        )  # type: ignore[arg-type]
+        told: dict[str, Any] = {"surrogate": name, "surrogate_options": options, "direction": problem.direction}
+        opt = rb.Optimizer(problem.space, seed=0, **told)
         for point, value in drawn(draw.problem, draw.number):
             opt.tell(point, value)
         written(reported(problem, opt.outliers()), draw.file)
-        recording.note(draw.note, commit, time.process_time() - started)
+        note(draw.note, commit, time.process_time() - started)
     return draw.file
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from recording import markdown
+from pages import markdown
 from repeats_reports import FAR
 from repeats_scores import judged, losses, mean, reliability
 
@@ -20,27 +20,26 @@ DEFAULT = "default"
 Rows = list[dict[str, Any]]
 
 
-def page(folder: Path, problems: Sequence[str]) -> str:
-    """All tables of the rows in a folder."""
-    return "\n".join(line for problem in problems for line in _of(folder, problem)) + "\n" + _about(folder)
-
-
-def _of(folder: Path, problem: str) -> Iterator[str]:
-    unit, digits = UNITS[problem]
+def texts(folder: Path, problems: Sequence[str]) -> dict[str, str]:
+    """All tables of the rows in a folder, by the marks between which they belong."""
+    made = {}
     loop = _read(folder / "loop.csv")
-    loop = loop[loop["data"] == problem] if len(loop) else loop
-    yield f"### {problem}: the loop\n"
-    for kind in KINDS if len(loop) else ():
-        what = "what is recommended" if kind == "recommended" else "the best point measured"
+    for problem in problems:
+        mine = loop[loop["data"] == problem] if len(loop) else loop
+        made[f"{problem} loop"] = "\n".join(loops(mine, *UNITS[problem])) if len(mine) else markdown([])
+        for name in ("detection", "values"):
+            values = _read(folder / f"{name}-{problem}.csv.gz")
+            made[f"{problem} {name}"] = "\n".join(doubts(values)) if len(values) else markdown([])
+    return made | {"about": about(_read(folder / "about.csv"))}
+
+
+def loops(rows: pd.DataFrame, unit: str, digits: int) -> Iterator[str]:
+    """What methods lose, and what measuring again wins."""
+    for kind, what in (("recommended", "what is recommended"), ("measured", "the best point measured")):
         yield f"Regret of {what} ({unit}), after shares of the trials:\n"
-        yield markdown(loop_table(loop, kind, digits))
-    if len(loop):
-        yield "What measuring again wins (a minus is a win), paired:\n"
-    yield markdown(again_table(loop, digits) if len(loop) else [])
-    for name, where in (("detection", "at points drawn without a loop"), ("values", "at the end of the loop")):
-        values = _read(folder / f"{name}-{problem}.csv.gz")
-        yield f"### {problem}: who finds what the repeats contradict, {where}\n"
-        yield from doubts(values) if len(values) else [markdown([])]
+        yield markdown(loop_table(rows, kind, digits))
+    yield "Measuring again less not measuring again, paired; a minus is a win:\n"
+    yield markdown(again_table(rows, digits))
 
 
 def _read(file: Path) -> pd.DataFrame:
@@ -105,13 +104,12 @@ def alone(values: pd.DataFrame) -> dict[str, pd.DataFrame]:
     }
 
 
-def _about(folder: Path) -> str:
-    found = _read(folder / "about.csv")
-    if found.empty:
-        return markdown([])
+def about(found: pd.DataFrame) -> str:
+    """By which code all was recorded, and on what."""
     rows = []
-    for (what, commit, processor, versions), part in found.groupby(["what", "commit", "processor", "versions"]):
+    by = ["what", "commit", "processor", "versions"]
+    for (what, commit, processor, versions), part in found.groupby(by) if len(found) else ():
         row = {"what": what, "cells": part["cells"].sum(), "code": commit, "processor": processor}
         row |= {"from": part["since"].min(), "to": part["until"].max(), "core-hours": f"{part['hours'].sum():.2f}"}
         rows.append(row | {"libraries": versions.replace("==", " ")})
-    return "### What recorded it\n\n" + markdown(rows)
+    return markdown(rows)
