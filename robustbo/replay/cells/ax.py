@@ -6,7 +6,8 @@ Of a restricted space (see `robustbo.replay.cells.given`) Ax has linear inequali
 The others are metrics with outcome constraints. A suggestion beyond one costs no trial: it is completed with the
 metrics of the constraints and without a value, so that Ax's models of the constraints learn of it, and Ax is asked
 again, up to `TRIES` times. Parameters that exist only under conditions always exist for Ax, which is told nothing of
-where they do not. Numbers in a pool are ordered choices.
+where they do not. Numbers in a pool are ordered choices. Where a pool's rows lie scattered a suggestion fails, of which
+its models learn nothing, and the trial is that of the nearest row.
 """
 
 from typing import Any
@@ -113,6 +114,9 @@ class Restricted:
                 ((index, params),) = self._client.get_next_trials(max_trials=1).items()
             except Exception:  # as above
                 break
+            if self._given.rows is not None:
+                self._client.mark_trial_failed(index, failed_reason="no row")
+                return self._attached(self._given.rows.nearest(params), number, "ax")
             point, excess = self._given.suggested(params)
             self._excess[index] = self._metrics(excess)
             if point is not None:
@@ -126,6 +130,8 @@ class Restricted:
         return self._attached(self._given.drawn(self._cell.root, number), number, "random")
 
     def _attached(self, point: Params, number: int, origin: str) -> Proposal:
+        if self._given.rows is not None:
+            self._given.rows.take(point)
         own = self._given.own(point, is_whole=True)
         index = self._client.attach_trial(own)
         self._numbers[index], self._excess[index] = number, self._metrics(self._given.suggested(own).excess)

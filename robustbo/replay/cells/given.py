@@ -1,10 +1,11 @@
 """A restricted space as another library is given it, so that it can do its best.
 
 A component that follows from the others by an equation is left out, and calculated; its bounds become constraints. A
-column of a pool becomes a parameter of its values in order; the pool of a full grid is then the whole space. What a
-library suggests beyond the constraints costs it no trial: it is told how far it was beyond each, and asked again, so
-many times as its own module says; then a point that keeps them is drawn. It begins with the same points as our own
-methods, which keep the constraints.
+column of a pool becomes a parameter of its values in order; the pool of a full grid is then the whole space. Where rows
+lie scattered (see `robustbo.replay.cells.scattered`) a library is given the box around them. What a library suggests
+beyond the constraints costs it no trial: it is told how far it was beyond each, and asked again, so many times as its
+own module says; then a point that keeps them is drawn. It begins with the same points as our own methods, which keep
+the constraints.
 """
 
 import math
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 
 from robustbo import seeds
 from robustbo.errors import SpaceError
+from robustbo.replay.cells.scattered import Rows, is_scattered
 from robustbo.searchspace.constraints.constraint import Constraint
 from robustbo.searchspace.parameters import Choice, Float, Ordinal, Parameter, Value
 from robustbo.searchspace.pool import Pool
@@ -42,6 +44,7 @@ class Given:
 
     Attributes:
         parameters: By name, those that follow from others left out.
+        rows: Those that suggestions stand for, by whichever is nearest, where they lie scattered.
     """
 
     def __init__(self, space: Space) -> None:
@@ -49,12 +52,14 @@ class Given:
         self._dependents = self._region.dependents
         left_out = {dependent.name for dependent in self._dependents}
         named = [(name, p) for name, p in space.parameters if name not in left_out]
-        if isinstance(space, Pool):
+        self.rows = Rows(space) if isinstance(space, Pool) and is_scattered(space) else None
+        if isinstance(space, Pool) and self.rows is None:
             columns = dict(zip(space.names, zip(*space.rows, strict=True), strict=True))
             named = [(name, _column(p, columns[name])) for name, p in named]
         self.parameters: dict[str, Parameter] = dict(named)
         counts = [p.count or 0 for p in self.parameters.values()]
-        self._is_full = not space.is_pool or math.prod(counts) == space.size  # whether every row of values is listed
+        is_one = self.rows is not None  # every point of the box stands for a row
+        self._is_full = is_one or not space.is_pool or math.prod(counts) == space.size  # every row of values is listed
         self.inequalities = [each for each in space.constraints if not (each.is_equality or self._always_holds(each))]
 
     def _always_holds(self, constraint: Constraint) -> bool:

@@ -5,7 +5,8 @@ constraint, by ``constraints_func``. A suggestion beyond one costs no trial: it 
 values told so far, which speaks neither for it nor against it (an infeasible trial must have some value), and the
 sampler is asked again, up to `TRIES` times. Parameters that exist only under conditions are suggested there alone
 (define by run); of these GPSampler models only what all trials have, and draws the others, as it comes. Numbers in a
-pool are whole numbers to Optuna, their ranks.
+pool are whole numbers to Optuna, their ranks. Where a pool's rows lie scattered a suggestion fails, of which a sampler
+learns nothing, and the trial is that of the nearest row.
 """
 
 from statistics import median
@@ -79,6 +80,10 @@ class Restricted:
         """The first suggestion that keeps the constraints; one of the initial points, or one drawn."""
         if number < self._cell.spec.num_initial:
             return self._attached(self._given.first(self._cell.root, number), number, "sobol")
+        if self._given.rows is not None:
+            trial, _ = self._suggest()
+            self._study.tell(trial, state=TrialState.FAIL)
+            return self._attached(self._given.rows.nearest(trial.params), number, "optuna")
         for _ in range(TRIES):
             trial, (point, _) = self._suggest()
             if point is not None:
@@ -88,6 +93,8 @@ class Restricted:
         return self._attached(self._given.drawn(self._cell.root, number), number, "random")
 
     def _attached(self, point: Params, number: int, origin: str) -> Proposal:
+        if self._given.rows is not None:
+            self._given.rows.take(point)
         ranks = {name: _rank(self._given.parameters[name], value) for name, value in self._given.own(point).items()}
         self._study.enqueue_trial(ranks)
         trial, _ = self._suggest()

@@ -1,5 +1,6 @@
 """Restricted spaces as other libraries are given them."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -9,7 +10,7 @@ from robustbo.replay.cells.given import Given, is_restricted
 from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.replay.verify import verify
-from robustbo.searchspace.parameters import Choice, Float, Ordinal
+from robustbo.searchspace.parameters import MAX_LEVELS, Choice, Float, Ordinal
 from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.space import Space
 from robustbo.trials.storage.reading import read
@@ -58,6 +59,36 @@ def test_a_pool_is_a_space_of_its_columns():
     assert part.suggested({"x": 1.0, "k": "b"}) == ({"x": 1.0, "k": "b"}, [-1.0])
 
 
+def scattered():
+    """More rows than a parameter may have levels, of numbers that are all different, and of words."""
+    x = np.linspace(0.0, 1.0, MAX_LEVELS + 2) ** 2
+    return Pool(pd.DataFrame({"x": x, "k": ["a", "b"] * (len(x) // 2)}), constraints=["x <= 0.9"])
+
+
+def test_where_rows_lie_scattered_a_point_stands_for_the_nearest_that_is_not_taken():
+    pool = scattered()
+    given = Given(pool)
+    assert given.parameters == dict(pool.parameters)
+    assert given.linear == [({"x": 1.0}, -0.9)]
+    even = [x for x, k in pool.rows if k == "a"]
+    first = given.rows.nearest({"x": 0.25, "k": "a"})
+    assert first == {"x": min(even, key=lambda x: abs(x - 0.25)), "k": "a"}
+    given.rows.take(first)
+    second = given.rows.nearest({"x": 0.25, "k": "a"})
+    assert second["k"] == "a"
+    assert second["x"] == min((x for x in even if x != first["x"]), key=lambda x: abs(x - 0.25))
+    assert given.rows.nearest({"x": 1.0, "k": "b"})["x"] <= 0.9
+    for i in range(pool.size):
+        given.rows.take(pool.point(i))
+    assert given.rows.nearest({"x": 0.25, "k": "a"}) == first
+
+
+def test_a_grid_and_a_space_are_not_scattered():
+    frame = pd.DataFrame({"x": [float(i) for i in range(MAX_LEVELS)]})
+    assert Given(Pool(frame)).rows is None
+    assert Given(MIXTURE).rows is None
+
+
 def test_what_does_not_exist_is_left_away():
     space = Space(k=Choice("a", "b"), x=Float(0, 1, when={"k": "b"}))
     given = Given(space)
@@ -88,6 +119,22 @@ def test_peers_measure_what_keeps_the_constraints_alone(tmp_path, problem, metho
     assert {event["origin"] for event in asked[6:]} & {"optuna", "ax"} or problem == "two-circles"
     assert cell.entries()[-1]["recommended"] is not None
     assert verify(cell).bits == 0
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("method", ["optuna-gp", "optuna-tpe", "ax-default"])
+def test_peers_measure_each_row_once_where_rows_lie_scattered(tmp_path, method):
+    pool = scattered()
+    file = tmp_path / "mine.csv"
+    pd.DataFrame(pool.rows, columns=pool.names).assign(y=range(pool.size)).to_csv(file, index=False)
+    (cell,) = cells(OptimizationCell, spec("table", method, problem_options={"file": str(file)}), tmp_path)
+    run_cell(cell, lambda number, value: None)
+    asked = [event for event in read(cell.journal).events if event["event"] == "ask"]
+    assert len({tuple(cell.settings.space.validate(event["params"]).values()) for event in asked}) == 9
+    assert [event["origin"] for event in asked[6:]] == [method.split("-")[0]] * 3
+    values = [entry["value"] for entry in cell.entries()]
+    if method != "ax-default":  # whose models think for themselves
+        assert cell.entries()[-1]["recommended"] == np.argmax(values)
 
 
 def test_they_begin_with_the_points_of_our_own_methods(tmp_path):
