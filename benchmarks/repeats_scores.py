@@ -30,11 +30,16 @@ def auc(number: pd.Series, is_case: pd.Series) -> float:
 
 
 def jackknife(score: Callable[[pd.DataFrame], float], table: pd.DataFrame, by: str = BY) -> tuple[float, float]:
-    """A score of a table, and its standard error, each group of rows being left out in turn; NaN of one group."""
+    """A score of a table, and its standard error, each group of rows being left out in turn.
+
+    The error of a single group is NaN, and so are both where there is no row.
+    """
     groups = table[by].unique()
+    if len(groups) < 2:
+        return (score(table) if len(groups) else float("nan")), float("nan")
     without = np.array([score(table[table[by] != group]) for group in groups])
     n = len(groups)
-    error = np.sqrt((n - 1) / n * np.square(without - without.mean()).sum()) if n > 1 else np.nan
+    error = np.sqrt((n - 1) / n * np.square(without - without.mean()).sum())
     return score(table), float(error)
 
 
