@@ -27,7 +27,7 @@ import pandas as pd
 import recording
 from provenance import commit, note, notes
 from repeats_detection import detect, draws, found, written
-from repeats_reports import repeats_of, reported
+from repeats_reports import described, repeats_of, reported
 from repeats_tables import AFTER, SHARES, texts
 
 from robustbo.errors import FitError
@@ -153,6 +153,7 @@ def keep(options: argparse.Namespace) -> None:
     written_down = [({"what": "loop", "data": c.problem, "method": c.method}, note_of(c)) for c in done]
     written_down += [({"what": "detection", "data": d.problem, "method": d.surrogate}, d.note) for d in drawn]
     put(notes(written_down), options.out / "about.csv")
+    put(pd.DataFrame(map(described, PROBLEMS)), options.out / "data.csv")
     if done:
         put(pd.DataFrame([loop_row(cell) for cell in done]).round(4), options.out / "loop.csv")
     for problem in PROBLEMS:

@@ -79,3 +79,22 @@ def kept(table: pd.DataFrame) -> pd.DataFrame:
     digits = {"value": 4, "distance": 3, "probability": 3}
     short = table["evidence"].map(lambda number: float(f"{number:.3g}"))
     return table.round(digits).assign(evidence=short)
+
+
+def described(name: str) -> dict[str, Any]:
+    """What a data set is like: of its repeated values, how many are wrong, of all and of each quarter by size."""
+    problem, sd = load(name), robust_sd(name)
+    sizes = [len(repeats_of(problem, problem.space.point(i))) for i in range(problem.space.size or 0)]
+    rows = [
+        (value, distance(value, own, sd)) for p in points(name) for own in [repeats_of(problem, p)] for value in own
+    ]
+    values = pd.DataFrame(rows, columns=["value", "distance"])
+    quarter = pd.qcut(values["value"].rank(method="first"), 4, labels=False)
+    wrong = (values["distance"] > FAR[0]).groupby(quarter).mean()
+    made: dict[str, Any] = {"data": name, "points": len(sizes), "measured twice or more": len(points(name))}
+    made |= {"values there": len(values), "their sd": round(values["value"].std(), 1), "sd of repeats": round(sd, 2)}
+    made |= {f"more than {far:g} sd off": f"{(values['distance'] > far).mean():.1%}" for far in FAR}
+    made["of each quarter of values, lowest first"] = ", ".join(f"{share:.0%}" for share in wrong)
+    zeros = [repeats_of(problem, p) for p in points(name) if 0.0 in repeats_of(problem, p)]
+    made["zeros there"] = f"{len(zeros)} points, {sum(set(own) == {0.0} for own in zeros)} of them 0 each time"
+    return made

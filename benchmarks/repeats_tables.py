@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from pages import markdown
 from repeats_reports import FAR
 from repeats_scores import judged, losses, mean, reliability
+
+from robustbo.report.text import Rows, records
 
 SHARES = (0.25, 0.5, 0.75, 1.0)  # of the trials
 AFTER = [f"{share:.0%}" for share in SHARES]
@@ -17,12 +18,11 @@ AGAIN = (("default", "default-never"), ("standard-again", "standard"))  # measur
 BASES = ("default", "standard")  # that others are compared with
 UNITS = {"crossed-barrel": ("J", 2), "hplc": ("of peak area", 0)}  # and digits that are worth showing
 DEFAULT = "default"
-Rows = list[dict[str, Any]]
 
 
 def texts(folder: Path, problems: Sequence[str]) -> dict[str, str]:
     """All tables of the rows in a folder, by the marks between which they belong."""
-    made = {}
+    made = {"data": markdown(records(_read(folder / "data.csv")))}
     loop = _read(folder / "loop.csv")
     for problem in problems:
         mine = loop[loop["data"] == problem] if len(loop) else loop

@@ -137,7 +137,7 @@ def test_a_recording_goes_on_is_kept_and_shown(repeats, real_tables, tmp_path):
     repeats.main(recording)
     assert {path: path.stat().st_mtime_ns for path in files} == written
     repeats.main(["keep", "--work", str(work), "--out", str(out), *SMALL])
-    page.write_text("".join(f"<!-- {name} -->\nold\n<!-- /{name} -->\n" for name in (*PLACES, "about")))
+    page.write_text("".join(f"<!-- {name} -->\nold\n<!-- /{name} -->\n" for name in ("data", *PLACES, "about")))
     repeats.main(["tables", "--rows", str(out), "--page", str(page)])
     said = page.read_text()
     assert "old" not in said
@@ -181,6 +181,15 @@ def test_what_was_measured_is_real_and_regret_is_of_the_medians(repeats, real_ta
     assert row["measured 100%"] == pytest.approx(problem.optimum - max(true))
     assert row["recommended 100%"] == pytest.approx(problem.optimum - true[cell.entries()[-1]["recommended"]])
     assert (row["again"], row["nothing_new"]) == (0, 0)
+
+
+def test_data_are_described_as_they_were_published(reports, real_tables):
+    barrels, injections = map(reports.described, ("crossed-barrel", "hplc"))
+    assert (barrels["points"], barrels["values there"]) == (600, 1800)
+    assert (injections["points"], injections["measured twice or more"]) == (1007, 379)
+    assert injections["zeros there"] == "67 points, 53 of them 0 each time"
+    shares = [float(text.rstrip("%")) for text in injections["of each quarter of values, lowest first"].split(", ")]
+    assert np.mean(shares) == pytest.approx(float(injections["more than 5 sd off"].rstrip("%")), abs=0.6)
 
 
 def test_what_cannot_be_is_said(repeats, real_tables, tmp_path):
