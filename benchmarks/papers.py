@@ -1,8 +1,9 @@
 """The papers' figures and tables: recorded a replication of all before the next one, and printed as Markdown.
 
-Figure 5 and Tables 4 to 7 of the relevance pursuit paper, and the Bayesian optimization of the robust conjugate paper,
-by their specs in runs/. What is recorded depends on the specs alone, and is what `robustbo replay` records: either goes
-on where the other stopped.
+Figures 5, 7 and 12 and Tables 4 to 7 of the relevance pursuit paper, and the Bayesian optimization of the robust
+conjugate paper, by their specs in runs/; what Figures 7 and 12 show is put into its page by benchmarks/six_settings.py.
+What is recorded depends on the specs alone, and is what `robustbo replay` records: either goes on where the other
+stopped.
 
     python benchmarks/papers.py record --work W --replications 0:8 --jobs 2 --runs tables-4-5 --methods huber standard
     python benchmarks/papers.py keep --work W --out runs
@@ -33,6 +34,7 @@ from robustbo.replay.spec.optimization import RunSpec
 RUNS = Path(__file__).parents[1] / "runs"
 OF_TABLES = ("tables-4-5", "tables-6-7")
 FUNCTIONS = ("camel", "branin", "rosenbrock", "mccormick")
+SIX = tuple(f"figure-{n}-{kind}" for n in (7, 12) for kind in ("constant", "uniform", "random-point"))
 NAMES = ("figure-5-left", "figure-5-right", *OF_TABLES, *(f"conjugate-bo-{name}" for name in FUNCTIONS))
 PLACES = ("figure-5-left", "figure-5-right", *OF_TABLES, "conjugate-bo")  # in the page
 OF_CAUSES = (  # in their table
@@ -196,7 +198,7 @@ def main(given: Sequence[str] | None = None) -> None:
     """Record, keep rows, or print tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
-    named: dict[str, Any] = {"nargs": "+", "choices": NAMES, "default": list(NAMES)}
+    named: dict[str, Any] = {"nargs": "+", "choices": NAMES + SIX, "default": list(NAMES + SIX)}
     running = commands.add_parser("record")
     running.add_argument("--work", type=Path, required=True)
     running.add_argument("--runs", **named)
