@@ -1,4 +1,4 @@
-"""The README's main picture and tables, from the recorded runs of Figures 7 and 12 of the relevance pursuit paper.
+"""The README's picture and table, and a page's, from the recorded runs of Figures 7 and 12 of the pursuit paper.
 
 Hartmann6 in six settings. The picture has the baselines that the paper has, the default, and the oracle. Tables:
 every method, the true value at the recommended point after the last trial, and, in brackets, its normalized regret
@@ -7,7 +7,8 @@ point), by the replications that a method has in common with these two. The defa
 of that over the replications, all methods of one resampled together. Beside it stands that of `informed`, the plain GP
 that is told of every wrong value as it comes: what can be had without replicates.
 
-    python benchmarks/six_settings.py --out runs/six-settings.png
+    python benchmarks/six_settings.py --out runs/six-settings.png --readme README.md
+    python benchmarks/six_settings.py --page docs/evidence/six-settings.md
     python benchmarks/six_settings.py --unseen
 """
 
@@ -16,6 +17,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+import pages
 import pandas as pd
 from scipy.stats import bootstrap
 
@@ -117,17 +119,33 @@ def default(runs: dict[tuple[int, str], Loaded]) -> str:
     return "\n".join(lines)
 
 
+def short(runs: dict[tuple[int, str], Loaded]) -> str:
+    """The same for newcomers: the true value in the end, without and with robustness, and where nothing is wrong."""
+    names = ("standard", DEFAULT_SURROGATE, "oracle")
+    lines = []
+    for (number, kind), run in runs.items():
+        final = common(by_replication(run.found.rows, "final"), DEFAULT_SURROGATE).mean()
+        lines.append([SETTINGS[kind], RATES[number], *(f"{final[name]:.2f}" for name in names)])
+    return pages.table(["wrong values are", "of all", "plain GP", "robustbo", "plain GP, nothing wrong"], lines)
+
+
 def main() -> None:
-    """Draw, and print the tables."""
+    """Draw, and print the tables or put them into pages."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=Path, default=RUNS)
     parser.add_argument("--unseen", action="store_true", help="the runs at replications of their own")
     parser.add_argument("--out", type=Path, default=None, help="the picture")
+    parser.add_argument("--page", type=Path, help="put the tables between its marks; printed without a page")
+    parser.add_argument("--readme", type=Path, help="likewise the short table")
     options = parser.parse_args()
     runs = recorded(options.runs, is_unseen=options.unseen)
     if options.out is not None:
         draw(runs, options.out)
-    print(default(runs), *(table(runs, column) for column in COLUMNS), sep="\n\n")
+    tables = {"MAIN": default(runs)} | {column.upper(): table(runs, column) for column in COLUMNS}
+    if options.readme is not None:
+        pages.put(options.readme, {"MAIN": short(runs)})
+    if options.page is not None or options.readme is None:
+        pages.put(options.page, tables)
 
 
 if __name__ == "__main__":

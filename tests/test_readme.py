@@ -13,7 +13,8 @@ import problems
 import robustbo
 from robustbo.surrogates.registry import SURROGATES
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 MODULES = [
     module.name
     for package in (robustbo, problems)
@@ -42,7 +43,7 @@ def test_the_example_of_optuna_runs(capsys):
 
 def test_the_page_on_failures_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    page = (Path(__file__).parents[1] / "docs" / "howto" / "failures.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "howto" / "failures.md").read_text(encoding="utf-8")
     names = {}
     for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
         if "robustbo.ax" not in block:  # which tests/ax has
@@ -57,7 +58,7 @@ def test_the_page_on_failures_runs(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize("name", ["outliers.md", "spaces.md", "several-outcomes.md"])
 def test_a_page_runs_and_prints_what_it_says(tmp_path, monkeypatch, capsys, name):
     monkeypatch.chdir(tmp_path)
-    page = (Path(__file__).parents[1] / "docs" / "howto" / name).read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "howto" / name).read_text(encoding="utf-8")
     names = {}
     for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
         exec(block, names)
@@ -65,7 +66,7 @@ def test_a_page_runs_and_prints_what_it_says(tmp_path, monkeypatch, capsys, name
 
 
 def test_the_space_of_the_page_on_the_command_line_is_one():
-    page = (Path(__file__).parents[1] / "docs" / "howto" / "command-line.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "howto" / "command-line.md").read_text(encoding="utf-8")
     for block in re.findall(r"```toml\n(.*?)```", page, re.DOTALL):
         found = tomllib.loads(block)
         space = robustbo.Space.from_dict(
@@ -75,12 +76,13 @@ def test_the_space_of_the_page_on_the_command_line_is_one():
 
 
 def test_every_surrogate_is_in_the_table():
-    section = README.split("## Surrogates")[1].split("##")[0]
-    assert set(re.findall(r"^\| `([a-z-]+)` \|", section, re.MULTILINE)) == set(SURROGATES)
+    page = (ROOT / "docs" / "reference" / "surrogates.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(?:auto`, `)?([a-z-]+)` \| \{py:class\}`~([\w.]+)` \|", page, re.MULTILINE))
+    assert rows == {name: f"{cls.__module__}.{cls.__qualname__}" for name, cls in SURROGATES.items()}
 
 
 def test_every_room_is_in_the_architecture():
-    named = set(re.findall(r"`([a-z_]+)`", README.split("## Architecture")[1]))
+    named = set(re.findall(r"`([a-z_]+)`", (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")))
     top = {name.split(".")[1] for name in MODULES if name.startswith("robustbo.")}
     assert top <= named
 

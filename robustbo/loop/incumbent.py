@@ -33,6 +33,10 @@ class Incumbent:
         moved: The point, where it is that of the trial but for what was to have a given value.
         outcomes: Of several outcomes, posterior mean and standard deviation of each there.
         probability_feasible: That it keeps all outcome constraints.
+
+    Example:
+        >>> print(Incumbent(Trial(9, {"lr": 0.01, "act": "tanh"}, value=1.098), 1.1004, 0.0138))
+        trial 9, lr=0.01, act='tanh': measured 1.098, believed 1.1 ± 0.014
     """
 
     trial: Trial
@@ -41,6 +45,11 @@ class Incumbent:
     moved: dict[str, Value] | None = None
     outcomes: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     probability_feasible: float = 1.0
+
+    def __str__(self) -> str:
+        point = ", ".join(f"{name}={value!r}" for name, value in self.params.items())
+        measured = "" if self.trial.value is None or self.moved else f"measured {self.trial.value:.4g}, "
+        return f"trial {self.trial.number}, {point}: {measured}believed {self.mean:.4g} ± {self.sd:.2g}"
 
     @property
     def params(self) -> dict[str, Value]:

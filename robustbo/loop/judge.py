@@ -35,6 +35,10 @@ class Outlier:
         outcome: Which of several outcomes it is; None where there is one.
         failed: Of several outcomes, the probability that the trial failed as a whole, which spoils all of them; None
             where the surrogates do not tell how probable it is that a value is wrong.
+
+    Example:
+        >>> print(Outlier(Trial(7, {"x": 0.5}), 9.9, 0.2341, 0.0223, 42.1, 0.9999, "refuted"))
+        trial 7: measured 9.9, expected 0.2341 ± 0.022; refuted, wrong with probability 1, evidence 42.1 nats
     """
 
     trial: Trial
@@ -47,6 +51,12 @@ class Outlier:
     weight: float | None = None
     outcome: str | None = None
     failed: float | None = None
+
+    def __str__(self) -> str:
+        which = f"trial {self.trial.number}" + (f", {self.outcome}" if self.outcome else "")
+        found = f"measured {self.value:.4g}, expected {self.expected:.4g} ± {self.sd:.2g}"
+        said = f"wrong with probability {self.probability_wrong:.3g}, evidence {self.evidence:.3g} nats"
+        return f"{which}: {found}; {self.status}, {said}"
 
     @property
     def flagged(self) -> bool:

@@ -1,0 +1,79 @@
+"""Every block of Python in README and documentation runs, all blocks of a page in order and in one namespace.
+
+A block that cannot run says why on the line before it: ``<!-- not run: ... -->``. A shell block is run where that line
+is ``<!-- run -->``.
+"""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"(?:^<!-- ?(?P<mark>[^\n]*?) ?-->\n)?^```(?P<kind>python|sh)\n(?P<code>.*?)^```", re.M | re.S)
+COMMANDS = ("README.md",)  # whose marked shell blocks install robustbo and run these tests
+ELSEWHERE = {  # pages that are run, and what they print compared, by tests of their own
+    "README.md": ["test_readme.py", "ax/test_strategy.py"],
+    "docs/howto/ax.md": ["ax/test_several.py", "ax/test_spaces_as_people_have_them.py"],
+    "docs/howto/bofire.md": ["bofire/test_page.py"],
+    "docs/howto/failures.md": ["test_readme.py", "ax/test_viability.py"],
+    "docs/howto/gest.md": ["gest/test_page.py"],
+    "docs/howto/optuna.md": ["optuna/test_the_page.py"],
+    "docs/howto/outliers.md": ["test_readme.py"],
+    "docs/howto/several-outcomes.md": ["test_readme.py"],
+    "docs/howto/sklearn.md": ["sklearn/test_page.py"],
+    "docs/howto/spaces.md": ["test_readme.py"],
+}
+PAGES = [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").rglob("*.md") if "optunahub" not in p.parts)]
+
+
+def blocks(page):
+    """The blocks that run, each with its kind and the number of lines before it."""
+    text = page.read_text(encoding="utf-8")
+    for found in BLOCK.finditer(text):
+        mark = found["mark"] or ""
+        is_run = not mark.startswith("not run") if found["kind"] == "python" else mark.startswith("run")
+        if is_run and not (found["kind"] == "sh" and page.name in COMMANDS):
+            yield found["kind"], found["code"], text[: found.start("code")].count("\n")
+
+
+HERE = [page for page in PAGES if str(page.relative_to(ROOT)) not in ELSEWHERE and any(blocks(page))]
+
+
+def test_all_that_is_not_run_says_why():
+    marks = [found["mark"] for page in PAGES for found in BLOCK.finditer(page.read_text(encoding="utf-8"))]
+    assert not [mark for mark in marks if mark and mark.startswith("not run") and not re.match(r"not run: \w", mark)]
+
+
+@pytest.mark.parametrize("page", ELSEWHERE)
+def test_a_page_that_is_run_elsewhere_is(page):
+    for test in ELSEWHERE[page]:
+        assert Path(page).name in (ROOT / "tests" / test).read_text(encoding="utf-8")
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("page", HERE, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "__main__"}
+    for kind, code, line in blocks(page):
+        if kind == "sh":
+            subprocess.run(["bash", "-euo", "pipefail", "-c", code], check=True, timeout=300)
+        else:
+            exec(compile("\n" * line + code, str(page), "exec"), names)
+
+
+def test_readme_is_one_screen():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert text.count("\n") <= 150
+    assert len(text.split()) <= 1200
+
+
+def test_links_between_pages_lead_somewhere():
+    broken = []
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", page.read_text(encoding="utf-8")):
+            if not (page.parent / target).exists():
+                broken.append(f"{page.relative_to(ROOT)}: {target}")
+    assert not broken
