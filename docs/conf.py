@@ -1,8 +1,13 @@
 """How Sphinx builds the documentation: `tox run -e docs`, or `sphinx-build -W docs docs/_build`."""
 
 import importlib.metadata
+import inspect
 import sys
 from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.util.inspect import stringify_signature
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
@@ -26,10 +31,24 @@ default_role = "code"  # docstrings write `name`, as Markdown does
 autodoc_typehints = "description"
 autodoc_typehints_format = "short"
 autodoc_member_order = "bysource"
-autodoc_default_options = {"members": True, "show-inheritance": True}
+autodoc_default_options = {"members": True}
 napoleon_google_docstring = True
 napoleon_use_ivar = True
 
 html_theme = "furo"
 html_title = "robustbo"
 html_theme_options = {"navigation_with_keys": True}
+
+
+def _of_init(app: Sphinx, what: str, name: str, obj: Any, options: Any, signature: str, returns: str) -> Any:
+    """The signature of `__init__` where that of `__new__` says nothing."""
+    if what == "class" and signature and signature.startswith("(*_"):
+        whole = inspect.signature(obj.__init__)
+        own = whole.replace(parameters=[p for p in whole.parameters.values() if p.name != "self"])
+        return stringify_signature(own, show_annotation=False, show_return_annotation=False), returns
+    return None
+
+
+def setup(app: Sphinx) -> None:
+    """Connect what conf.py does itself."""
+    app.connect("autodoc-process-signature", _of_init)
