@@ -127,6 +127,13 @@ class TestAsk:
         assert rb.Optimizer.resume(tmp_path / "j").history[7] == expected
         assert optimizer(surrogate=SingleTaskGP).settings == opt.settings
 
+    def test_a_model_class_of_ones_own_has_a_best_point_too(self):
+        """It answers by the contract's own words, having none of ours itself."""
+        opt = go_on(optimizer(surrogate=SingleTaskGP), 7)
+        best = opt.best()
+        assert best.mean == pytest.approx(opt.predict(best.params).mean)
+        assert not any(outlier.flagged for outlier in opt.outliers())
+
 
 class TestTell:
     def test_a_number_a_trial_and_parameters_are_all_understood(self):

@@ -93,7 +93,7 @@ class Surrogate(GPyTorchModel):
 
     def at_inputs(self, X: Tensor) -> tuple[Tensor, Tensor]:
         """See `at_inputs`."""
-        return self.marginals(X)
+        return _answering(self).marginals(self, X)  # which a model that is none of ours has not
 
     def probability_right(self) -> Tensor | None:
         """``n`` probabilities that an observation is right, where it has them."""
