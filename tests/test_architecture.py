@@ -265,7 +265,7 @@ def test_imports_stand_at_the_top():
 
 
 def test_problems_are_never_imported():
-    assert not breaking(lambda f: any(name.split(".")[0] == "problems" for _, name in imports(f)))
+    assert not breaking(lambda f: any(name.split(".")[0] == "robustbo_problems" for _, name in imports(f)))
 
 
 # Packages of other people, and the only folder that imports each. Competitors are imported where they are run as well.
