@@ -30,6 +30,7 @@ LAYERS = (
     ("optimizer",),
     ("replay", "gest", "sklearn"),
     ("cli",),
+    ("__main__",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 # Within a folder: what each part of it may import besides itself. No method's folder imports another's, but for these.
