@@ -31,12 +31,12 @@ import torch
 from continued import appending, read
 from torch import Tensor
 
-from problems import regression
-from problems.datasets import table
 from robustbo.report.palette import COLORS
 from robustbo.surrogates.committee.model import CommitteeGP
 from robustbo.surrogates.common.contract import fit
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
+from robustbo_problems import regression
+from robustbo_problems.datasets import table
 
 TRAINING, TEST, NOISE_SD = 200_000, 2_000, 2.0
 CALIFORNIA, BOSTON = 18_000, 455  # training rows

@@ -20,12 +20,12 @@ import torch
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from problems.datasets import table
 from robustbo.report.palette import COLORS
 from robustbo.report.text import render
 from robustbo.surrogates import ConjugateGP, RelevancePursuitGP, StandardGP
 from robustbo.surrogates.common.contract import diagnose, fit
 from robustbo.surrogates.common.map_gp import MapGP
+from robustbo_problems.datasets import table
 
 MIDNIGHT = 405  # rows of a day
 CRASH = (216, 227)  # minutes of the 23rd: 13:06 to 13:17

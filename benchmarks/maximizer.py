@@ -22,8 +22,6 @@ import pandas as pd
 import torch
 
 import robustbo as rb
-from problems.hartmann6 import hartmann6
-from problems.synthetic import ackley, branin, levy
 from robustbo.loop.acquisition import maximize
 from robustbo.loop.cache import FitCache
 from robustbo.loop.fit import fit_to
@@ -37,6 +35,8 @@ from robustbo.surrogates.common.contract import quiet
 from robustbo.tasks.problem import Problem
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
+from robustbo_problems.hartmann6 import hartmann6
+from robustbo_problems.synthetic import ackley, branin, levy
 
 WRONG = 0.1  # of the values, uniform over twice the range of all
 NEARLY = 1e-3  # nats below which a lower value counts as as good

@@ -30,14 +30,14 @@ import torch
 from calibrated import put
 from failures import mean_and_error
 
-from problems.conditional import conditional
-from problems.hartmann6 import hartmann6
-from problems.synthetic import branin
 from robustbo import seeds
 from robustbo.optuna import RobustSampler, best
 from robustbo.replay.cells.optuna import distribution
 from robustbo.searchspace.space import Space
 from robustbo.tasks.problem import Problem
+from robustbo_problems.conditional import conditional
+from robustbo_problems.hartmann6 import hartmann6
+from robustbo_problems.synthetic import branin
 
 PROBLEMS: dict[str, tuple[Problem, int]] = {  # and trials
     "branin": (branin, 40),

@@ -23,10 +23,10 @@ from optuna.storages import BaseStorage, JournalStorage, RDBStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import TrialState
 
-from problems.synthetic import levy
 from robustbo import seeds
 from robustbo.optuna import RobustSampler, best, notes, outliers
 from robustbo.searchspace.parameters import Float
+from robustbo_problems.synthetic import levy
 
 NAME = "levy"
 PROBLEM = levy(6)

@@ -25,12 +25,12 @@ import numpy as np
 import torch
 from continued import appending, read
 
-from problems import regression
-from problems.regression_corruptions import CORRUPTIONS
 from robustbo import seeds
 from robustbo.report.text import render
 from robustbo.surrogates import ComputationAwareGP, ConjugateGP, RelevancePursuitGP, StandardGP, StudentTGP
 from robustbo.surrogates.common.contract import fit, quiet
+from robustbo_problems import regression
+from robustbo_problems.regression_corruptions import CORRUPTIONS
 
 DATA = ("synthetic", "boston", "concrete", "energy", "yacht")
 KINDS = ("none", "uniform", "asymmetric", "focused")

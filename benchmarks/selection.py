@@ -28,11 +28,11 @@ import torch
 from botorch.models.gpytorch import GPyTorchModel
 from torch import Tensor
 
-from problems import regression_functions
 from robustbo.report.text import render
 from robustbo.surrogates.common.contract import diagnose, fit, quiet
 from robustbo.surrogates.common.scoring import normal_log_density
 from robustbo.surrogates.registry import SURROGATES
+from robustbo_problems import regression_functions
 
 NOISE = 0.05  # of the function's standard deviation
 TEST_POINTS = 400

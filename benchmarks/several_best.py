@@ -3,7 +3,7 @@
 Hypervolume is that of a grid over two inputs (those that the front needs; others at 0.5), refined around the points
 that no other beats. The best feasible values are searched by SLSQP from many points; that of the pressure vessel, whose
 cost has steps, for each pair of wall thicknesses on a fine grid of radii, with the least length that holds the volume.
-A row a problem, beside what BoTorch says; `problems/several.py` keeps what is found. Half a minute.
+A row a problem, beside what BoTorch says; `problems/robustbo_problems/several.py` keeps what is found. Half a minute.
 
     python benchmarks/several_best.py
 """
@@ -21,9 +21,9 @@ from calibrated import put
 from scipy.optimize import minimize
 from torch import Tensor
 
-from problems.several import gardner, pressure_vessel, welded_beam
 from robustbo.report.text import Rows
 from robustbo.tasks.several import SeveralProblem
+from robustbo_problems.several import gardner, pressure_vessel, welded_beam
 
 STARTS, SLACK = 200, 1e-9  # searches by SLSQP, and how far it may be beyond a constraint, as a share of its range
 RADII = 200_001  # of vessels

@@ -17,13 +17,13 @@ import torch
 from calibrated import put_in
 
 import robustbo as rb
-from problems.memory import out_of_memory
-from problems.synthetic import levy
 from robustbo import seeds
 from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
 from robustbo.tasks.corruption import build
 from robustbo.tasks.problem import Problem
+from robustbo_problems.memory import out_of_memory
+from robustbo_problems.synthetic import levy
 
 SLAB = {"normal_1": 1.0, "normal_2": 0.6, "normal_3": 0.3, "share": 0.6, "below": 0.2}
 MODES = ("learn", "ignore")

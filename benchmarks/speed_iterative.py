@@ -21,11 +21,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from problems.regression_functions import friedman
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
 from robustbo.report.text import render
 from robustbo.surrogates.common.contract import fit
 from robustbo.surrogates.iterative.model import ComputationAwareGP
+from robustbo_problems.regression_functions import friedman
 
 SIZES = (2500, 5000, 10000, 20000)
 ITERATIONS, TEST_POINTS, CHOLESKY_SIZE = 200, 1000, 5000

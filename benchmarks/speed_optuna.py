@@ -20,8 +20,8 @@ from calibrated import put_in
 from optuna.distributions import FloatDistribution
 
 import robustbo as rb
-from problems.synthetic import levy
 from robustbo.optuna import RobustSampler
+from robustbo_problems.synthetic import levy
 
 LEVY = levy(6)
 SPACE = {name: FloatDistribution(-10, 10) for name in LEVY.space.names}

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from problems.rover import VARIANTS, load_field, rewards, rover
 from robustbo.report.text import render
+from robustbo_problems.rover import VARIANTS, load_field, rewards, rover
 
 
 def seconds(action: Callable[[], Any]) -> float:

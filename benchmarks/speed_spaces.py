@@ -21,13 +21,13 @@ import torch
 from calibrated import put_in
 
 import robustbo as rb
-from problems.synthetic import levy
 from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
 from robustbo.searchspace.region.made import region_of
 from robustbo.searchspace.region.sampling import sobol_points
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
+from robustbo_problems.synthetic import levy
 
 LEVY = levy(6)
 NAMES = LEVY.space.names

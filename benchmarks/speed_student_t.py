@@ -26,7 +26,6 @@ import torch
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
-from problems.hartmann6 import hartmann6
 from robustbo import seeds
 from robustbo.numerics.gp.covariance import Covariance, stationary
 from robustbo.numerics.gp.log_posterior import Model
@@ -38,6 +37,7 @@ from robustbo.surrogates.common.contract import fit
 from robustbo.surrogates.student_t.model import DOF, StudentTGP
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 from robustbo.tasks.corruption import Uniform
+from robustbo_problems.hartmann6 import hartmann6
 
 try:
     import GPy

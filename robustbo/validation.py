@@ -37,6 +37,28 @@ def one_of(name: str, value: Any, known: Iterable[str]) -> str:
     raise ValueError(f"{name} must be one of {words}, got {value!r}{nearest(value, words)}")
 
 
+def registered(kind: str, name: Any, known: Iterable[str]) -> str:
+    """A name out of the many that are registered.
+
+    Args:
+        kind: What is called so, in a word.
+        name: What should be one of them.
+        known: They.
+
+    Raises:
+        ValueError: If it is none of them; the message has the nearest, or where none is near all of them.
+
+    Example:
+        >>> registered("problem", "hartman6", ["branin", "hartmann6", "levy"])
+        Traceback (most recent call last):
+        ValueError: there is no problem 'hartman6'; did you mean 'hartmann6'?
+    """
+    names = list(known)
+    if name not in names and (meant := nearest(name, names)):
+        raise ValueError(f"there is no {kind} {name!r}{meant}")
+    return one_of(kind, name, names)
+
+
 def nearest(value: Any, words: Iterable[str]) -> str:
     """A question for the word that was meant, to end a message with; empty where none is near.
 

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-import problems
 import robustbo
+import robustbo_problems
 from robustbo.surrogates.registry import SURROGATES
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 MODULES = [
     module.name
-    for package in (robustbo, problems)
+    for package in (robustbo, robustbo_problems)
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     if not module.name.endswith("__main__")  # which would run the command
 ]

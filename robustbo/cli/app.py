@@ -4,6 +4,7 @@ Results go to stdout, logs and progress bars to stderr. Heavy imports happen ins
 answers at once.
 """
 
+import platform
 import sys
 import warnings
 from functools import cache
@@ -14,6 +15,7 @@ import typer
 
 from robustbo.cli import beginning, results, terminal
 from robustbo.cli import study as cli_study
+from robustbo.cli.commands import INTERRUPTED, Commands
 from robustbo.cli.results import beside
 from robustbo.cli.study import FormatOption
 from robustbo.cli.terminal import Format
@@ -25,8 +27,11 @@ if TYPE_CHECKING:
     from robustbo.replay.execute.work import Failure
     from robustbo.replay.plan import Plan
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app = typer.Typer(
+    cls=Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
+)
 
+BENEATH = ("torch", "botorch")  # whose versions decide what is computed
 
 Runs = Annotated[
     list[Path],
@@ -38,14 +43,21 @@ def _version(is_asked: bool) -> None:
     if is_asked:
         from importlib.metadata import version
 
-        terminal.lines([f"robustbo {version('robustbo')}"])
+        with_them = ", ".join([f"Python {platform.python_version()}", *(f"{name} {version(name)}" for name in BENEATH)])
+        terminal.lines([f"robustbo {version('robustbo')} ({with_them})"])
         raise typer.Exit
 
 
 @app.callback()
 def about(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+        bool,
+        typer.Option(
+            "--version",
+            callback=_version,
+            is_eager=True,
+            help="Show the version, and those beneath, and exit.",
+        ),
     ] = False,
 ) -> None:
     """Bayesian optimization for measurements that cannot all be trusted."""
@@ -88,7 +100,7 @@ def replay(
                 failures += _run(planned, jobs, cluster, fail_fast)
     except KeyboardInterrupt:
         terminal.log("interrupted; the same command continues from here")
-        raise typer.Exit(130) from None
+        raise typer.Exit(INTERRUPTED) from None
     title = plans[0].spec.title if len(plans) == 1 else ""
     terminal.rows(summaries(plans, is_readable=format_ is Format.table), format_, title)
     raise typer.Exit(1 if failures else 0)
@@ -182,9 +194,9 @@ def list_(format_: FormatOption = Format.table) -> None:
     terminal.rows(listing(), format_)
 
 
-app.registered_commands += beginning.commands.registered_commands
-app.registered_commands += results.commands.registered_commands
-app.registered_commands += cli_study.commands.registered_commands
+# In the order of the help: what an optimization has found, how one is begun and driven, and benchmarks.
+_of_a_study = (results.commands, beginning.commands, cli_study.commands)
+app.registered_commands[:0] = [command for commands in _of_a_study for command in commands.registered_commands]
 
 
 def main() -> None:

@@ -92,7 +92,7 @@ def begun(settings: Settings, journal: str | PathLike[str] | None, *, if_exists:
             raise
     else:
         if "seed" in drawn:
-            log.warning("seed %d was drawn; give seed=%d to repeat this run", settings.seed, settings.seed)
+            log.warning("seed %d was drawn; another run with this seed has the same asks", settings.seed)
         return store
     store = Store.resume(journal, [settings.surrogate, settings.surrogate_options.get("cluster") or ""])
     given = replace(settings, **{name: getattr(store.settings, name) for name in drawn})

@@ -21,7 +21,7 @@ from robustbo.surrogates.filtered import DETECTORS, FilteredGP
 from robustbo.surrogates.iterative.model import ComputationAwareGP
 from robustbo.surrogates.student_t_process.model import StudentTProcess
 from robustbo.surrogates.weighted.model import ConjugateGP
-from robustbo.validation import nearest, one_of
+from robustbo.validation import nearest, registered
 
 ALLOWED: dict[str, type[GPyTorchModel]] = {}  # classes that people have named in this process
 
@@ -81,7 +81,7 @@ def model_class(name: str) -> type[GPyTorchModel]:
     """
     if not is_known(name):
         if ":" not in name:
-            one_of("surrogate", name, ["auto", *sorted(SURROGATES)])
+            registered("surrogate", name, ["auto", *sorted(SURROGATES)])
         raise ValueError(f"surrogate {name!r} must be a class that was named in this process; it is not imported")
     return SURROGATES[name] if name in SURROGATES else ALLOWED[name]
 
@@ -90,7 +90,7 @@ def _imported(name: str) -> type[GPyTorchModel]:
     """The class "module:Class"."""
     module, _, qualified = name.partition(":")
     if not qualified:
-        one_of("surrogate", name, ["auto", *sorted(SURROGATES)])
+        registered("surrogate", name, ["auto", *sorted(SURROGATES)])
     try:
         found: Any = importlib.import_module(module)
         for part in qualified.split("."):

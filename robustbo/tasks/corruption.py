@@ -154,7 +154,7 @@ def build(kind: str, problem: Problem, **options: Any) -> Corruption:
             the problem has the name of another kind.
 
     Example:
-        >>> from problems.hartmann6 import hartmann6
+        >>> from robustbo_problems.hartmann6 import hartmann6
         >>> build("constant", hartmann6, probability=1.0).apply(3.0, {}, np.random.default_rng(0))
         (100.0, True)
     """

@@ -17,7 +17,7 @@ import numpy as np
 from robustbo.errors import ProblemError
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter
 from robustbo.searchspace.space import Space
-from robustbo.validation import one_of
+from robustbo.validation import registered
 
 GROUP = "robustbo.problems"
 FEW = 6  # entries that are shown of a longer list
@@ -186,7 +186,7 @@ def _registered(name: str) -> "Problem | Callable[..., Problem]":
     """
     found = {point.value: point for point in entry_points(group=GROUP, name=name)}
     if not found:
-        one_of("problem", name, names())
+        registered("problem", name, names())
     if len(found) > 1:
         raise ValueError(f"problem {name!r} must be registered once, got {sorted(found)}; uninstall one")
     ((value, point),) = found.items()

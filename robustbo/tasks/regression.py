@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from robustbo.validation import one_of
+from robustbo.validation import registered
 
 GROUP = "robustbo.regression"
 
@@ -97,5 +97,5 @@ def source_of(task: str) -> Source:
     if len(found) > 1:
         raise ValueError(f"task {task!r} must come from one source, {len(found)} have it; uninstall one")
     if not found:
-        one_of("task", task, names())
+        registered("task", task, names())
     return found[0]

@@ -17,11 +17,11 @@ from ax.api.client import Client
 from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig, StorageConfig
 from ax.storage.sqa_store.db import create_all_tables, get_engine, init_engine_and_session_factory
 
-from problems.synthetic import branin
 from robustbo.ax import best, complete, generation_strategy, outliers
 from robustbo.ax.acquisition import SeededAcquisition
 from robustbo.ax.strategy import _rounded
 from robustbo.surrogates.registry import SURROGATES
+from robustbo_problems.synthetic import branin
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # what Ax and its libraries say to their own developers
 BRANIN = [

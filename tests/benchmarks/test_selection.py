@@ -20,7 +20,7 @@ def test_a_corruption_hits_its_mask_and_nothing_else(selection, kind):
 
 
 def test_hartmann6_for_many_points_is_the_problem(selection):
-    from problems.hartmann6 import hartmann6
+    from robustbo_problems.hartmann6 import hartmann6
 
     X = torch.rand(5, 6, generator=torch.Generator().manual_seed(0))
     values = [hartmann6(dict(zip(hartmann6.space.names, x, strict=True))) for x in X.tolist()]

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 import torch
 
-from problems import cnn as module
-from problems.cnn import cnn, digits, network
 from robustbo import seeds
 from robustbo.tasks import problem
 from robustbo.tasks.corruption import build
+from robustbo_problems import cnn as module
+from robustbo_problems.cnn import cnn, digits, network
 
 GOOD = {"learning_rate": 0.05, "momentum": 0.5, "weight_decay": 0.001, "step_size": 50, "gamma": 0.9}
 POOR = GOOD | {"weight_decay": 1.0}

@@ -6,7 +6,7 @@ import torch
 from botorch.test_functions import Branin, Rosenbrock, SixHumpCamel
 from scipy.optimize import minimize
 
-from problems import conjugate
+from robustbo_problems import conjugate
 
 ALL = (
     conjugate.conjugate_camel,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from problems.rover import rover
 from robustbo import seeds
 from robustbo.tasks.corruption import build
+from robustbo_problems.rover import rover
 
 
 @pytest.mark.parametrize("variant", ["robot", "ebo_small", "ebo_large"])

@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 import pytest
 
-from problems import datasets, formats
-from problems.datasets import TABLES, digest, fetch, mnist, table
-from problems.formats import idx
 from robustbo.errors import DataError
+from robustbo_problems import datasets, formats
+from robustbo_problems.datasets import TABLES, digest, fetch, mnist, table
+from robustbo_problems.formats import idx
 
 TEXT = "1 2 3.5\n4 5 6.25\n"
 ARRAYS = np.array([[1.0, 2.0], [4.0, 5.0]]), np.array([3.5, 6.25])

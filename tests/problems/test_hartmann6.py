@@ -3,9 +3,9 @@ import pytest
 import torch
 from botorch.test_functions import Hartmann
 
-from problems.hartmann6 import NAMES, hartmann6
 from robustbo.errors import SpaceError
 from robustbo.tasks import problem
+from robustbo_problems.hartmann6 import NAMES, hartmann6
 
 
 def test_the_value_at_the_optimizer_is_the_optimum():

@@ -1,7 +1,7 @@
 import math
 
-from problems.memory import out_of_memory
 from robustbo.replay.score.feasible import search
+from robustbo_problems.memory import out_of_memory
 
 FAILS = out_of_memory.regions["out-of-memory"]
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import RobustScaler
 
-from problems import datasets, regression, regression_functions
-from problems.hartmann6 import hartmann6
-from problems.regression import Clean, Scaling, robust_scaling, split, task
-from problems.regression_corruptions import CORRUPTIONS
+from robustbo_problems import datasets, regression, regression_functions
+from robustbo_problems.hartmann6 import hartmann6
+from robustbo_problems.regression import Clean, Scaling, robust_scaling, split, task
+from robustbo_problems.regression_corruptions import CORRUPTIONS
 
 FUNCTIONS = ["neal", "friedman5", "friedman10", "hartmann6"]
 

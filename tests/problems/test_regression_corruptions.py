@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from problems.regression_corruptions import CORRUPTIONS
+from robustbo_problems.regression_corruptions import CORRUPTIONS
 
 N = 40
 ROWS = np.array([5, 30, 2, 17])

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from problems.datasets import table
-from problems.regression import split, task
+from robustbo_problems.datasets import table
+from robustbo_problems.regression import split, task
 
 
 @pytest.mark.usefixtures("real_data")

@@ -8,12 +8,12 @@ from botorch.test_functions.synthetic import SpeedReducer
 from scipy.optimize import minimize
 from torch import as_tensor, float64
 
-from problems.conditional import conditional
-from problems.mixture import NAMES, mixture, response
-from problems.speed_reducer import speed_reducer
-from problems.two_circles import two_circles
 from robustbo.searchspace.region.made import region_of
 from robustbo.searchspace.region.sampling import sobol_points
+from robustbo_problems.conditional import conditional
+from robustbo_problems.mixture import NAMES, mixture, response
+from robustbo_problems.speed_reducer import speed_reducer
+from robustbo_problems.two_circles import two_circles
 
 PROBLEMS = [two_circles, mixture, speed_reducer, conditional]
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy.interpolate import splev, splprep
 
-from problems import rover as module
-from problems.rover import load_field, rover
 from robustbo.tasks import corruption
+from robustbo_problems import rover as module
+from robustbo_problems.rover import load_field, rover
 
 NUMBERS = json.loads(Path(module.__file__).with_name("rover.json").read_text())
 VARIANTS = ("robot", "ebo_small", "ebo_large")

@@ -8,9 +8,17 @@ import torch
 from botorch.test_functions.multi_objective import C2DTLZ2, DTLZ2, BraninCurrin, VehicleSafety
 from botorch.test_functions.synthetic import PressureVessel, WeldedBeamSO
 
-from problems.several import branin_currin, c2_dtlz2, dtlz2, gardner, pressure_vessel, vehicle_safety, welded_beam
 from robustbo.errors import ProblemError
 from robustbo.tasks.problem import load, names
+from robustbo_problems.several import (
+    branin_currin,
+    c2_dtlz2,
+    dtlz2,
+    gardner,
+    pressure_vessel,
+    vehicle_safety,
+    welded_beam,
+)
 
 PROBLEMS = {
     "branin-currin": (branin_currin, BraninCurrin()),

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from problems import svm as module
-from problems.svm import Preset, relevant, split, svm
 from robustbo import seeds
 from robustbo.errors import DataError
 from robustbo.tasks import problem
 from robustbo.tasks.corruption import build
+from robustbo_problems import svm as module
+from robustbo_problems.svm import Preset, relevant, split, svm
 
 GOOD = {"C": 50.0, "epsilon": 0.1, "gamma": 0.1}
 POOR = {"C": 0.01, "epsilon": 1.0, "gamma": 0.001}

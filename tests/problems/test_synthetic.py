@@ -5,8 +5,8 @@ import pytest
 import torch
 from botorch.test_functions import Ackley, Branin, Levy
 
-from problems.synthetic import ackley, branin, levy
 from robustbo.tasks import problem
+from robustbo_problems.synthetic import ackley, branin, levy
 
 
 def test_the_value_at_each_optimizer_is_the_optimum():

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from problems.tables import crossed_barrel, hplc, table
 from robustbo.errors import DataError
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.tasks.corruption import build
 from robustbo.tasks.problem import load
+from robustbo_problems.tables import crossed_barrel, hplc, table
 
 
 def test_the_true_value_is_the_median_of_the_repeats():
@@ -45,7 +45,7 @@ def test_a_file_that_is_missing_or_another_is_an_error(tmp_path, monkeypatch):
         table(str(tmp_path / "none.csv"))
     other = tmp_path / "other.csv"
     other.write_text("n,toughness\n1,2\n")
-    monkeypatch.setattr("problems.tables.BESIDE", tmp_path)
+    monkeypatch.setattr("robustbo_problems.tables.BESIDE", tmp_path)
     monkeypatch.setenv("ROBUSTBO_DATA", str(tmp_path))
     for published, name, digest in ((crossed_barrel, "crossed-barrel", "2c01f8"), (hplc, "hplc", "9c9422")):
         with pytest.raises(DataError, match=r"none\.csv: cannot be read .*put the published table there"):

@@ -3,9 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from problems.hartmann6 import hartmann6
 from robustbo import seeds
 from robustbo.tasks.corruption import CORRUPTIONS, Constant, RandomPoint, Shift, Uniform, build
+from robustbo_problems.hartmann6 import hartmann6
 
 CLEAN = 1.25
 X = hartmann6.space.from_unit([0.5] * 6)

@@ -3,9 +3,9 @@ import math
 import numpy as np
 import pytest
 
-from problems.synthetic import branin
 from robustbo import seeds
 from robustbo.tasks.corruption import build
+from robustbo_problems.synthetic import branin
 
 DISC = {"region": "disc", "center_1": 0.542773, "center_2": 0.151667, "radius": 0.25}
 INSIDE, OUTSIDE = dict(branin.optimizer), {"x1": -5.0, "x2": 15.0}

@@ -5,11 +5,11 @@ from importlib.metadata import EntryPoint
 import numpy as np
 import pytest
 
-from problems.hartmann6 import hartmann6
 from robustbo.errors import DataError, ProblemError
 from robustbo.tasks import problem
 from robustbo.tasks.problem import about, load, names
 from robustbo.tasks.several import SeveralProblem
+from robustbo_problems.hartmann6 import hartmann6
 
 
 def there(name):
@@ -75,10 +75,10 @@ def test_one_that_cannot_be_loaded_spoils_no_list(monkeypatch):
 
 
 def test_a_name_that_two_packages_claim_is_refused(monkeypatch):
-    two = [EntryPoint("svm", value, problem.GROUP) for value in ("problems.svm:svm", "math:pi", "math:pi")]
+    two = [EntryPoint("svm", value, problem.GROUP) for value in ("own.svm:svm", "math:pi", "math:pi")]
     monkeypatch.setattr(problem, "entry_points", lambda **_: two)
     assert names() == ["svm"]
-    with pytest.raises(ValueError, match=r"'svm' must be registered once, got \['math:pi', 'problems.svm:svm'\]"):
+    with pytest.raises(ValueError, match=r"'svm' must be registered once, got \['math:pi', 'own.svm:svm'\]"):
         load("svm")
 
 

@@ -3,9 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from problems.hartmann6 import hartmann6
-from problems.synthetic import branin, levy
 from robustbo.tasks.regions import SHAPES, height, region, share_below
+from robustbo_problems.hartmann6 import hartmann6
+from robustbo_problems.synthetic import branin, levy
 
 U = np.random.default_rng(0).random((4000, 3))
 LEVY = levy(3)

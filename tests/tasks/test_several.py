@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from problems.several import branin_currin, c2_dtlz2
 from robustbo import seeds
 from robustbo.tasks.several import strikes
+from robustbo_problems.several import branin_currin, c2_dtlz2
 
 P = 0.3
 KINDS = {

@@ -1,6 +1,6 @@
-from problems.hartmann6 import hartmann6
 from robustbo import seeds
 from robustbo.tasks.corruption import build
+from robustbo_problems.hartmann6 import hartmann6
 
 CLEAN = [float(trial) for trial in range(300)]
 

@@ -14,7 +14,7 @@ from pydantic import (
     model_validator,
 )
 
-from robustbo.surrogates.registry import check_options, is_known, name_of
+from robustbo.surrogates.registry import SURROGATES, check_options, is_known, name_of
 from robustbo.trials.settings import (
     DEFAULT_MAX_REPEATS,
     DEFAULT_REMEASURE,
@@ -23,6 +23,7 @@ from robustbo.trials.settings import (
     Failures,
     Remeasure,
 )
+from robustbo.validation import registered
 
 OF_ONE = ("robustbo", "ax", "ax-default", "ax-viability", "optuna-gp", "optuna-tpe")  # engines
 OF_SEVERAL = ("robustbo", "ax-default", "botorch", "optuna-gp", "optuna-tpe")  # of problems of several outcomes
@@ -149,7 +150,7 @@ def by_name(given: Any) -> Any:
     """Methods as a spec has them, a table or a plain list of names, with what their names mean.
 
     Raises:
-        ValueError: If a name cannot be part of a file's.
+        ValueError: If a name cannot be part of a file's, or means nothing and its surrogate is not said.
     """
     given = as_table(given)
     if not isinstance(given, dict):
@@ -157,6 +158,8 @@ def by_name(given: Any) -> Any:
     for name in given:
         if not name or name.startswith(".") or any(part in name for part in "/\\\0"):
             raise ValueError(f"a method's name must be fit for a file's (no slash, no dot in front), got {name!r}")
+        if isinstance(given[name], dict) and "surrogate" not in given[name] and not (":" in name or name in NAMED):
+            registered("method", name, [*NAMED, "auto", *sorted(SURROGATES)])
     return {name: with_defaults(NAMED.get(name, {"surrogate": name}), method) for name, method in given.items()}
 
 

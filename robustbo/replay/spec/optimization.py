@@ -26,7 +26,7 @@ from robustbo.tasks.repeats import Repeats
 from robustbo.tasks.several import ALL, SeveralProblem, Strikes, strikes
 from robustbo.tasks.sticking import Sticks
 from robustbo.trials.settings import default_num_initial
-from robustbo.validation import one_of
+from robustbo.validation import registered
 
 UNSAID: Any = None
 MOST_TRIALS = 100_000  # a replication
@@ -109,7 +109,7 @@ class RunSpec(Strict):
     @field_validator("problem")
     @classmethod
     def _problem_exists(cls, given: str) -> str:
-        return one_of("problem", given, problem_names())
+        return registered("problem", given, problem_names())
 
     @field_validator("problem_options")
     @classmethod

@@ -1,5 +1,6 @@
 """A run's specification: TOML in, validated spec out, of the kind that it says."""
 
+import re
 import reprlib
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -12,6 +13,7 @@ from robustbo.errors import SpecError
 from robustbo.replay.spec.method import RECORDED, as_table
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.replay.spec.regression import FOLDER, RegressionSpec
+from robustbo.validation import nearest
 
 SPEC_FILE = "spec.toml"
 AnySpec = RunSpec | RegressionSpec
@@ -29,7 +31,15 @@ def find(run: str | Path) -> Path:
         if candidate.is_file():
             return candidate
     places = f"a folder with {SPEC_FILE} in it, or NAME.toml beside it"
-    raise SpecError(f"{run}: expected a TOML file or {places}, found neither; put the run's spec there")
+    meant = nearest(str(run), _there(path.parent)) or "; put the run's spec there"
+    raise SpecError(f"{run}: expected a TOML file or {places}, found neither{meant}")
+
+
+def _there(folder: Path) -> list[str]:
+    """The runs in a folder, and in runs/, as they may be named."""
+    specs = [spec for place in (folder, Path("runs")) for spec in place.glob("*.toml")]
+    folders = [spec.parent for place in (folder, Path("runs")) for spec in place.glob(f"*/{SPEC_FILE}")]
+    return [*(str(spec.with_suffix("")) for spec in specs), *map(str, folders)]
 
 
 def load(run: str | Path, overrides: Iterable[str] = (), *, is_recorded: bool = False) -> AnySpec:
@@ -73,7 +83,8 @@ def only(spec: AnySpec, methods: Sequence[str]) -> AnySpec:
         SpecError: If it has no such method.
     """
     if unknown := [name for name in methods if name not in spec.methods]:
-        raise SpecError(f"--method {unknown[0]}: expected one of {', '.join(spec.methods)}")
+        meant = nearest(unknown[0], spec.methods)
+        raise SpecError(f"--method {unknown[0]}: expected one of {', '.join(spec.methods)}{meant}")
     chosen = {name: spec.methods[name] for name in methods}
     return spec.model_copy(update={"methods": chosen}) if methods else spec
 
@@ -84,7 +95,7 @@ def _explain(place: str, error: Any, spec: type[AnySpec]) -> str:
     if error["type"] == "extra_forbidden":
         model = spec if len(error["loc"]) == 1 else spec.how
         message = f"no such key, expected one of {', '.join(model.model_fields)}"
-    if error["type"] != "missing" and "got " not in message:
+    if error["type"] != "missing" and not re.search(r"\bgot |^there is no ", message):
         message += f", got {reprlib.repr(error['input'])}"
     return f"{place}: {key}: {message}"
 

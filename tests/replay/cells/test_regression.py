@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 import torch
 
-from problems.regression import task
 from robustbo.errors import FitError, ReplayMismatch, SpecError
 from robustbo.replay import kinds
 from robustbo.replay.cells.cell import cells
@@ -24,6 +23,7 @@ from robustbo.surrogates import StandardGP
 from robustbo.surrogates.common.contract import fit
 from robustbo.trials.storage.journal import Journal
 from robustbo.trials.storage.reading import read
+from robustbo_problems.regression import task
 
 SPEC = """
 kind = "regression"

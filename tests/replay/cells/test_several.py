@@ -2,7 +2,6 @@
 
 import pytest
 
-from problems.several import branin_currin, gardner
 from robustbo.errors import ReplayMismatch
 from robustbo.replay.cells.engine import run as run_cell
 from robustbo.replay.cells.optimization import OptimizationCell, run
@@ -12,6 +11,7 @@ from robustbo.replay.score.optimization import marks, rows
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.replay.verify import verify
 from robustbo.trials.storage.reading import read
+from robustbo_problems.several import branin_currin, gardner
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # what other libraries say to their own developers
 FRONT = {

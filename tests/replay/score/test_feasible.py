@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from problems.synthetic import branin, levy
 from robustbo.errors import SpecError
 from robustbo.replay.score.feasible import best_feasible, search
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.tasks.regions import height, region
+from robustbo_problems.synthetic import branin, levy
 
 
 def spec(**corruption):

@@ -1,9 +1,9 @@
 import pytest
 import torch
 
-from problems.regression_functions import hartmann6
 from robustbo.surrogates import RelevancePursuitGP, StandardGP
 from robustbo.surrogates.common.contract import diagnose, fit
+from robustbo_problems.regression_functions import hartmann6
 
 
 def skewed(n=40, seed=0):

@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from filelock import FileLock
 
-from problems import formats
-from problems.formats import Arrays
 from robustbo.errors import DataError
+from robustbo_problems import formats
+from robustbo_problems.formats import Arrays
 
 try:
     import pooch

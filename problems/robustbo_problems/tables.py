@@ -14,13 +14,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from problems.datasets import FOLDER
 from robustbo.errors import DataError
 from robustbo.searchspace.pool import Pool
 from robustbo.tasks.problem import Problem
+from robustbo_problems.datasets import FOLDER
 
 EXAMPLE = Path(__file__).with_name("table.csv")
-BESIDE = Path(__file__).parents[2] / "shared" / "data"  # beside a checkout
+BESIDE = Path(__file__).parents[3] / "shared" / "data"  # beside a checkout
 HAD = f"put the published table there, or name it by the option data, or its folder's folder by {FOLDER}"
 Key = tuple[Any, ...]
 

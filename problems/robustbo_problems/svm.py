@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from problems.datasets import TABLES, table
 from robustbo.errors import DataError
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
 from robustbo.tasks.problem import Problem
 from robustbo.validation import whole
+from robustbo_problems.datasets import TABLES, table
 
 try:
     from sklearn.svm import SVR
@@ -59,8 +59,8 @@ def svm(
     """The problem: the root mean squared error on the test rows, in standard deviations of the target.
 
     Args:
-        preset: "small", or "paper", whose data must be had first (see `problems.datasets`).
-        dataset: Another data set, one of `problems.datasets.TABLES`.
+        preset: "small", or "paper", whose data must be had first (see `robustbo_problems.datasets`).
+        dataset: Another data set, one of `robustbo_problems.datasets.TABLES`.
         train_rows: Another number of rows to train on.
         test_rows: Another number of rows to test on.
 

@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from problems.synthetic import branin
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
 from robustbo.tasks.problem import Problem
+from robustbo_problems.synthetic import branin
 
 BRANIN = (54.81, 51.95)  # what is subtracted, and what it is divided by then
 ROSENBROCK = 3.755e5

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from problems.hartmann6 import values as hartmann6
 from robustbo import seeds
+from robustbo_problems.hartmann6 import values as hartmann6
 
 
 def neal(x: np.ndarray) -> np.ndarray:

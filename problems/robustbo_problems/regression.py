@@ -2,7 +2,7 @@
 
 Functions, drawn: Neal's, Friedman's of five active inputs with and without five idle ones, Hartmann6. Real data,
 split: Boston, Concrete, Energy, Yacht, California, the CT slices, Neal's own draw, and the Dow Jones minutes
-(`problems.datasets`). The protocol is Andrade and Takeda's:
+(`robustbo_problems.datasets`). The protocol is Andrade and Takeda's:
 split, corrupt the training part alone, then scale inputs and targets by the median and interquartile range of the
 corrupted training part. Test targets are never corrupted, but have the noise that the data have.
 
@@ -20,11 +20,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from problems.datasets import table
-from problems.regression_corruptions import CORRUPTIONS
-from problems.regression_functions import FUNCTIONS, sample
 from robustbo import seeds
 from robustbo.validation import real, whole
+from robustbo_problems.datasets import table
+from robustbo_problems.regression_corruptions import CORRUPTIONS
+from robustbo_problems.regression_functions import FUNCTIONS, sample
 
 TRAINING_ROWS = 100  # of a function's data, unless told: Neal's, and Andrade and Takeda's "F100"
 TEST_SHARE = 0.1  # of real data, rounded to whole rows
