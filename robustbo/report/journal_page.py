@@ -15,6 +15,7 @@ from robustbo.report import (
     svg,
     through,
     timeline,
+    waiting,
     where_failed,
 )
 from robustbo.report.fates import BREAKING
@@ -44,12 +45,17 @@ def write(name: str, settings: Settings, history: History, path: Path) -> None:
 
 def page(name: str, settings: Settings, history: History) -> str:
     """The page."""
-    parts = _of_one if not settings.outcomes else several_page.parts
-    return document(name, "".join([*parts(settings, history, FitCache()), chosen_section.section(settings, history)]))
+    return document(name, body(name, settings, history, FitCache()))
 
 
-def _of_one(settings: Settings, history: History, fits: FitCache) -> list[str]:
+def body(name: str, settings: Settings, history: History, fits: FitCache) -> str:
+    """What the page says, below its title."""
     found = overview(settings, history, fits)
+    parts = (several_page.parts if settings.outcomes else _of_one)(settings, history, fits, found)
+    return "".join([*parts, waiting.section(name, found), chosen_section.section(settings, history)])
+
+
+def _of_one(settings: Settings, history: History, fits: FitCache, found: dict[str, Any]) -> list[str]:
     parts = [f"<p>{escape(how(found))}; {escape(how_far(found))}.</p>"]
     parts += [f"<p>{escape(line[0].upper() + line[1:])}.</p>" for line in chosen.lines(found)]
     if not history.having("told"):
@@ -63,7 +69,7 @@ def _of_one(settings: Settings, history: History, fits: FitCache) -> list[str]:
     if settings.space.is_pool:
         return [*parts, pool_rows.section(settings, history, fits)]
     parts.append("<h2>The surrogate, through the incumbent</h2>")
-    surface = through.Surface(fit(settings, history, fits))
+    surface = through.Surface(fit(settings, history, fits), values=through.measured(history, found["outliers"]))
     return [*parts, through.section(space_of(settings, history), found["incumbent"]["params"], [surface])]
 
 
@@ -75,9 +81,9 @@ def _progress(settings: Settings, history: History, fits: FitCache) -> str:
     return (
         svg.draw(chart)
         + "<p>Blue: believed; orange cross: called wrong (flagged, quarantined or refuted); green diamond: cleared "
-        f"again; ringed: replicates ({escape(timeline.counts(list(chart.dots)))}). {ticks}{broken}Dashed: the best "
-        "believed value so far. "
-        "Values beyond the frame are drawn at its edge.</p>"
+        f"again; ringed: replicates ({escape(timeline.counts(list(chart.dots)))}). {ticks}{broken}Dashed: the "
+        "incumbent among the points measured so far, as the surrogate believes them now. "
+        "Values beyond the frame are drawn at its edge, with their numbers.</p>"
     )
 
 
