@@ -26,3 +26,8 @@ for(const box of document.querySelectorAll("input[data-key]")){const show=()=>{
 for(const mark of box.closest("section").querySelectorAll("."+box.dataset.key))
 mark.style.display=box.checked?"":"none"};box.addEventListener("change",show);show()}
 """
+LIVE = """
+const version=document.currentScript.dataset.version;
+setInterval(()=>fetch("/version").then(r=>r.ok?r.text():version).then(now=>{if(now!==version)location.reload()})
+.catch(()=>{}),2000);
+"""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from robustbo.errors import SpecError
-from robustbo.report.assets import SCRIPT, STYLE
+from robustbo.report.assets import LIVE, SCRIPT, STYLE
 from robustbo.report.palette import Look
 from robustbo.report.svg import INKS
 
@@ -22,18 +22,20 @@ def check_name(path: Path) -> None:
         raise SpecError(f"--out: the page's name must end in .html, got {path.name!r}")
 
 
-def document(title: str, body: str) -> str:
+def document(title: str, body: str, version: str | None = None) -> str:
     """A page with its style and script inside.
 
     Args:
         title: As text.
         body: As HTML.
+        version: Where it is served: of what it shows; it is loaded again when ``/version`` is another.
     """
+    live = "" if version is None else f'<script data-version="{escape(version)}">{LIVE}</script>'
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<title>robustbo: {escape(title)}</title><style>{STYLE}</style>"
-        f"<main><h1>robustbo: {escape(title)}</h1>{body}</main><script>{SCRIPT}</script></html>\n"
+        f"<main><h1>robustbo: {escape(title)}</h1>{body}</main><script>{SCRIPT}</script>{live}</html>\n"
     )
 
 

@@ -1,7 +1,6 @@
 """An optimization's journal as a page: progress, incumbent, what looks wrong and why, slices of the surrogate."""
 
 from html import escape
-from pathlib import Path
 from typing import Any
 
 from robustbo.loop.cache import FitCache
@@ -19,33 +18,29 @@ from robustbo.report import (
     where_failed,
 )
 from robustbo.report.fates import BREAKING
-from robustbo.report.html import check_name, document, table
+from robustbo.report.html import document, table
 from robustbo.report.summary import how, how_far, overview, verdict_row, with_sd
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
 
-def write(name: str, settings: Settings, history: History, path: Path) -> None:
-    """Write the page.
+def page(
+    name: str, settings: Settings, history: History, fits: FitCache | None = None, *, version: str | None = None
+) -> str:
+    """The page.
 
     Args:
         name: Of the optimization, as its page calls it.
         settings: What it was told at its beginning.
         history: What has happened in it.
-        path: Of the page.
+        fits: The last fits.
+        version: Of the journal, where the page is served and shows itself anew when that changes.
 
     Raises:
-        SpecError: If the page's name does not end in ".html".
         FitError: If the surrogate cannot be fitted.
     """
-    check_name(path)
-    path.write_text(page(name, settings, history), encoding="utf-8", errors="backslashreplace")
-
-
-def page(name: str, settings: Settings, history: History) -> str:
-    """The page."""
-    return document(name, body(name, settings, history, FitCache()))
+    return document(name, body(name, settings, history, FitCache() if fits is None else fits), version)
 
 
 def body(name: str, settings: Settings, history: History, fits: FitCache) -> str:

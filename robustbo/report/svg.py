@@ -9,6 +9,7 @@ import numpy as np
 from robustbo.report.chart import Chart, Dots, Line
 
 WIDTH = 640
+SCROLLED = '<div class="scroll" tabindex="0" role="group" aria-label="{}">'  # can be reached by keys, to scroll
 LEFT, NAMED, RIGHT, TOP, BOTTOM = 72, 170, 12, 12, 40  # NAMED is on the left of names
 SHAPES = {  # of half width 1
     "X": "M-1-.5-.5-1 0-.5.5-1 1-.5.5 0 1 .5.5 1 0 .5-.5 1-1 .5-.5 0z",
@@ -27,7 +28,7 @@ def draw(chart: Chart) -> str:
     marks = [*on.axes(), *map(on.line, chart.lines), *map(on.dots, chart.dots), *on.notes()]
     label = escape(chart.about or chart.title, quote=True)
     head = f'<svg viewBox="0 0 {WIDTH} {chart.height:g}" role="img" aria-label="{label}">'
-    return f'<div class="scroll" tabindex="0" role="group" aria-label="chart">{head}{"".join(marks)}</svg></div>'
+    return f"{SCROLLED.format('chart')}{head}{''.join(marks)}</svg></div>"
 
 
 class _On:

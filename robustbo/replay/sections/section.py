@@ -63,7 +63,8 @@ def section(run: Loaded, about: str, parts: Sequence[str]) -> str:
     said = f"{about}; {replications} replications."
     if fewer:
         said += f" Less is recorded of {', '.join(fewer)}."
-    head = f"<section><h2>{escape(run.title)}</h2><p>{escape(said)}</p>{switches(run.found.keys, run.found.looks, first_shown(run.found.methods))}"
+    boxes = switches(run.found.keys, run.found.looks, first_shown(run.found.methods))
+    head = f"<section><h2>{escape(run.title)}</h2><p>{escape(said)}</p>{boxes}"
     command = shlex.join(["robustbo", "replay", str(run.path), "--out", f"results/{run.name}"])
     return "".join([head, *parts, f"<h3>Again</h3><pre>{escape(command)}</pre></section>"])
 
