@@ -101,9 +101,8 @@ def report_journals(places: list[str], out: Path | None) -> Path:
     """
     from robustbo.report import journals
     from robustbo.trials.codec import opened
-    from robustbo.trials.storage.places import shown
 
-    found = [journals.Read(Path(shown(place)).stem, *opened(place)) for place in places]
+    found = [journals.Read(beside(place, ".html").stem, *opened(place)) for place in places]
     with placed(out or (beside(places[0], ".html") if len(places) == 1 else Path("report.html"))) as path:
         journals.write(found, path)
     return path

@@ -9,7 +9,7 @@ from typing import Any
 from robustbo.errors import SpecError
 from robustbo.report.assets import LIVE, SCRIPT, STYLE
 from robustbo.report.palette import Look
-from robustbo.report.svg import INKS
+from robustbo.report.svg import INKS, SCROLLED
 
 
 def check_name(path: Path) -> None:
@@ -47,9 +47,7 @@ def table(header: Sequence[str], lines: Sequence[Sequence[Any]], *, is_safe: boo
 
     head = "".join(f'<th scope="col">{escape(name)}</th>' if name else "<td></td>" for name in header)
     body = "".join(f"<tr>{''.join(map(cell, line))}</tr>" for line in lines)
-    return (
-        f'<div class="scroll" tabindex="0" role="group" aria-label="table"><table><tr>{head}</tr>{body}</table></div>'
-    )
+    return f"{SCROLLED.format('table')}<table><tr>{head}</tr>{body}</table></div>"
 
 
 def share(value: float | None) -> str:
@@ -70,7 +68,6 @@ def switches(keys: Mapping[str, str], styles: Mapping[str, Look], on: Collection
         color, dash = INKS.get(styles[method].color, styles[method].color), styles[method].dash
         line = f'<line x1="0" x2="28" y1="5" y2="5" stroke="{color}" stroke-width="3" stroke-dasharray="{dash}"/>'
         swatch = f'<svg viewBox="0 0 28 10" aria-hidden="true">{line}</svg>'
-        boxes.append(
-            f'<label><input type="checkbox"{" checked" * (method in on)} data-key="{key}"> {swatch} {escape(method)}</label>'
-        )
+        box = f'<input type="checkbox"{" checked" * (method in on)} data-key="{key}">'
+        boxes.append(f"<label>{box} {swatch} {escape(method)}</label>")
     return f"<fieldset><legend>Methods shown</legend>{''.join(boxes)}</fieldset>"

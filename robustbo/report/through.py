@@ -114,11 +114,11 @@ def _observed(of: Surface, space: Space, here: Sequence[float], each: Slice, up:
         at = space.to_unit(params)
         is_near = all(abs(a - b) <= NEAR for k, (a, b) in enumerate(zip(at, here, strict=True)) if k != i)
         kinds["wrong" if is_wrong else "near" if is_near else "elsewhere"].append((at[i], value))
-    return [
-        Dots("", *KINDS[kind], *np.array(places).T, shape="X" if kind == "wrong" else "o", size=3.0)
-        for kind, places in kinds.items()
-        if places
-    ]
+    made = []
+    for kind, places in kinds.items():
+        (x, y), (fill, stroke) = np.array(places, dtype=float).reshape(-1, 2).T, KINDS[kind]
+        made.append(Dots("", fill, stroke, x, y, shape="X" if kind == "wrong" else "o", size=3.0))
+    return made
 
 
 def _curve(
