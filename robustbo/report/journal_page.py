@@ -71,7 +71,7 @@ def _of_one(settings: Settings, history: History, fits: FitCache, found: dict[st
 def _progress(settings: Settings, history: History, fits: FitCache) -> str:
     """The values by trial and what has become of them, and the best one so far of those that are believed."""
     chart = timeline.values(settings, history, fits)
-    ticks = "Ticks: failed (black: looks like its region; gray: like a flake). " if history.having("failed") else ""
+    ticks = "Ticks: failed (dark: looks like its region; pale: like a flake). " if history.having("failed") else ""
     broken = "Squares: they break a constraint. " if any(kind.label == BREAKING for kind in chart.dots) else ""
     return (
         svg.draw(chart)

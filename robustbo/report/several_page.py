@@ -18,7 +18,7 @@ from robustbo.trials.settings import Settings
 FRONT = (
     "Bars: a posterior standard deviation to each side. Green: what no other point measured beats, and {}; blue: the "
     "other points; pale: they probably break a bound. Orange cross: a value called wrong, joined to where the others "
-    "expect it; hollow: another outcome of the trial is called wrong. Black diamond: the reference point. What is "
+    "expect it; hollow: another outcome of the trial is called wrong. Hollow diamond: the reference point. What is "
     "beyond the frame is drawn at its edge."
 )
 WIDE = "min-width:12rem"

@@ -17,7 +17,13 @@ SHAPES = {  # of half width 1
     "s": "M-1-1H1V1H-1z",
     "|": "M0-1V1",
 }
-INKS = {"#000000": "currentColor", "#777777": "var(--faint)", "#555555": "var(--faint)", "#e4e4e4": "var(--rule)"}
+INKS = {
+    "#000000": "currentColor",
+    "#0072B2": "var(--blue)",
+    "#777777": "var(--faint)",
+    "#555555": "var(--faint)",
+    "#e4e4e4": "var(--rule)",
+}
 LETTER, LINE_HEIGHT = 6.8, 12.0  # what a letter takes, at the most of what is usual
 Points = list[tuple[float, float]]
 

@@ -20,7 +20,7 @@ from robustbo.trials.outcomes import Wanted
 NEAR = 0.1  # of each range, that the other parameters of a value near a slice may be away
 KINDS = {"elsewhere": ("none", GRAY), "near": (BLACK, "none"), "wrong": (ORANGE, "none")}  # fill and outline
 DOTS = (
-    "Dots: measured values within the frame, black where all other parameters are within a tenth of their range, "
+    "Dots: measured values within the frame, filled where all other parameters are within a tenth of their range, "
     "hollow elsewhere; orange crosses: called wrong."
 )
 LOWER = 200.0  # of a chart that is one of several
