@@ -55,13 +55,14 @@ def share(value: float | None) -> str:
     return "" if value is None or math.isnan(value) else f"{value:.2f}"
 
 
-def switches(keys: Mapping[str, str], styles: Mapping[str, Look], on: Collection[str]) -> str:
+def switches(keys: Mapping[str, str], styles: Mapping[str, Look], on: Collection[str], of: str = "Methods") -> str:
     """A box a method, which shows and hides the marks of its class.
 
     Args:
         keys: The class of each method's marks.
         styles: How each is drawn.
         on: The methods that are shown at first.
+        of: What else than methods they are.
     """
     boxes = []
     for method, key in keys.items():
@@ -70,4 +71,4 @@ def switches(keys: Mapping[str, str], styles: Mapping[str, Look], on: Collection
         swatch = f'<svg viewBox="0 0 28 10" aria-hidden="true">{line}</svg>'
         box = f'<input type="checkbox"{" checked" * (method in on)} data-key="{key}">'
         boxes.append(f"<label>{box} {swatch} {escape(method)}</label>")
-    return f"<fieldset><legend>Methods shown</legend>{''.join(boxes)}</fieldset>"
+    return f"<fieldset><legend>{of} shown</legend>{''.join(boxes)}</fieldset>"

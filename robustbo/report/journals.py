@@ -113,6 +113,6 @@ def _compared(found: Sequence[Read], fits: Sequence[FitCache]) -> str:
         if last is not None:
             said = [last.trial.number, with_sd(last.mean, last.sd), place_of(last.params)]
         rows.append([name, _wanted(of.settings), of.history.counts()["told"], *said])
-    shown = switches(keys, styles, keys) + "".join(charts) + f"<p>{ABOUT}</p>" if charts else ""
+    shown = switches(keys, styles, keys, "Journals") + "".join(charts) + f"<p>{ABOUT}</p>" if charts else ""
     header = ["journal", "wanted", "told", "incumbent", "believed", "at"]
     return f"<section><h2>Best so far</h2>{shown}{table(header, rows)}</section>"

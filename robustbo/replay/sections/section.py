@@ -13,7 +13,7 @@ from robustbo.report.html import switches, table
 from robustbo.report.palette import Look, looks
 from robustbo.trials.settings import DEFAULT_SURROGATE
 
-MATTER, FIRST = ("oracle", "standard", DEFAULT_SURROGATE, "botorch-relevance-pursuit", "student-t"), 5
+MATTER, FIRST = ("oracle", "standard", DEFAULT_SURROGATE, "default", "student-t"), 5
 
 
 class Tables(NamedTuple):
@@ -70,10 +70,10 @@ def section(run: Loaded, about: str, parts: Sequence[str]) -> str:
 
 
 def first_shown(methods: Sequence[str]) -> list[str]:
-    """The methods that a page shows before anybody switches: the bounds, the default, and the next of the spec.
+    """The methods that a page shows before anybody switches.
 
-    They are the oracle, the plain GP, the default and BoTorch's own method, if they are there, and as many others in
-    order as make `FIRST`.
+    They are the oracle, the plain GP, the default (under its own name, and with all that the optimizer does) and the GP
+    of Student-t noise, where they are recorded, and as many others in order as make `FIRST`.
     """
     told = [method for method in MATTER if method in methods]
     return [*told, *(method for method in methods if method not in told)][:FIRST]
