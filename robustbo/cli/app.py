@@ -16,7 +16,6 @@ import typer
 from robustbo.cli import beginning, results, terminal
 from robustbo.cli import study as cli_study
 from robustbo.cli.commands import INTERRUPTED, Commands
-from robustbo.cli.results import beside
 from robustbo.cli.study import FormatOption
 from robustbo.cli.terminal import Format
 from robustbo.errors import RobustBOError
@@ -164,19 +163,24 @@ def verify(
 
 @app.command()
 def report(
-    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Recorded runs, or one journal.")],
-    out: Annotated[Path | None, typer.Option(help="The page; report.html, or a picture beside the journal.")] = None,
+    runs: Annotated[
+        list[str], typer.Argument(metavar="RUN...", help="Recorded runs, or journals.", show_default=False)
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The page, or a picture of one journal; report.html, or beside the only journal."),
+    ] = None,
 ) -> None:
-    """Write a page of recorded runs, or a journal's timeline."""
+    """Write a page of recorded runs, or of journals (of one: the same as `show --html`)."""
     from robustbo.replay.output import page
     from robustbo.replay.verify import is_journal
-    from robustbo.report import timeline
-    from robustbo.trials.codec import opened
 
-    if is_journal(runs[0]):
-        with placed(out or beside(runs[0], ".png")) as path:
-            timeline.draw(*opened(runs[0]), path)
-        written = [path]
+    if journals := [place for place in runs if is_journal(place)]:
+        if others := [place for place in runs if place not in journals]:
+            raise RobustBOError(
+                f"a page has recorded runs or journals, got both: {others[0]} is a run, {journals[0]} a journal"
+            )
+        written = [results.report_journals(journals, out)]
     else:
         with placed(out or Path("report.html")) as path:
             written = page.write([*map(Path, runs)], path)

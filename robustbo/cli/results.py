@@ -4,8 +4,10 @@ Heavy imports happen inside the commands, so that ``--help`` answers at once.
 """
 
 import re
+import sys
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +15,13 @@ from robustbo.cli import terminal
 from robustbo.cli.arguments import mendable
 from robustbo.cli.study import FixedOption, FormatOption, Journal
 from robustbo.cli.terminal import Format
+from robustbo.errors import RobustBOError
 from robustbo.replay.output.placed import placed
+
+if TYPE_CHECKING:
+    from robustbo.loop.cache import FitCache
+    from robustbo.trials.history import History
+    from robustbo.trials.settings import Settings
 
 commands = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -21,27 +29,53 @@ commands = typer.Typer(no_args_is_help=True, add_completion=False)
 @commands.command()
 def show(
     journal: Journal,
-    format_: FormatOption = Format.table,
-    html: Annotated[bool, typer.Option("--html", help="Write a page, with slices of the surrogate.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Of such a page; beside the journal unless said.")] = None,
+    format_: Annotated[
+        Format, typer.Option("--format", help="How to write it; json has all, csv the values that look wrong alone.")
+    ] = Format.table,
+    html: Annotated[bool, typer.Option("--html", help="Write a page, with slices; as `report` does.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="That page, or a picture (.png, .pdf, .svg); beside the journal unless said.")
+    ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Show it again when it has changed, until Ctrl-C.")] = False,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Serve its page to browsers of this machine, until Ctrl-C.")
+    ] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Of --serve; a free one unless said.")] = 0,
 ) -> None:
     """Show an optimization: its best, or its front, and what looks wrong.
 
     And which trials are being measured (by whom, since when), wait, have failed or are excluded.
     """
-    from robustbo.report import summary
+    if watch + serve + (html or out is not None) > 1:
+        raise RobustBOError("show takes one of --html (or --out), --watch and --serve")
+    if html or out is not None:
+        terminal.lines([str(report_journals([journal], out))])
+        return
     from robustbo.trials.codec import opened
     from robustbo.trials.storage.places import shown
 
     settings, history = opened(journal)
-    if html or out is not None:
-        from robustbo.report import journal_page
+    if serve:
+        from robustbo.cli import live
 
-        with placed(out or beside(journal, ".html")) as path:
-            journal_page.write(path.stem, settings, history, path)
-        terminal.lines([str(path)])
-        return
-    found, name = summary.overview(settings, history), shown(journal)
+        server = live.Server(journal, shown(journal), port)
+        terminal.lines([server.address])
+        sys.stdout.flush()
+        live.serve(server)
+    elif watch:
+        from robustbo.cli import live
+
+        live.watch(journal, partial(_print, shown(journal), format_), is_terminal=sys.stdout.isatty())
+    else:
+        _print(shown(journal), format_, settings, history)
+
+
+def _print(
+    name: str, format_: Format, settings: "Settings", history: "History", fits: "FitCache | None" = None
+) -> None:
+    from robustbo.report import summary
+
+    found = summary.overview(settings, history, fits)
     if format_ is Format.json:
         terminal.objects([found])
         return
@@ -56,6 +90,22 @@ def show(
     for title, rows in summary.tables(found).items():
         terminal.rows(rows, format_, title=title)
     terminal.lines(summary.advice(name, found))
+
+
+def report_journals(places: list[str], out: Path | None) -> Path:
+    """Write the page of journals, or the picture of one; gives its path.
+
+    Args:
+        places: Of the journals.
+        out: The path; unless said that of the only journal with the suffix .html, or report.html.
+    """
+    from robustbo.report import journals
+    from robustbo.trials.codec import opened
+
+    found = [journals.Read(beside(place, ".html").stem, *opened(place)) for place in places]
+    with placed(out or (beside(places[0], ".html") if len(places) == 1 else Path("report.html"))) as path:
+        journals.write(found, path)
+    return path
 
 
 def beside(journal: str, suffix: str) -> Path:

@@ -35,6 +35,11 @@ def lines(found: Iterable[str]) -> None:
         typer.echo(escaped(line))
 
 
+def clear(code: str) -> None:
+    """What commands a terminal after all: an escape sequence of our own."""
+    typer.echo(code, nl=False)
+
+
 def objects(found: Iterable[Any]) -> None:
     """JSON, a line each."""
     for each in found:

@@ -1,9 +1,10 @@
 """The best point so far, as a pure function of settings and history."""
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TypeVar
 
 from robustbo.determinism.surroundings import pinned
 from robustbo.errors import FitError
@@ -17,6 +18,8 @@ from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.region.region import Fixed
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
+
+T = TypeVar("T")
 
 NOTHING_TOLD = "the best needs at least one told value, got none; tell one first"
 LASTING = 0.5  # of an error that the surrogate takes for noise: what the objective itself does there; see `incumbent`
@@ -77,20 +80,36 @@ def incumbent(settings: Settings, history: History, fits: FitCache | None = None
         SpaceError: If no point keeps the constraints with what is fixed.
         FitError: If some values are fixed and no surrogate can be fitted.
     """
+    if not fixed:
+        return incumbents(settings, history, fits)[-1]
     data = observations(settings, history, fixed)
     if not data.told:
         raise ValueError(NOTHING_TOLD)
-    if fixed and not moved(data, data.told):
+    if not moved(data, data.told):
         raise ValueError(f"no point measured will do with {dict(data.fixed)!r}; ask and tell one there first")
-    use = partial(_best_at if fixed else _best, data)
+    use = partial(_best_at, data)
     best, why = climb(settings, data, use, FitCache() if fits is None else fits, is_judging=True)
-    if best is None and fixed:
+    if best is None:
         raise FitError(f"no surrogate could say what is best {why}")
-    return _best_value(data) if best is None else best
+    return best
 
 
-def _best(data: Data, settings: Settings, fitted: Fitted) -> Incumbent:
-    """The incumbent by a fitted surrogate."""
+@pinned
+def incumbents(settings: Settings, history: History, fits: FitCache | None = None) -> list[Incumbent]:
+    """The best points so far, by what is believed now: each is better than all before it, and the last is the best.
+
+    Raises:
+        ValueError: If no value has been told.
+    """
+    data = observations(settings, history)
+    if not data.told:
+        raise ValueError(NOTHING_TOLD)
+    found, _ = climb(settings, data, partial(_rising, data), FitCache() if fits is None else fits, is_judging=True)
+    return _rising_values(data) if found is None else found
+
+
+def _rising(data: Data, settings: Settings, fitted: Fitted) -> list[Incumbent]:
+    """The incumbents by a fitted surrogate."""
     points, disbelieved = fitted.at_points(), _disbelieved(data, settings, fitted)
     believed, values = _believed(data, fitted, disbelieved), _values(fitted, disbelieved)
 
@@ -98,9 +117,19 @@ def _best(data: Data, settings: Settings, fitted: Fitted) -> Incumbent:
         mean = points[row][0]
         return data.sign * ((1 - LASTING) * mean + LASTING * values.get(row, mean))
 
-    row = max((row for row in points if row in believed), key=worth)
-    finite(*points[row])
-    return Incumbent(believed[row], *points[row])
+    rows = sorted((row for row in points if row in believed), key=lambda row: believed[row].number)
+    best = records(rows, worth)
+    finite(*points[best[-1]])
+    return [Incumbent(believed[row], *points[row]) for row in best]
+
+
+def records(found: Iterable[T], worth: Callable[[T], float]) -> list[T]:
+    """Those that are worth more than all before them; the first is one."""
+    made: list[T] = []
+    for each in found:
+        if not made or worth(each) > worth(made[-1]):
+            made.append(each)
+    return made
 
 
 def _disbelieved(data: Data, settings: Settings, fitted: Fitted) -> Collection[int]:
@@ -160,12 +189,14 @@ def raw_incumbent(settings: Settings, history: History) -> Incumbent:
     Raises:
         ValueError: If no value has been told.
     """
-    return _best_value(observations(settings, history))
-
-
-def _best_value(data: Data) -> Incumbent:
+    data = observations(settings, history)
     if not data.told:
         raise ValueError(NOTHING_TOLD)
+    return _rising_values(data)[-1]
+
+
+def _rising_values(data: Data) -> list[Incumbent]:
+    """The trials of the best measured values so far."""
     kept = [trial for trial in data.told if data.region.contains(trial.params)] or data.told
-    trial = max(kept, key=lambda trial: data.sign * trial.measured)
-    return Incumbent(trial, trial.measured, math.nan if trial.sd is None else trial.sd)
+    best = records(kept, lambda trial: data.sign * trial.measured)
+    return [Incumbent(t, t.measured, math.nan if t.sd is None else t.sd) for t in best]

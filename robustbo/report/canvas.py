@@ -15,6 +15,7 @@ except ImportError:
 
 FORMATS = (".png", ".pdf", ".svg")
 ALONE, SEVERAL = 8.4, 3.4  # inches that a chart is wide, alone with its legend and beside others
+RIGHTMOST = 0.9  # of an axis; words at a place beyond are on its left
 INCHES = 4.3 / 300  # of a chart's height
 
 
@@ -73,7 +74,10 @@ def _draw(axes: Any, chart: Chart, labels: dict[str, Any], size: float) -> None:
     for dots in chart.dots:
         _add(labels, dots.label, _dots(axes, chart, dots))
     for note in chart.notes:
-        axes.annotate(as_text(note.text), (note.x, note.y), (3, 2), textcoords="offset points", color="#777777")
+        is_left = chart.x.share(note.x) > RIGHTMOST
+        away, side = ((-3, 2), "right") if is_left else ((3, 2), "left")
+        how: dict[str, Any] = {"textcoords": "offset points", "color": "#666666", "ha": side, "fontsize": size - 2}
+        axes.annotate(as_text(note.text), (note.x, note.y), away, **how)
     axes.set_title(as_text(chart.title), fontsize=size)
     for name, axis in (("x", chart.x), ("y", chart.y)):
         _axis(axes, name, axis, size)

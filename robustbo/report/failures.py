@@ -12,11 +12,12 @@ from robustbo.loop.failures import Failure, flake_rate
 from robustbo.report.chart import Dots
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
-from robustbo.trials.trial import SAID
+from robustbo.trials.trial import SAID, in_a_line
 
 LOOKS = {"region": "looks like its region", "flake": "looks like a flake", None: "not judged"}
 AGAIN = {"told": "gave a value", "failed": "failed too", "pending": "under way", None: "-"}
 COLORS = {"region": "#000000", "flake": "#999999", None: "#000000"}  # of ticks
+NONE_GIVEN = "none was given"
 ODDS = "log odds of a flake, nats"
 
 
@@ -88,17 +89,11 @@ def verdict(trial: dict[str, Any]) -> str:
     return LOOKS[trial["looks_like"]] if trial["retry"] is None else SAID[trial["retry"]]
 
 
-def in_a_line(reason: str | None) -> str:
-    """Why a trial failed: of a traceback its last line, where the error is."""
-    lines = (reason or "").strip().splitlines() or ["none was given"]
-    return lines[-1] if "Traceback" in lines[0] or lines[0].startswith("...") else lines[0]
-
-
 def rows(trials: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Failed trials of an overview as a table's rows, but for where they were."""
     return [
         {"trial": trial["trial"], "verdict": verdict(trial), ODDS: trial["log_odds_nats"]}
-        | {"asked again": AGAIN[trial["again"]], "reason": in_a_line(trial["reason"])}
+        | {"asked again": AGAIN[trial["again"]], "reason": in_a_line(trial["reason"]) or NONE_GIVEN}
         for trial in trials
     ]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from robustbo.loop.cache import FitCache
 from robustbo.loop.outliers import outliers
-from robustbo.report.chart import FARTHEST, Dots
+from robustbo.report.chart import FARTHEST, Axis, Dots, Note
 from robustbo.report.palette import COLORS
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History, Trial
@@ -68,3 +68,10 @@ def near(told: np.ndarray, believed: np.ndarray) -> np.ndarray:
         return told
     reach = REACH * np.ptp(believed.clip(-FARTHEST, FARTHEST))
     return told[(told >= believed.min() - reach) & (told <= believed.max() + reach)]
+
+
+def beyond(dots: Sequence[Dots], up: Axis) -> list[Note]:
+    """The values that are drawn at the edge of the frame since they lie beyond it, as numbers there."""
+    low, high = sorted((up.low, up.high))
+    places = {(float(x), float(y)) for kind in dots for x, y in zip(kind.x, kind.y, strict=True)}
+    return [Note(f"{y:.3g}", x, max(min(y, high), low)) for x, y in sorted(places) if not low <= y <= high]

@@ -1,14 +1,15 @@
 """Pieces that pages are made of: a page that needs nothing else, tables, switches."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from robustbo.errors import SpecError
-from robustbo.report.assets import SCRIPT, STYLE
+from robustbo.report.assets import LIVE, SCRIPT, STYLE
 from robustbo.report.palette import Look
+from robustbo.report.svg import INKS, SCROLLED
 
 
 def check_name(path: Path) -> None:
@@ -21,18 +22,20 @@ def check_name(path: Path) -> None:
         raise SpecError(f"--out: the page's name must end in .html, got {path.name!r}")
 
 
-def document(title: str, body: str) -> str:
+def document(title: str, body: str, version: str | None = None) -> str:
     """A page with its style and script inside.
 
     Args:
         title: As text.
         body: As HTML.
+        version: Where it is served: of what it shows; it is loaded again when ``/version`` is another.
     """
+    live = "" if version is None else f'<script data-version="{escape(version)}">{LIVE}</script>'
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<title>robustbo: {escape(title)}</title><style>{STYLE}</style>"
-        f"<h1>robustbo: {escape(title)}</h1>{body}<script>{SCRIPT}</script></html>\n"
+        f"<main><h1>robustbo: {escape(title)}</h1>{body}</main><script>{SCRIPT}</script>{live}</html>\n"
     )
 
 
@@ -42,9 +45,9 @@ def table(header: Sequence[str], lines: Sequence[Sequence[Any]], *, is_safe: boo
     def cell(value: Any) -> str:
         return f"<td>{value if is_safe else escape(str(value))}</td>"
 
-    head = "".join(f"<th>{escape(name)}</th>" for name in header)
+    head = "".join(f'<th scope="col">{escape(name)}</th>' if name else "<td></td>" for name in header)
     body = "".join(f"<tr>{''.join(map(cell, line))}</tr>" for line in lines)
-    return f'<div class="scroll"><table><tr>{head}</tr>{body}</table></div>'
+    return f"{SCROLLED.format('table')}<table><tr>{head}</tr>{body}</table></div>"
 
 
 def share(value: float | None) -> str:
@@ -52,12 +55,20 @@ def share(value: float | None) -> str:
     return "" if value is None or math.isnan(value) else f"{value:.2f}"
 
 
-def switches(keys: Mapping[str, str], styles: Mapping[str, Look]) -> str:
-    """A box a method, which shows and hides the marks of its class."""
+def switches(keys: Mapping[str, str], styles: Mapping[str, Look], on: Collection[str], of: str = "Methods") -> str:
+    """A box a method, which shows and hides the marks of its class.
+
+    Args:
+        keys: The class of each method's marks.
+        styles: How each is drawn.
+        on: The methods that are shown at first.
+        of: What else than methods they are.
+    """
     boxes = []
     for method, key in keys.items():
-        color, dash = styles[method].color, styles[method].dash
+        color, dash = INKS.get(styles[method].color, styles[method].color), styles[method].dash
         line = f'<line x1="0" x2="28" y1="5" y2="5" stroke="{color}" stroke-width="3" stroke-dasharray="{dash}"/>'
         swatch = f'<svg viewBox="0 0 28 10" aria-hidden="true">{line}</svg>'
-        boxes.append(f'<label><input type="checkbox" checked data-key="{key}"> {swatch} {escape(method)}</label>')
-    return f'<fieldset aria-label="methods shown">{"".join(boxes)}</fieldset>'
+        box = f'<input type="checkbox"{" checked" * (method in on)} data-key="{key}">'
+        boxes.append(f"<label>{box} {swatch} {escape(method)}</label>")
+    return f"<fieldset><legend>{of} shown</legend>{''.join(boxes)}</fieldset>"

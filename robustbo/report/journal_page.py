@@ -1,7 +1,6 @@
 """An optimization's journal as a page: progress, incumbent, what looks wrong and why, slices of the surrogate."""
 
 from html import escape
-from pathlib import Path
 from typing import Any
 
 from robustbo.loop.cache import FitCache
@@ -15,41 +14,43 @@ from robustbo.report import (
     svg,
     through,
     timeline,
+    waiting,
     where_failed,
 )
 from robustbo.report.fates import BREAKING
-from robustbo.report.html import check_name, document, table
+from robustbo.report.html import document, table
 from robustbo.report.summary import how, how_far, overview, verdict_row, with_sd
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
 
-def write(name: str, settings: Settings, history: History, path: Path) -> None:
-    """Write the page.
+def page(
+    name: str, settings: Settings, history: History, fits: FitCache | None = None, *, version: str | None = None
+) -> str:
+    """The page.
 
     Args:
         name: Of the optimization, as its page calls it.
         settings: What it was told at its beginning.
         history: What has happened in it.
-        path: Of the page.
+        fits: The last fits.
+        version: Of the journal, where the page is served and shows itself anew when that changes.
 
     Raises:
-        SpecError: If the page's name does not end in ".html".
         FitError: If the surrogate cannot be fitted.
     """
-    check_name(path)
-    path.write_text(page(name, settings, history), encoding="utf-8", errors="backslashreplace")
+    return document(name, body(name, settings, history, FitCache() if fits is None else fits), version)
 
 
-def page(name: str, settings: Settings, history: History) -> str:
-    """The page."""
-    parts = _of_one if not settings.outcomes else several_page.parts
-    return document(name, "".join([*parts(settings, history, FitCache()), chosen_section.section(settings, history)]))
-
-
-def _of_one(settings: Settings, history: History, fits: FitCache) -> list[str]:
+def body(name: str, settings: Settings, history: History, fits: FitCache) -> str:
+    """What the page says, below its title."""
     found = overview(settings, history, fits)
+    parts = (several_page.parts if settings.outcomes else _of_one)(settings, history, fits, found)
+    return "".join([*parts, waiting.section(name, found), chosen_section.section(settings, history)])
+
+
+def _of_one(settings: Settings, history: History, fits: FitCache, found: dict[str, Any]) -> list[str]:
     parts = [f"<p>{escape(how(found))}; {escape(how_far(found))}.</p>"]
     parts += [f"<p>{escape(line[0].upper() + line[1:])}.</p>" for line in chosen.lines(found)]
     if not history.having("told"):
@@ -63,21 +64,21 @@ def _of_one(settings: Settings, history: History, fits: FitCache) -> list[str]:
     if settings.space.is_pool:
         return [*parts, pool_rows.section(settings, history, fits)]
     parts.append("<h2>The surrogate, through the incumbent</h2>")
-    surface = through.Surface(fit(settings, history, fits))
+    surface = through.Surface(fit(settings, history, fits), values=through.measured(history, found["outliers"]))
     return [*parts, through.section(space_of(settings, history), found["incumbent"]["params"], [surface])]
 
 
 def _progress(settings: Settings, history: History, fits: FitCache) -> str:
     """The values by trial and what has become of them, and the best one so far of those that are believed."""
     chart = timeline.values(settings, history, fits)
-    ticks = "Ticks: failed (black: looks like its region; gray: like a flake). " if history.having("failed") else ""
+    ticks = "Ticks: failed (dark: looks like its region; pale: like a flake). " if history.having("failed") else ""
     broken = "Squares: they break a constraint. " if any(kind.label == BREAKING for kind in chart.dots) else ""
     return (
         svg.draw(chart)
         + "<p>Blue: believed; orange cross: called wrong (flagged, quarantined or refuted); green diamond: cleared "
-        f"again; ringed: replicates ({escape(timeline.counts(list(chart.dots)))}). {ticks}{broken}Dashed: the best "
-        "believed value so far. "
-        "Values beyond the frame are drawn at its edge.</p>"
+        f"again; ringed: replicates ({escape(timeline.counts(list(chart.dots)))}). {ticks}{broken}Dashed: the "
+        "incumbent among the points measured so far, as the surrogate believes them now. "
+        "Values beyond the frame are drawn at its edge, with their numbers.</p>"
     )
 
 

@@ -1,6 +1,6 @@
 """One of several outcomes by itself: what it alone sees, its bounds, and its values by trial."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -9,13 +9,14 @@ import numpy as np
 from robustbo.errors import FitError
 from robustbo.loop.cache import FitCache
 from robustbo.loop.fitted import Fitted
+from robustbo.loop.incumbent import Incumbent
 from robustbo.loop.judge import Outlier
 from robustbo.loop.observations import observations
 from robustbo.loop.outliers import outliers
 from robustbo.loop.several.candidates import LIKELY, FrontPoint
 from robustbo.loop.several.learned import climb_each
 from robustbo.report.chart import GRAY, Axis, Chart, Dots, Line, axis
-from robustbo.report.fates import OUTSIDE, TICK, at_trials, by_fate, near, shown
+from robustbo.report.fates import OUTSIDE, TICK, at_trials, beyond, by_fate, near, shown
 from robustbo.report.palette import COLORS
 from robustbo.trials.history import History
 from robustbo.trials.outcomes import Wanted
@@ -63,14 +64,13 @@ def seen(settings: Settings, history: History, fits: FitCache) -> list[Seen]:
     return made
 
 
-def values(of: Seen, points: Sequence[FrontPoint], *, is_only_objective: bool = False) -> Chart:
+def values(of: Seen, points: Sequence[FrontPoint], best: Sequence[Incumbent] = ()) -> Chart:
     """The values of an outcome by trial and what has become of them, within its bounds.
 
     Args:
         of: What the outcome sees.
         points: Those that are believed, to tell those that break a bound.
-        is_only_objective: Whether it alone is to be optimized: then the best so far is drawn, of those that keep all
-            bounds, as the surrogate believes it.
+        best: Where it alone is to be optimized, the best points so far, which keep all bounds: they are drawn.
     """
     outside = {point.trial.number for point in points if point.probability_feasible < LIKELY}
     found = by_fate(of.history, {o.trial.number for o in of.judged if o.flagged})
@@ -86,19 +86,19 @@ def values(of: Seen, points: Sequence[FrontPoint], *, is_only_objective: bool = 
         low = np.full(len(missing), up.low + TICK * (up.high - up.low))
         dots.append(Dots("not measured", "none", "#999999", np.array(missing), low, shape="|", size=6.0))
     lines = limits(of.wanted, across, up)
-    if is_only_objective:
-        lines.append(_best(of, points, outside))
+    if best:
+        lines.append(risen(best, len(of.history)))
+    notes = beyond(dots, up)
     about = f"{of.wanted.name} by trial; " + "; ".join(f"{kind.label}: {len(kind.x)}" for kind in dots)
-    return Chart("", across, up, lines, dots, height=240, about=about)
+    return Chart("", across, up, lines, dots, notes, height=240, about=about)
 
 
-def _best(of: Seen, points: Iterable[FrontPoint], outside: set[int]) -> Line:
-    kept = [point for point in points if point.trial.number not in outside]
-    numbers = np.array([point.trial.number for point in kept] + [len(of.history)] * bool(kept), dtype=float)
-    means = of.settings.sign * np.array([point.means[of.wanted.name] for point in kept])
-    best = of.settings.sign * np.maximum.accumulate(means)
-    x, y = steps(numbers, np.append(best, best[-1:]))
-    return Line("best believed so far", COLORS[2], x, y, dash="6 3", width=1.5)
+def risen(best: Sequence[Incumbent], num_trials: int) -> Line:
+    """The best so far as a line: by trial the best of the points measured until then, by what is believed now."""
+    numbers = np.array([*(each.trial.number for each in best), num_trials], dtype=float)
+    means = np.array([each.mean for each in best])
+    x, y = steps(numbers, np.append(means, means[-1:]))
+    return Line("best so far", COLORS[2], x, y, dash="6 3", width=1.5)
 
 
 def steps(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from robustbo.loop.cache import FitCache
+from robustbo.loop.incumbent import Incumbent
 from robustbo.loop.several.candidates import FrontPoint
-from robustbo.loop.several.front import Front, believed, front, hypervolumes
+from robustbo.loop.several.front import Front, believed, bests, front, hypervolumes
 from robustbo.report import fronts, one_outcome
 from robustbo.report.chart import Chart
 from robustbo.report.one_outcome import Seen
@@ -26,6 +27,7 @@ class Known:
         points: Those that are believed; none unless all outcomes have values.
         front: Of several objectives.
         volumes: By trial, its hypervolume.
+        best: Of one objective, the best points so far.
     """
 
     settings: Settings
@@ -33,6 +35,7 @@ class Known:
     points: Sequence[FrontPoint] = ()
     front: Front | None = None
     volumes: Sequence[float] = ()
+    best: Sequence[Incumbent] = ()
 
     @property
     def fronts(self) -> list[Chart]:
@@ -43,12 +46,7 @@ class Known:
     @property
     def timelines(self) -> list[Chart]:
         """A chart an outcome; with the best so far, where one is to be optimized."""
-        is_only = len(self.settings.objectives) == 1 and len(self.points) > 0
-        bests = [is_only and of.wanted.is_objective for of in self.seen]
-        return [
-            one_outcome.values(of, self.points, is_only_objective=is_it)
-            for of, is_it in zip(self.seen, bests, strict=True)
-        ]
+        return [one_outcome.values(of, self.points, self.best if of.wanted.is_objective else ()) for of in self.seen]
 
 
 def known(settings: Settings, history: History, fits: FitCache) -> Known:
@@ -62,7 +60,7 @@ def known(settings: Settings, history: History, fits: FitCache) -> Known:
         return Known(settings, seen)
     points = believed(settings, history, fits)
     if len(settings.objectives) == 1:
-        return Known(settings, seen, points)
+        return Known(settings, seen, points, best=bests(settings, history, fits))
     return Known(settings, seen, points, front(settings, history, fits), hypervolumes(settings, history, fits))
 
 

@@ -10,7 +10,7 @@ from robustbo.loop.several.front import best, raw_best
 from robustbo.report import chosen, fronts, outcomes, pool_rows, several_charts, suspects, svg, through, where_failed
 from robustbo.report.html import share, table
 from robustbo.report.several_charts import Known
-from robustbo.report.summary import how, how_far, overview
+from robustbo.report.summary import how, how_far
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
@@ -18,7 +18,7 @@ from robustbo.trials.settings import Settings
 FRONT = (
     "Bars: a posterior standard deviation to each side. Green: what no other point measured beats, and {}; blue: the "
     "other points; pale: they probably break a bound. Orange cross: a value called wrong, joined to where the others "
-    "expect it; hollow: another outcome of the trial is called wrong. Black diamond: the reference point. What is "
+    "expect it; hollow: another outcome of the trial is called wrong. Hollow diamond: the reference point. What is "
     "beyond the frame is drawn at its edge."
 )
 WIDE = "min-width:12rem"
@@ -32,20 +32,21 @@ CHOSEN = "<p>Of the front it is the point that by itself dominates the most.</p>
 LIKELIEST = "<p>It is the point that most probably keeps all bounds.</p>"
 TIMELINE = (
     "Blue: believed; pale: its point probably breaks a bound; orange cross: called wrong; ringed: replicates; ticks: "
-    "not measured. Dashed, with gray beyond it: a bound. Values beyond the frame are drawn at its edge."
+    "not measured. Dashed, with gray beyond it: a bound. Values beyond the frame are drawn at its edge, with "
+    "their numbers."
 )
-BEST = " Green, dashed: the best so far of the points that probably keep all bounds, as is believed now."
+BEST = " Green, dashed: the incumbent among the points measured so far, by what is believed now."
 
 
-def parts(settings: Settings, history: History, fits: FitCache) -> list[str]:
+def parts(settings: Settings, history: History, fits: FitCache, found: dict[str, Any]) -> list[str]:
     """The sections of the page.
 
     Args:
         settings: What the study was told at its beginning.
         history: What has happened in it.
         fits: The last fits.
+        found: Its overview.
     """
-    found = overview(settings, history, fits)
     made = [f"<p>{escape(how(found))}; {escape(how_far(found))}.</p>"]
     made += [f"<p>{escape(line[0].upper() + line[1:])}.</p>" for line in chosen.lines(found)]
     known, missing = several_charts.known(settings, history, fits), outcomes.without_value(settings, history)
@@ -64,7 +65,10 @@ def parts(settings: Settings, history: History, fits: FitCache) -> list[str]:
     made.append(where_failed.section(settings, history, fits, found, where))
     if settings.space.is_pool:
         return [*made, pool_rows.of_several(settings, history, fits, known.seen)]
-    surfaces = [through.Surface(of.fitted, of.wanted) for of in known.seen]
+    surfaces = [
+        through.Surface(of.fitted, of.wanted, through.measured(of.history, found["outliers"], of.wanted.name))
+        for of in known.seen
+    ]
     made.append(f"<h2>The surrogates, through {escape(where)}</h2>{why}")
     return [*made, through.section(space_of(settings, history), params, surfaces, where)]
 
@@ -145,5 +149,4 @@ def _each(known: Known) -> list[str]:
     made = ["<h2>Each outcome by trial</h2>"]
     for chart in known.timelines:
         made += [f"<h3>{escape(chart.y.label)}</h3>", svg.draw(chart)]
-    is_only = len(known.settings.objectives) == 1 and len(known.points) > 0
-    return [*made, f"<p>{TIMELINE}{BEST if is_only else ''}</p>"]
+    return [*made, f"<p>{TIMELINE}{BEST if known.best else ''}</p>"]

@@ -114,8 +114,11 @@ def how(found: dict[str, Any]) -> str:
 
 
 def how_far(found: dict[str, Any]) -> str:
-    """How many trials are in which state."""
-    return ", ".join(f"{count} {state}" for state, count in found["trials"].items())
+    """How many trials are in which state; and of how many single outcomes alone are excluded."""
+    said = ", ".join(f"{count} {state}" for state, count in found["trials"].items())
+    partly = {each["trial"] for each in found["excluded"] if "outcome" in each}
+    count = len(partly) - found["trials"]["excluded"]
+    return said + (f", {count} excluded in some outcomes" if partly and count else "")
 
 
 def with_sd(value: float, sd: float | None) -> str:

@@ -7,6 +7,8 @@ from robustbo.loop.several.learned import FAILED
 from robustbo.report.html import table
 from robustbo.report.summary import with_sd
 
+BEYOND_DOUBT = 1e5  # nats
+
 
 def section(suspects: Sequence[dict[str, Any]]) -> str:
     """The section; of several outcomes, each is named.
@@ -25,7 +27,7 @@ def section(suspects: Sequence[dict[str, Any]]) -> str:
         if (suspect.get("failed") or 0.0) > FAILED:
             why += f"; the trial failed as a whole with probability {suspect['failed']:.2g}"
         expected = with_sd(suspect["expected"], suspect["sd"])
-        evidence, wrong = f"{suspect['evidence_nats']:.1f}", f"{suspect['probability_wrong']:.2g}"
+        evidence, wrong = _nats(suspect["evidence_nats"]), f"{suspect['probability_wrong']:.2g}"
         which = [suspect["trial"], *([suspect["outcome"]] if "outcome" in suspect else [])]
         lines.append([*which, f"{suspect['value']:.6g}", expected, evidence, wrong, suspect["status"], why])
     which = ["trial", *(["outcome"] if "outcome" in suspects[0] else [])]
@@ -34,3 +36,8 @@ def section(suspects: Sequence[dict[str, Any]]) -> str:
         "Evidence: log-likelihood ratio, in nats, of the value having an error of its own; 5 nats: 150 times as likely."
     )
     return table(header, lines) + f"<p>{note}</p>"
+
+
+def _nats(evidence: float) -> str:
+    """Evidence to a tenth of a nat; what is beyond all doubt in few digits."""
+    return f"{evidence:.1f}" if abs(evidence) < BEYOND_DOUBT else f"{evidence:.3g}"

@@ -9,6 +9,7 @@ import numpy as np
 from robustbo.report.chart import Chart, Dots, Line
 
 WIDTH = 640
+SCROLLED = '<div class="scroll" tabindex="0" role="group" aria-label="{}">'  # can be reached by keys, to scroll
 LEFT, NAMED, RIGHT, TOP, BOTTOM = 72, 170, 12, 12, 40  # NAMED is on the left of names
 SHAPES = {  # of half width 1
     "X": "M-1-.5-.5-1 0-.5.5-1 1-.5.5 0 1 .5.5 1 0 .5-.5 1-1 .5-.5 0z",
@@ -16,6 +17,14 @@ SHAPES = {  # of half width 1
     "s": "M-1-1H1V1H-1z",
     "|": "M0-1V1",
 }
+INKS = {
+    "#000000": "currentColor",
+    "#0072B2": "var(--blue)",
+    "#777777": "var(--faint)",
+    "#555555": "var(--faint)",
+    "#e4e4e4": "var(--rule)",
+}
+LETTER, LINE_HEIGHT = 6.8, 12.0  # what a letter takes, at the most of what is usual
 Points = list[tuple[float, float]]
 
 
@@ -25,7 +34,7 @@ def draw(chart: Chart) -> str:
     marks = [*on.axes(), *map(on.line, chart.lines), *map(on.dots, chart.dots), *on.notes()]
     label = escape(chart.about or chart.title, quote=True)
     head = f'<svg viewBox="0 0 {WIDTH} {chart.height:g}" role="img" aria-label="{label}">'
-    return f'<div class="scroll">{head}{"".join(marks)}</svg></div>'
+    return f"{SCROLLED.format('chart')}{head}{''.join(marks)}</svg></div>"
 
 
 class _On:
@@ -33,7 +42,9 @@ class _On:
 
     def __init__(self, chart: Chart) -> None:
         self._chart = chart
-        self._left, self._bottom = NAMED if chart.y.names else LEFT, chart.height - BOTTOM
+        longest = 0 if chart.y.names else max((len(name) for _, name in chart.y.ticks()), default=0)
+        self._left = NAMED if chart.y.names else max(LEFT, 30 + LETTER * longest)
+        self._bottom = chart.height - BOTTOM
 
     def across(self, x: float) -> float:
         return round(self._left + self._chart.x.share(x) * (WIDTH - self._left - RIGHT), 1)
@@ -51,12 +62,12 @@ class _On:
         for value, name in chart.x.ticks():
             x = self.across(value)
             if chart.y.names:
-                marks.append(f'<line x1="{x}" x2="{x}" y1="{TOP}" y2="{bottom:g}" stroke="#e4e4e4"/>')
-            marks.append(_text(name, x, bottom + 16))
+                marks.append(f'<line x1="{x}" x2="{x}" y1="{TOP}" y2="{bottom:g}" stroke="var(--rule)"/>')
+            marks.append(_text(name, min(x, WIDTH - LETTER * len(name) / 2), bottom + 16))
         for value, name in chart.y.ticks():
             y = self.up(value)
             if not chart.y.names:
-                marks.append(f'<line x1="{left}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}" stroke="#e4e4e4"/>')
+                marks.append(f'<line x1="{left}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}" stroke="var(--rule)"/>')
             marks.append(_text(name, left - 9, y + 4, "end"))
         middle = (bottom + TOP) / 2
         marks.append(_text(chart.x.label, (WIDTH + left) / 2, chart.height - 6))
@@ -71,8 +82,8 @@ class _On:
             is_there = np.isfinite(line.low) & np.isfinite(line.high)
             x, low, high = (np.asarray(values)[is_there] for values in (line.x, line.low, line.high))
             around = _points(self.places(x, low) + self.places(x, high)[::-1])
-            band = f'<polygon points="{around}" fill="{line.color}" fill-opacity="0.13"/>' if len(x) else ""
-        stroke = f'stroke="{line.color}" stroke-width="{line.width:g}" stroke-dasharray="{line.dash}"'
+            band = f'<polygon points="{around}" fill="{_ink(line.color)}" fill-opacity="0.13"/>' if len(x) else ""
+        stroke = f'stroke="{_ink(line.color)}" stroke-width="{line.width:g}" stroke-dasharray="{line.dash}"'
         curve = f'<polyline points="{_points(self.places(line.x, line.y))}" fill="none" {stroke}/>'
         return f'<g class="{line.key}">{band}{curve}</g>'
 
@@ -86,18 +97,31 @@ class _On:
             marks = [
                 f'<path d="{shape}" transform="translate({x} {y}) {scaled}/>' for x, y in self.places(dots.x, dots.y)
             ]
-        look = f'fill="{dots.fill}" stroke="{dots.stroke}" fill-opacity="0.7"'
+        look = f'fill="{_ink(dots.fill)}" stroke="{_ink(dots.stroke)}" fill-opacity="0.7"'
         look += ' stroke-width="2"' if dots.shape == "|" else ""
         return f'<g class="{dots.key}" {look}>{"".join(marks)}</g>'
 
     def notes(self) -> list[str]:
         """Words, over their places."""
-        notes = [(note.text, self.across(note.x) + 4, self.up(note.y) - 3) for note in self._chart.notes]
-        return [_text(*note, "start", ' fill="#777"') for note in notes]
+        made, taken = [], list[tuple[float, float, float]]()
+        for note in self._chart.notes:
+            x, y, width = self.across(note.x) + 4, self.up(note.y) - 3, LETTER * len(note.text)
+            x -= width + 8 if x + width > WIDTH else 0
+            step = LINE_HEIGHT if y < self._bottom / 2 else -LINE_HEIGHT
+            while any(abs(y - b) < LINE_HEIGHT and x < a + w and a < x + width for a, b, w in taken):
+                y += step
+            taken.append((x, y, width))
+            made.append(_text(note.text, x, y, "start", ' class="note"'))
+        return made
 
 
 def _text(text: str, x: float, y: float, anchor: str = "middle", more: str = "") -> str:
     return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}"{more}>{escape(text)}</text>'
+
+
+def _ink(color: str) -> str:
+    """A color as a page has it, which may be dark: black is the color of its text, and grays are from its style."""
+    return INKS.get(color, color)
 
 
 def _points(places: Sequence[tuple[float, float]]) -> str:

@@ -6,10 +6,12 @@ import numpy as np
 
 from robustbo.errors import RobustBOError
 from robustbo.loop.cache import FitCache
+from robustbo.loop.incumbent import incumbents
 from robustbo.report import canvas, several_charts
 from robustbo.report.chart import Axis, Chart, Dots, Line, axis
 from robustbo.report.failures import failures, marks
-from robustbo.report.fates import GREEN, ORANGE, TICK, at_trials, fates, shown
+from robustbo.report.fates import ORANGE, TICK, at_trials, beyond, fates, shown
+from robustbo.report.one_outcome import risen
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
@@ -17,25 +19,23 @@ NEEDED = "a picture needs matplotlib, which is not installed; install robustbo[r
 
 
 def values(settings: Settings, history: History, fits: FitCache | None = None) -> Chart:
-    """The values by trial and what has become of them, the best so far of those believed, and ticks where one failed.
+    """The values by trial and what has become of them, the best point so far, and ticks where one failed.
 
     The frame is around the values that are believed: a wrong one that is far from them is drawn at its edge.
     """
     by_fate = fates(settings, history, fits)
-    dots, breaking = at_trials(settings, history, by_fate)
-    believed = sorted(by_fate["believed"] + by_fate["cleared again"], key=lambda trial: trial.number)
-    kept = [trial for trial in believed if trial not in breaking]
-    numbers, y = np.array([t.number for t in kept]), np.array([t.measured for t in kept])
-    best = np.maximum.accumulate(y) if settings.sign > 0 else np.minimum.accumulate(y)
-    up = axis("measured value", shown(by_fate), margin=0.06)
+    dots = at_trials(settings, history, by_fate)[0]
+    line = risen(incumbents(settings, history, fits), len(history))
+    up = axis("measured value", shown(by_fate), line.y, margin=0.06)
     failed = failures(settings, history, fits)
     dots += marks(failed, [float(f.trial.number) for f in failed], up.low + TICK * (up.high - up.low))
     return Chart(
         f"{settings.surrogate}, {settings.direction}, {len(history)} trials",
         axis("trial", np.array([0.0, len(history)])),
         up,
-        [Line("best believed so far", GREEN, numbers, best, dash="6 3", width=1.5)],
+        [line],
         dots,
+        beyond(dots, up),
         about="values by trial; " + counts(dots),
     )
 

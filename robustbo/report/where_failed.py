@@ -10,7 +10,7 @@ from robustbo.loop.cache import FitCache
 from robustbo.loop.failures import chances
 from robustbo.report import svg
 from robustbo.report.chart import Axis, Chart
-from robustbo.report.failures import AGAIN, failures, in_a_line, lead, marks, verdict
+from robustbo.report.failures import AGAIN, NONE_GIVEN, failures, lead, marks, verdict
 from robustbo.report.html import table
 from robustbo.report.outcomes import place_of
 from robustbo.report.slices import GRAY_MEANS, INCUMBENT, across, curves, shades, slices, upright
@@ -18,6 +18,7 @@ from robustbo.report.summary import SHOWN
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
+from robustbo.trials.trial import in_a_line
 
 LONGEST = 90  # letters of a reason
 NOTHING = object()  # the value of a parameter that does not exist
@@ -52,15 +53,23 @@ def section(settings: Settings, history: History, fits: FitCache, found: dict[st
 def _table(trials: Sequence[dict[str, Any]]) -> str:
     lines = []
     for trial in trials[-SHOWN:]:
-        odds, reason = trial["log_odds_nats"], in_a_line(trial["reason"])
+        odds, reason = trial["log_odds_nats"], in_a_line(trial["reason"]) or NONE_GIVEN
         short = reason if len(reason) <= LONGEST else f"{reason[: LONGEST - 1]}…"
         said = "" if odds is None else f"{odds:.1f}"
-        why = f'<div style="{WRAPPED}">{escape(short)}</div>'
+        why = f'<div style="{WRAPPED}">{escape(short)}{_whole(trial["reason"], short)}</div>'
         judged = [trial["trial"], verdict(trial), said, AGAIN[trial["again"]]]
         lines.append([*judged, why, escape(place_of(trial["params"]))])
     more = f"<p>The last {SHOWN} of {len(trials)}.</p>" if len(trials) > SHOWN else ""
     header = ["trial", "verdict", "log odds, nats", "asked again", "reason", "at"]
     return more + table(header, lines, is_safe=True) + f"<p>{NOTE}</p>"
+
+
+def _whole(reason: str | None, short: str) -> str:
+    """A reason of several lines, or a long one, as text that can be opened."""
+    whole = (reason or "").strip()
+    return (
+        f"<details><summary>all of it</summary><pre>{escape(whole)}</pre></details>" if whole not in ("", short) else ""
+    )
 
 
 def _slices(settings: Settings, history: History, fits: FitCache, params: dict[str, Any], where: str) -> str:
@@ -69,7 +78,7 @@ def _slices(settings: Settings, history: History, fits: FitCache, params: dict[s
     gray = f" {GRAY_MEANS}" if space.constraints else ""
     parts = [
         f"<h3>Probability of a value, through {where}</h3><p>As one parameter moves; upright: {where}. "
-        f"Ticks: failed trials, wherever their other parameters were (black: their region; gray: flakes).{gray}</p>"
+        f"Ticks: failed trials, wherever their other parameters were (dark: their region; pale: flakes).{gray}</p>"
     ]
     for each in (each for each in slices(space, params, where) if len(each.units)):
         p, name = np.array(chances(settings, history, list(each.rows), fits)), each.name

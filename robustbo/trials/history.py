@@ -13,7 +13,7 @@ import pandas as pd
 from robustbo.searchspace.parameters import Value
 from robustbo.trials.events import diagnosis_of, fold, known
 from robustbo.trials.storage.line import Event
-from robustbo.trials.trial import REMEASURE, RETRY, STATES, Diagnosis, Measured, Point, Trial
+from robustbo.trials.trial import REMEASURE, RETRY, STATES, Diagnosis, Measured, Point, Trial, in_a_line
 
 __all__ = ["REMEASURE", "RETRY", "STATES", "Diagnosis", "Event", "History", "Trial"]
 
@@ -118,7 +118,7 @@ class History:
         }
         names = column_names(known, [*own, "asked_by", "asked_at", *excluded, *taken])
         rows = [
-            [*(t.params.get(name) for name in known), *values, t.state, t.origin, t.reason or "", t.repeats]
+            [*(t.params.get(name) for name in known), *values, t.state, t.origin, in_a_line(t.reason), t.repeats]
             for t, *values in zip(self.trials, *measured.values(), strict=True)
         ]
         index = pd.Index([t.number for t in self.trials], name="trial", dtype="int64")

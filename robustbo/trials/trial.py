@@ -29,6 +29,17 @@ def point_of(params: Mapping[str, Value]) -> Point:
     return tuple((name, isinstance(value, bool), value) for name, value in params.items())
 
 
+def in_a_line(reason: str | None) -> str:
+    """Why a trial failed, in a line: of a traceback the last one, where the error is; "" where nothing was said.
+
+    Example:
+        >>> in_a_line("Traceback (most recent call last):\\n  ...\\nValueError: no flow")
+        'ValueError: no flow'
+    """
+    lines = (reason or "").strip().splitlines() or [""]
+    return lines[-1] if "Traceback" in lines[0] or lines[0].startswith("...") else lines[0]
+
+
 class Brief:
     """A dataclass that is shown without what is as it is unless said.
 

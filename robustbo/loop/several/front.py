@@ -14,7 +14,7 @@ from robustbo.determinism.surroundings import pinned
 from robustbo.errors import FitError
 from robustbo.loop.cache import FitCache
 from robustbo.loop.fitted import Fitted
-from robustbo.loop.incumbent import NOTHING_TOLD, Incumbent
+from robustbo.loop.incumbent import NOTHING_TOLD, Incumbent, records
 from robustbo.loop.observations import Data, observations
 from robustbo.loop.several.candidates import Candidates, FrontPoint, candidates, turned
 from robustbo.loop.several.learned import Several, climb_each, missing
@@ -78,8 +78,19 @@ def best(settings: Settings, history: History, fits: FitCache | None = None, fix
         ValueError: If there are several objectives, or an outcome has no value that counts.
         FitError: If no surrogate can be fitted.
     """
+    return bests(settings, history, fits, fixed)[-1]
+
+
+@pinned
+def bests(settings: Settings, history: History, fits: FitCache | None = None, fixed: Fixed = ()) -> list[Incumbent]:
+    """The best points so far, by what is believed now: each is better than all before it, and the last is the `best`.
+
+    Raises:
+        ValueError: As `best`.
+        FitError: As `best`.
+    """
     _objective(settings)
-    return _made(settings, observations(settings, history, fixed), fits, _best)
+    return _made(settings, observations(settings, history, fixed), fits, _bests)
 
 
 @pinned
@@ -154,15 +165,17 @@ def _objective(settings: Settings) -> Wanted:
     return settings.outcomes[0]
 
 
-def _best(data: Data, among: Candidates) -> Incumbent:
+def _bests(data: Data, among: Candidates) -> list[Incumbent]:
     value, p = among.objectives.squeeze(-1), among.feasible
     lead = p * (value - value.min())
-    score = torch.where(among.is_likely, lead, -torch.inf) if among.is_likely.any() else p
-    i = int(score.argmax())
-    found = among.point(i)
+    score = (torch.where(among.is_likely, lead, -torch.inf) if among.is_likely.any() else p).tolist()
+    rows = sorted((i for i, each in enumerate(score) if each > -math.inf), key=lambda i: among.trials[i].number)
     (name,) = (each.wanted.name for each in among.several if each.wanted.is_objective)
-    outcomes = {other: (found.means[other], found.sds[other]) for other in found.means}
-    return Incumbent(found.trial, *outcomes[name], found.moved, outcomes, found.probability_feasible)
+    made = []
+    for found in map(among.point, records(rows, score.__getitem__)):
+        said = {other: (found.means[other], found.sds[other]) for other in found.means}
+        made.append(Incumbent(found.trial, *said[name], found.moved, said, found.probability_feasible))
+    return made
 
 
 def _believed(data: Data, among: Candidates) -> tuple[FrontPoint, ...]:

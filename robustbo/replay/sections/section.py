@@ -11,6 +11,9 @@ import pandas as pd
 from robustbo.replay.spec.reading import AnySpec
 from robustbo.report.html import switches, table
 from robustbo.report.palette import Look, looks
+from robustbo.trials.settings import DEFAULT_SURROGATE
+
+MATTER, FIRST = ("oracle", "standard", DEFAULT_SURROGATE, "default", "student-t"), 5
 
 
 class Tables(NamedTuple):
@@ -60,9 +63,20 @@ def section(run: Loaded, about: str, parts: Sequence[str]) -> str:
     said = f"{about}; {replications} replications."
     if fewer:
         said += f" Less is recorded of {', '.join(fewer)}."
-    head = f"<section><h2>{escape(run.title)}</h2><p>{escape(said)}</p>{switches(run.found.keys, run.found.looks)}"
+    boxes = switches(run.found.keys, run.found.looks, first_shown(run.found.methods))
+    head = f"<section><h2>{escape(run.title)}</h2><p>{escape(said)}</p>{boxes}"
     command = shlex.join(["robustbo", "replay", str(run.path), "--out", f"results/{run.name}"])
     return "".join([head, *parts, f"<h3>Again</h3><pre>{escape(command)}</pre></section>"])
+
+
+def first_shown(methods: Sequence[str]) -> list[str]:
+    """The methods that a page shows before anybody switches.
+
+    They are the oracle, the plain GP, the default (under its own name, and with all that the optimizer does) and the GP
+    of Student-t noise, where they are recorded, and as many others in order as make `FIRST`.
+    """
+    told = [method for method in MATTER if method in methods]
+    return [*told, *(method for method in methods if method not in told)][:FIRST]
 
 
 def ranked(text: str, *, is_best: bool, is_near: bool) -> str:

@@ -1,0 +1,131 @@
+"""A journal that is looked at while others write to it: in the terminal, or as a page that a browser shows.
+
+The last fits are kept from one look to the next, so that a look after one more trial takes one fit more.
+"""
+
+import time
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from robustbo.cli import terminal
+from robustbo.errors import RobustBOError
+from robustbo.loop.cache import FitCache
+from robustbo.report import journal_page
+from robustbo.trials.codec import opened
+from robustbo.trials.history import History
+from robustbo.trials.settings import Settings
+from robustbo.trials.storage.places import is_address
+
+LOOPBACK = "127.0.0.1"
+EVERY_S = 1.0  # between two looks at whether a journal has changed
+CLEAR = "\x1b[2J\x1b[H"
+VERSION = "/version"
+
+
+def version(journal: str) -> str:
+    """What is another word after a journal has changed."""
+    if is_address(journal):
+        return str(len(repr(opened(journal)[1])))
+    found = Path(journal).stat()
+    return f"{found.st_size}-{found.st_mtime_ns}"
+
+
+def watch(journal: str, draw: Callable[[Settings, History, FitCache], None], *, is_terminal: bool) -> None:
+    """Draw a journal, and again whenever it has changed, until an interrupt, which ends it.
+
+    Args:
+        journal: Its place.
+        draw: Prints it.
+        is_terminal: Whether the screen is to be cleared before.
+    """
+    fits, last = FitCache(), ""
+    try:
+        while True:
+            if (now := version(journal)) != last:
+                last = now
+                settings, history = opened(journal)
+                if is_terminal:
+                    terminal.clear(CLEAR)
+                draw(settings, history, fits)
+            time.sleep(EVERY_S)
+    except KeyboardInterrupt:
+        return
+
+
+class Server(ThreadingHTTPServer):
+    """Serves a journal's page to this machine alone."""
+
+    daemon_threads = True
+
+    def __init__(self, journal: str, name: str, port: int = 0) -> None:
+        self._journal, self._name, self._fits, self._lock = journal, name, FitCache(), Lock()
+        self._made: tuple[str, str] = ("", "")
+        try:
+            super().__init__((LOOPBACK, port), _Handler)
+        except (OSError, OverflowError) as error:
+            raise RobustBOError(f"--port: {LOOPBACK}:{port} cannot be served: {error}") from None
+
+    @property
+    def address(self) -> str:
+        """What to open in a browser."""
+        return f"http://{LOOPBACK}:{self.server_port}/"
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The names under which it answers; a page of elsewhere whose name was turned to here gets nothing."""
+        return f"{LOOPBACK}:{self.server_port}", f"localhost:{self.server_port}"
+
+    def version(self) -> str:
+        """Of the journal as it is now."""
+        return version(self._journal)
+
+    def page(self) -> str:
+        """The page, made anew where the journal has changed."""
+        with self._lock:
+            now = self.version()
+            if self._made[0] != now:
+                settings, history = opened(self._journal)
+                self._made = now, journal_page.page(self._name, settings, history, self._fits, version=now)
+            return self._made[1]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_GET(self) -> None:
+        if self.headers.get("Host") not in self.server.hosts:
+            self.send_error(403)
+            return
+        made = {"/": (self.server.page, "text/html"), VERSION: (self.server.version, "text/plain")}.get(self.path)
+        if made is None:
+            self.send_error(404)
+            return
+        make, kind = made
+        try:
+            body = make().encode(errors="backslashreplace")
+        except (RobustBOError, OSError) as error:
+            terminal.log(f"error: {error}")
+            self.send_error(500, explain=terminal.escaped(str(error)))
+            return
+        self.send_response(200)
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing: each open page asks once in a while."""
+
+
+def serve(server: Server) -> None:
+    """Serve until an interrupt, which ends it."""
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        return
+    finally:
+        server.server_close()

@@ -1,0 +1,75 @@
+import re
+
+import pytest
+
+from robustbo import Float, Optimizer, Space
+from robustbo.errors import RobustBOError
+from robustbo.loop.incumbent import incumbents
+from robustbo.report import journals, timeline
+from robustbo.report.journals import Read
+from robustbo.report.summary import how_far, overview
+
+OFF = {2: 60.0, 5: -40.0}
+
+
+def told(seed, *, is_wrong=True):
+    """Twelve values, two of which lie far from the others; one trial has failed, one is excluded, one is pending."""
+    opt = Optimizer(Space(x=Float(0, 1)), seed=seed)
+    for i in range(12):
+        opt.tell({"x": i / 11}, (i / 11 - 0.4) ** 2 + OFF.get(i, 0.0) * is_wrong)
+    opt.fail(opt.ask(), "Traceback (most recent call last):\n  File <lab>\nValueError: no flow")
+    opt.exclude(9)
+    opt.ask()
+    return Read(f"lab {seed}", opt.settings, opt.history), opt
+
+
+def test_the_incumbent_is_the_same_everywhere():
+    found, opt = told(0)
+    best, so_far = opt.best(), incumbents(found.settings, found.history)
+    numbers = [each.trial.number for each in so_far]
+    assert numbers == sorted(numbers)
+    assert so_far[-1] == best
+    (line,) = timeline.values(found.settings, found.history).lines
+    assert line.y[-1] == best.mean
+    assert f"<td>{best.trial.number}</td>" in journals.page([found])
+
+
+def test_trials_without_a_value_that_counts_are_listed_and_a_traceback_is_whole_only_when_opened():
+    text = journals.page([told(0)[0]])
+    for title in ("Being measured", "Excluded"):
+        assert f"<h3>{title}</h3>" in text
+    assert re.search(r"ValueError: no flow<details><summary>all of it</summary><pre>Traceback", text)
+    assert "File &lt;lab&gt;" in text
+
+
+def test_a_value_beyond_the_frame_says_its_number_and_measured_values_are_on_the_slices():
+    found, _ = told(0)
+    chart = timeline.values(found.settings, found.history)
+    assert {note.text for note in chart.notes} == {"60", "-40"}
+    assert all(chart.y.low <= note.y <= chart.y.high for note in chart.notes)
+    slices = journals.page([found]).split("<h2>The surrogate")[1]
+    assert slices.count("<circle") >= 8
+
+
+def test_several_are_on_one_page_and_compared(tmp_path):
+    reads = [told(0)[0], told(1, is_wrong=False)[0]]
+    journals.write(reads, tmp_path / "both.html")
+    text = (tmp_path / "both.html").read_text()
+    assert [f"<h2>{name}</h2>" in text for name in ("Best so far", "lab 0", "lab 1")] == [True] * 3
+    assert [text.split("<h2>lab 0")[0].count(f'class="j{i}"') for i in range(2)] == [1, 1]
+    assert text.count("<h3>Incumbent</h3>") == 2
+    with pytest.raises(RobustBOError, match="a picture shows one journal, got 2"):
+        journals.write(reads, tmp_path / "both.png")
+
+
+def test_an_outcome_that_is_excluded_alone_is_counted():
+    opt = Optimizer(Space(x=Float(0, 1)), objectives={"a": "maximize", "b": "maximize"}, seed=0)
+    for i in range(4):
+        opt.tell({"x": i / 3}, {"a": float(i), "b": float(-i)})
+    opt.exclude(1, outcome="b")
+    assert how_far(overview(opt.settings, opt.history)).endswith("0 excluded, 1 excluded in some outcomes")
+
+
+def test_a_frame_has_a_failures_reason_in_a_line():
+    _, opt = told(0)
+    assert opt.frame()["reason"][12] == "ValueError: no flow"
