@@ -1,7 +1,7 @@
 """Directives whose text the code itself gives: the command line's help, and the problems that are registered.
 
-    ```{commands}
-    ```
+```{commands}
+```
 """
 
 import os
