@@ -11,7 +11,7 @@ import robustbo as rb
 from robustbo.loop.cache import FitCache
 from robustbo.loop.several.candidates import FrontPoint
 from robustbo.loop.several.front import Front
-from robustbo.report import fronts, journal_page, one_outcome, several_charts, timeline
+from robustbo.report import fronts, journal_page, journals, one_outcome, several_charts, timeline
 from robustbo.report.chart import Axis
 from robustbo.report.fates import OUTSIDE
 from robustbo.trials.outcomes import Wanted
@@ -253,6 +253,6 @@ def test_pictures(opt, tmp_path):
 
 def test_it_is_drawn_in_a_browser(opt, tmp_path, in_a_browser):
     path = tmp_path / "page.html"
-    journal_page.write("a study", opt.settings, opt.history, path)
+    journals.write([journals.Read("a study", opt.settings, opt.history)], path)
     drawn = in_a_browser(path)
     assert drawn.count("<svg") == 1 + 1 + 3 + 2 + 6
