@@ -9,6 +9,7 @@ import pytest
 from robustbo.errors import SpecError
 from robustbo.replay.output import page
 from robustbo.replay.output.page import load
+from robustbo.replay.sections.section import first_shown
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 SPEC = """title = "<b>Branin</b> & others"
