@@ -129,7 +129,7 @@ class TestOutcome:
     def test_the_best_so_far_of_one_objective_keeps_the_bounds(self):
         opt = told({"c": "minimize"})
         found = several_charts.known(opt.settings, opt.history, opt.fits)
-        (best,) = [line for line in found.timelines[0].lines if line.label == "best believed so far"]
+        (best,) = [line for line in found.timelines[0].lines if line.label == "best so far"]
         assert (np.diff(best.y) <= 0).all()
         assert best.y[-1] == opt.best().mean
         likely = [point for point in found.points if point.probability_feasible >= 0.5]
