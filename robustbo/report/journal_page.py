@@ -40,14 +40,14 @@ def page(
     Raises:
         FitError: If the surrogate cannot be fitted.
     """
-    return document(name, body(name, settings, history, FitCache() if fits is None else fits), version)
+    return document(name, body(settings, history, FitCache() if fits is None else fits), version)
 
 
-def body(name: str, settings: Settings, history: History, fits: FitCache) -> str:
+def body(settings: Settings, history: History, fits: FitCache) -> str:
     """What the page says, below its title."""
     found = overview(settings, history, fits)
     parts = (several_page.parts if settings.outcomes else _of_one)(settings, history, fits, found)
-    return "".join([*parts, waiting.section(name, found), chosen_section.section(settings, history)])
+    return "".join([*parts, waiting.section(found), chosen_section.section(settings, history)])
 
 
 def _of_one(settings: Settings, history: History, fits: FitCache, found: dict[str, Any]) -> list[str]:
@@ -71,7 +71,7 @@ def _of_one(settings: Settings, history: History, fits: FitCache, found: dict[st
 def _progress(settings: Settings, history: History, fits: FitCache) -> str:
     """The values by trial and what has become of them, and the best one so far of those that are believed."""
     chart = timeline.values(settings, history, fits)
-    ticks = "Ticks: failed (dark: looks like its region; pale: like a flake). " if history.having("failed") else ""
+    ticks = "Ticks: failed (strong: looks like its region; pale: like a flake). " if history.having("failed") else ""
     broken = "Squares: they break a constraint. " if any(kind.label == BREAKING for kind in chart.dots) else ""
     return (
         svg.draw(chart)

@@ -67,7 +67,7 @@ def page(found: Sequence[Read]) -> str:
     fits = [FitCache() for _ in found]
     parts = [_compared(found, fits)]
     for (name, settings, history), kept in zip(found, fits, strict=True):
-        body = re.sub("(</?h)([23])>", _lower, journal_page.body(name, settings, history, kept))
+        body = re.sub("(</?h)([23])>", _lower, journal_page.body(settings, history, kept))
         parts.append(f"<section><h2>{escape(name)}</h2>{body}</section>")
     return document(f"{len(found)} journals", "".join(parts))
 

@@ -78,7 +78,7 @@ def _slices(settings: Settings, history: History, fits: FitCache, params: dict[s
     gray = f" {GRAY_MEANS}" if space.constraints else ""
     parts = [
         f"<h3>Probability of a value, through {where}</h3><p>As one parameter moves; upright: {where}. "
-        f"Ticks: failed trials, wherever their other parameters were (dark: their region; pale: flakes).{gray}</p>"
+        f"Ticks: failed trials, wherever their other parameters were (strong: their region; pale: flakes).{gray}</p>"
     ]
     for each in (each for each in slices(space, params, where) if len(each.units)):
         p, name = np.array(chances(settings, history, list(each.rows), fits)), each.name

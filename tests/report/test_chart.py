@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 
@@ -95,3 +97,18 @@ def test_strips_have_a_row_each_and_a_bar_at_the_mean():
     (bar,) = found.lines
     assert bar.x.tolist() == [2.0, 2.0]
     assert svg.draw(found).count("<circle") == 2
+
+
+def test_what_is_written_along_an_axis_is_within_the_picture():
+    log = axis("x", np.array([1e-4, 1e3]), margin=0.0, is_log=True)
+    found = svg.draw(Chart("", log, axis("y", np.array([123456789.0, 123456790.0]))))
+    for x, anchor, text in re.findall(r'<text x="([\d.]+)" y="[\d.]+" text-anchor="(\w+)">([^<]*)</text>', found):
+        width = svg.LETTER * len(text)
+        left = float(x) - {"middle": width / 2, "end": width}[anchor]
+        assert 0 <= left <= svg.WIDTH - width
+
+
+def test_notes_at_one_edge_do_not_lie_on_each_other():
+    notes = [Note("123", x, 1.0) for x in (0.5, 0.501, 0.502)]
+    found = svg.draw(Chart("", axis("x", np.array([0.0, 1.0])), Axis("y", 0.0, 1.0), notes=notes))
+    assert len(set(re.findall(r'y="([\d.]+)" text-anchor="start" class="note"', found))) == 3

@@ -4,7 +4,7 @@ import re
 import pytest
 
 from robustbo import Choice, Float, Int, Optimizer, Space
-from robustbo.report import journal_page
+from robustbo.report import journal_page, journals
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +45,6 @@ def test_any_values_make_a_page(values):
 
 def test_it_is_drawn_in_a_browser(told, tmp_path, in_a_browser):
     path = tmp_path / "page.html"
-    journal_page.write("a run", told.settings, told.history, path)
+    journals.write([journals.Read("a run", told.settings, told.history)], path)
     drawn = in_a_browser(path)
     assert drawn.count("<polyline") >= 3

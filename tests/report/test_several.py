@@ -11,7 +11,7 @@ import robustbo as rb
 from robustbo.loop.cache import FitCache
 from robustbo.loop.several.candidates import FrontPoint
 from robustbo.loop.several.front import Front
-from robustbo.report import fronts, journal_page, one_outcome, several_charts, timeline
+from robustbo.report import fronts, journal_page, journals, one_outcome, several_charts, timeline
 from robustbo.report.chart import Axis
 from robustbo.report.fates import OUTSIDE
 from robustbo.trials.outcomes import Wanted
@@ -129,7 +129,7 @@ class TestOutcome:
     def test_the_best_so_far_of_one_objective_keeps_the_bounds(self):
         opt = told({"c": "minimize"})
         found = several_charts.known(opt.settings, opt.history, opt.fits)
-        (best,) = [line for line in found.timelines[0].lines if line.label == "best believed so far"]
+        (best,) = [line for line in found.timelines[0].lines if line.label == "best so far"]
         assert (np.diff(best.y) <= 0).all()
         assert best.y[-1] == opt.best().mean
         likely = [point for point in found.points if point.probability_feasible >= 0.5]
@@ -172,7 +172,7 @@ class TestPage:
         here = fronts.compromise(opt.settings, front).trial.number
         assert f"The surrogates, through the point of trial {here}" in text
         assert text.count(f"prediction through the point of trial {here}") == 2 * 3
-        assert "<th>k</th><th>a &amp; b</th><th>± 2 sd</th><th>c</th>" in text
+        assert 'k</th><th scope="col">a &amp; b</th><th scope="col">± 2 sd</th><th scope="col">c</th>' in text
         assert "Probability of a value, through the point of trial" in text
         assert "incumbent" not in text.lower()
         assert not re.search(r"\b(nan|inf)\b", text)
@@ -194,7 +194,7 @@ class TestPage:
         text, best = page(opt), opt.best()
         assert re.search(rf"<td>incumbent</td><td>{best.trial.number}</td><td>{best.mean:.4g} \(sd ", text)
         assert text.count("prediction through the incumbent") == 2 * 2
-        assert "the best so far of the points that probably keep all bounds" in text
+        assert "the incumbent among the points measured so far" in text
         assert "Hypervolume" not in text
 
     def test_nothing_or_not_every_outcome_has_been_told(self, tmp_path):
@@ -253,6 +253,6 @@ def test_pictures(opt, tmp_path):
 
 def test_it_is_drawn_in_a_browser(opt, tmp_path, in_a_browser):
     path = tmp_path / "page.html"
-    journal_page.write("a study", opt.settings, opt.history, path)
+    journals.write([journals.Read("a study", opt.settings, opt.history)], path)
     drawn = in_a_browser(path)
     assert drawn.count("<svg") == 1 + 1 + 3 + 2 + 6

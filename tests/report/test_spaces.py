@@ -114,7 +114,7 @@ class TestPage:
         assert "Squares: they break a constraint." in text
         assert "Trial 6 breaks &#x27;x + y &lt;= 1&#x27;: kept, since measured, but never the best." in text
         assert summary.overview(opt.settings, opt.history)["breaking"] == [{"trial": 6, "constraints": ["x + y <= 1"]}]
-        assert timeline.values(opt.settings, opt.history).lines[0].y.min() == 0.0
+        assert timeline.values(opt.settings, opt.history).lines[0].y.min() == opt.best().mean
 
     def test_conditions(self):
         space = rb.Space(k=rb.Choice("t", "d"), rate=rb.Float(0, 1, when={"k": "d"}), n=rb.Int(1, 5, when={"k": "t"}))
