@@ -3,7 +3,7 @@
 import difflib
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 
@@ -59,8 +59,13 @@ def registered(kind: str, name: Any, known: Iterable[str]) -> str:
     return one_of(kind, name, names)
 
 
-def nearest(value: Any, words: Iterable[str]) -> str:
+def nearest(value: Any, words: Iterable[str], written: Callable[[str], str] = str) -> str:
     """A question for the word that was meant, to end a message with; empty where none is near.
+
+    Args:
+        value: What came.
+        words: What could have.
+        written: How the word is written in the question.
 
     Example:
         >>> nearest("logei", ["LogEI", "qLogNEI"]), nearest(3, ["x"])
@@ -68,7 +73,7 @@ def nearest(value: Any, words: Iterable[str]) -> str:
     """
     lower = {word.lower(): word for word in words}
     near = difflib.get_close_matches(value.lower(), lower, n=1, cutoff=0.5) if isinstance(value, str) else []
-    return f"; did you mean {lower[near[0]]!r}?" if near else ""
+    return f"; did you mean {written(lower[near[0]])!r}?" if near else ""
 
 
 def flag(name: str, value: Any) -> bool:

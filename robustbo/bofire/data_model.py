@@ -9,7 +9,7 @@ from botorch.models import SingleTaskGP
 from pydantic import Field, field_validator, model_validator
 
 from robustbo.surrogates.registry import SURROGATES, check_options
-from robustbo.validation import registered
+from robustbo.validation import one_of
 
 EXACT = tuple(name for name, cls in SURROGATES.items() if issubclass(cls, SingleTaskGP))
 SCALERS = ScalerEnum.STANDARDIZE, ScalerEnum.IDENTITY
@@ -57,7 +57,7 @@ class RobustSurrogate(TrainableBotorchSurrogate):
     @classmethod
     def validate_surrogate(cls, name: str) -> str:
         """It is one of those that are exact models of one outcome."""
-        return registered("surrogate", name, EXACT)
+        return one_of("surrogate", name, EXACT)
 
     @field_validator("output_scaler")
     @classmethod

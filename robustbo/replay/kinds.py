@@ -20,7 +20,7 @@ from robustbo.replay.score import regression as score_regression
 from robustbo.replay.sections import optimization as show_optimization
 from robustbo.replay.sections import regression as show_regression
 from robustbo.replay.sections.section import Loaded, Tables
-from robustbo.replay.spec.reading import AnySpec
+from robustbo.replay.spec.reading import AnySpec, near
 from robustbo.report.chart import Chart
 
 
@@ -108,4 +108,5 @@ def recorded(folder: Path) -> Sequence[Cell]:
     for kind in KINDS.values():
         if found := every.cells_in(kind.cell, folder):
             return found
-    raise SpecError(f"{folder}: expected a recorded run (a folder with {CELLS}/*.jsonl in it), found none")
+    instead = "" if folder.exists() else near(folder)
+    raise SpecError(f"{folder}: expected a recorded run (a folder with {CELLS}/*.jsonl in it), found none{instead}")

@@ -13,7 +13,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from robustbo.errors import JournalError, ReplayMismatch, RobustBOError
+from robustbo.errors import ReplayMismatch, RobustBOError
 from robustbo.loop.units import center_and_scale
 from robustbo.replay import kinds
 from robustbo.replay.cells.cell import Cell
@@ -23,6 +23,7 @@ from robustbo.replay.check.rounding import Scales, values
 from robustbo.replay.output.report import recorded_rows, rows_text, text_of
 from robustbo.replay.spec.reading import SPEC_FILE, load
 from robustbo.trials.storage.places import is_address, shown
+from robustbo.trials.storage.reading import missing
 
 SPEC, JOURNAL = ".toml", ".jsonl"
 
@@ -42,7 +43,7 @@ def verdicts(places: Sequence[str]) -> Iterator[dict[str, Any]]:
     """
     for place in filter(is_journal, places):
         if not (is_address(place) or Path(place).exists()):
-            raise JournalError(f"{place}: there is no such journal")
+            raise missing(place)
     found = {place: () if is_journal(place) else kinds.recorded(Path(place)) for place in places}
     for place, its_cells in found.items():
         if is_journal(place):

@@ -173,9 +173,9 @@ def test_values_are_read_by_the_kind_of_their_parameter(text, parameter, value):
         (("create", "k.jsonl"), "there must be a file with the SPACE, or --pool with a table of points, got neither"),
         (
             ("create", "k.jsonl", "space.toml", "--constraint", "tim <= 3"),
-            "constraint 'tim <= 3': 'tim' is no parameter",
+            "--constraint 'tim <= 3': 'tim' is no parameter",
         ),
-        (("create", "k.jsonl", "space.toml", "--constraint", "open('x') <= 3"), "constraint \"open('x') <= 3\": "),
+        (("create", "k.jsonl", "space.toml", "--constraint", "open('x') <= 3"), "--constraint \"open('x') <= 3\": "),
         (
             ("create", "k.jsonl", "space.toml", "--pool", "plate.csv"),
             "plate.csv: temperature: is no column of the pool",

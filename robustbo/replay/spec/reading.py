@@ -31,15 +31,17 @@ def find(run: str | Path) -> Path:
         if candidate.is_file():
             return candidate
     places = f"a folder with {SPEC_FILE} in it, or NAME.toml beside it"
-    meant = nearest(str(run), _there(path.parent)) or "; put the run's spec there"
-    raise SpecError(f"{run}: expected a TOML file or {places}, found neither{meant}")
+    instead = near(path) or "; put the run's spec there"
+    raise SpecError(f"{run}: expected a TOML file or {places}, found neither{instead}")
 
 
-def _there(folder: Path) -> list[str]:
-    """The runs in a folder, and in runs/, as they may be named."""
-    specs = [spec for place in (folder, Path("runs")) for spec in place.glob("*.toml")]
-    folders = [spec.parent for place in (folder, Path("runs")) for spec in place.glob(f"*/{SPEC_FILE}")]
-    return [*(str(spec.with_suffix("")) for spec in specs), *map(str, folders)]
+def near(run: Path) -> str:
+    """A question for the run that was meant, to end a message with: one beside it, or in runs/; empty for none."""
+    places = (Path("runs"), run.parent)  # the second goes before the first
+    specs = [spec.with_suffix("") for place in places for spec in place.glob("*.toml")]
+    folders = [spec.parent for place in places for spec in place.glob(f"*/{SPEC_FILE}")]
+    there = {path.name: str(path) for path in folders + specs}
+    return nearest(run.name.removesuffix(".toml"), there, there.__getitem__)
 
 
 def load(run: str | Path, overrides: Iterable[str] = (), *, is_recorded: bool = False) -> AnySpec:

@@ -18,7 +18,7 @@ from robustbo.errors import JournalError, JournalExists, JournalWriteError
 from robustbo.trials.storage import disk
 from robustbo.trials.storage.line import Event, header_line, lines_of
 from robustbo.trials.storage.log import Mark
-from robustbo.trials.storage.reading import CUT_OFF, PASSED_OVER, Contents, contents_of, follow, warn_of_torn
+from robustbo.trials.storage.reading import CUT_OFF, PASSED_OVER, Contents, contents_of, follow, missing, warn_of_torn
 
 DECISION_TIMEOUT_S = 600.0  # for one that is held during a fit
 
@@ -58,7 +58,7 @@ class JournalFile:
         log = cls(path, is_watched=is_watched)
         with _writing(log.name):
             if not log.path.exists():
-                raise JournalError(f"{path}: there is no such journal")
+                raise missing(path)
             if log.path.is_dir():
                 raise JournalError(f"{path}: is a folder, and no journal of robustbo")
             with log.turn() as turn:

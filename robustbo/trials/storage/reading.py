@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from robustbo.errors import JournalError, JournalWarning, warn
 from robustbo.trials.storage.line import SCHEMA, loaded, parse
 from robustbo.trials.storage.log import Mark
+from robustbo.validation import nearest
 
 WRITE_S = 0.05  # more than a line takes to be written
 REMEDY = "`robustbo repair {}` writes what can be proven into a new one"
@@ -60,9 +61,15 @@ def bytes_of(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        raise JournalError(f"{path}: there is no such journal") from None
+        raise missing(path) from None
     except OSError as error:
         raise JournalError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def missing(path: str | os.PathLike[str]) -> JournalError:
+    """What to raise where there is no journal: it has the name of the one beside it that was meant."""
+    beside = {file.stem: str(file) for file in Path(path).parent.glob("*.jsonl")}
+    return JournalError(f"{path}: there is no such journal{nearest(Path(path).stem, beside, beside.__getitem__)}")
 
 
 def contents_of(path: Path, data: bytes) -> Contents:

@@ -84,7 +84,7 @@ class TestSpec:
     @pytest.mark.parametrize(
         ("override", "message"),
         [
-            ("tasks.nile={}", "task must be one of .*'neal'.*, got 'nile'"),
+            ("tasks.nile={}", "there is no task 'nile'; did you mean 'neal'"),
             ("tasks.neal.rows=3", r"task 'neal' has the options \['n', 'noise_sd'\], got 'rows'"),
             ("corruptions=['rust']", "corruptions must be of .*'uniform'.*, got 'rust'"),
             ("rates=[1.5]", "less than or equal to 1"),
