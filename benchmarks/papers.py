@@ -36,7 +36,7 @@ OF_TABLES = ("tables-4-5", "tables-6-7")
 FUNCTIONS = ("camel", "branin", "rosenbrock", "mccormick")
 SIX = tuple(f"figure-{n}-{kind}" for n in (7, 12) for kind in ("constant", "uniform", "random-point"))
 NAMES = ("figure-5-left", "figure-5-right", *OF_TABLES, *(f"conjugate-bo-{name}" for name in FUNCTIONS))
-PLACES = ("figure-5-left", "figure-5-right", *OF_TABLES, "conjugate-bo")  # in the page
+PLACES = ("figure-5-left", "figure-5-right", *OF_TABLES, "conjugate-bo")  # in the page, beside the causes
 OF_CAUSES = (  # in their table
     *("standard", "published-rule", "published-rule-botorch-kernel", "botorch-relevance-pursuit"),
     *("relevance-pursuit", "averaged", "oracle", "standard-warped", "default", "oracle-warped"),

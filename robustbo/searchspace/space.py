@@ -32,8 +32,8 @@ class Space:
 
     Args:
         constraints: What must hold between numbers, such as ``"x + y <= 1"``: names of parameters (in backquotes where
-            they are no identifiers), numbers, ``+ - * / **``, and comparisons. Equations must be linear. One that names a
-            parameter that does not exist at a point holds there.
+            they are no identifiers), numbers, ``+ - * / **``, and comparisons. Equations must be linear. One that names
+            a parameter that does not exist at a point holds there.
         parameters: By name. One that is called "constraints" is no list of them.
 
     Raises:

@@ -71,7 +71,9 @@ def test_what_is_recorded_is_kept_and_printed(short, tmp_path, capsys):
     rows = pd.read_csv(out / "figure-5-left" / "results.csv.gz")
     assert rows.groupby("method")["replication"].nunique().to_dict() == {"standard": 2, "oracle": 1}
     page = tmp_path / "page.md"
-    page.write_text("".join(f"<!-- {place} -->\n<!-- /{place} -->\n" for place in short.PLACES), encoding="utf-8")
+    page.write_text(
+        "".join(f"<!-- {place} -->\n<!-- /{place} -->\n" for place in (*short.PLACES, "causes")), encoding="utf-8"
+    )
     short.tables(Namespace(folder=out, page=page))
     text = page.read_text(encoding="utf-8")
     assert "left out" in capsys.readouterr().out  # the tables, which are not recorded

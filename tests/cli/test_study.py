@@ -372,7 +372,7 @@ def test_a_database_is_as_good_as_a_file(cli):
     assert "1 told" in cli("show", place)[1]
     assert cli("verify", place)[0] == 0
     assert cli("show", place, "--html")[1] == "my-study.html\n"
-    assert cli("report", place)[1] == "my-study.png\n"
+    assert cli("report", place)[1] == "my-study.html\n"
     assert "only a file can be repaired" in cli("repair", place)[2]
 
 

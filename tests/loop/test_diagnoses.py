@@ -118,11 +118,11 @@ def test_show_prints_the_verdicts(path, capsys):
 
 
 class TestTimeline:
-    def test_a_report_is_a_picture(self, path, capsys):
+    def test_a_report_is_a_picture_where_that_is_asked_for(self, path, capsys):
         from robustbo.cli.app import app
 
-        app(["report", str(path)], standalone_mode=False)
         written = path.with_suffix(".png")
+        app(["report", str(path), "--out", str(written)], standalone_mode=False)
         assert capsys.readouterr().out.strip() == str(written)
         picture = matplotlib.image.imread(written)
         assert picture.shape[0] > 400
