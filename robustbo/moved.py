@@ -38,7 +38,7 @@ MOVED = {
     "isolation": "determinism.isolation",
     "ladder": "loop.ladder",
     "outliers": "loop.outliers",
-    "overview": "report.summary",
+    "overview": "report.overview",
     "parameters": "searchspace.parameters",
     "problem": "tasks.problem",
     "progress": "driving.progress",

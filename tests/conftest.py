@@ -44,6 +44,14 @@ def pytest_make_collect_report():
     return skips.judged((yield))
 
 
+@pytest.fixture(autouse=True, scope="session")
+def nothing_of_the_users(tmp_path_factory):
+    """Overviews that are kept are kept in a folder of the tests'."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def nothing_is_left_behind():
     """Blame the test that leaves torch changed, not all that come after it."""

@@ -169,8 +169,15 @@ LATE = {
 }
 OPENS = ("open", "read_text", "read_bytes", "write_text", "write_bytes", "to_csv", "read_csv", "savefig", "mkdir")
 OPENS += ("np.load", "np.save", "np.savez", "np.loadtxt", "np.memmap", "np.fromfile", "torch.load", "torch.save")
-# Who may open files: the log and what mends it, replay and what it draws, and a committee's observations in files.
-OPENERS = ("trials/", "replay/", "report/canvas.py", "report/journals.py", "surrogates/committee/files.py")
+# Who may open files: the log and what mends it, replay, what is drawn, overviews kept, and a committee's observations.
+OPENERS = (
+    "trials/",
+    "replay/",
+    "report/canvas.py",
+    "report/journals.py",
+    "report/kept.py",
+    "surrogates/committee/files.py",
+)
 
 
 def name_of(path):

@@ -14,9 +14,8 @@ from robustbo.cli import terminal
 from robustbo.errors import RobustBOError
 from robustbo.loop.cache import FitCache
 from robustbo.report import journal_page
+from robustbo.report.overview import overview
 from robustbo.trials.codec import opened
-from robustbo.trials.history import History
-from robustbo.trials.settings import Settings
 from robustbo.trials.storage.places import is_address
 
 LOOPBACK = "127.0.0.1"
@@ -33,12 +32,12 @@ def version(journal: str) -> str:
     return f"{found.st_size}-{found.st_mtime_ns}"
 
 
-def watch(journal: str, draw: Callable[[Settings, History, FitCache], None], *, is_terminal: bool) -> None:
+def watch(journal: str, draw: Callable[[dict[str, Any]], None], *, is_terminal: bool) -> None:
     """Draw a journal, and again whenever it has changed, until an interrupt, which ends it.
 
     Args:
         journal: Its place.
-        draw: Prints it.
+        draw: Prints an overview of it.
         is_terminal: Whether the screen is to be cleared before.
     """
     fits, last = FitCache(), ""
@@ -46,10 +45,10 @@ def watch(journal: str, draw: Callable[[Settings, History, FitCache], None], *, 
         while True:
             if (now := version(journal)) != last:
                 last = now
-                settings, history = opened(journal)
+                found = overview(*opened(journal), fits)
                 if is_terminal:
                     terminal.clear(CLEAR)
-                draw(settings, history, fits)
+                draw(found)
             time.sleep(EVERY_S)
     except KeyboardInterrupt:
         return

@@ -5,9 +5,10 @@ Heavy imports happen inside the commands, so that ``--help`` answers at once.
 
 import re
 import sys
+import warnings
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,11 +18,6 @@ from robustbo.cli.study import FixedOption, FormatOption, Journal
 from robustbo.cli.terminal import Format
 from robustbo.errors import RobustBOError
 from robustbo.replay.output.placed import placed
-
-if TYPE_CHECKING:
-    from robustbo.loop.cache import FitCache
-    from robustbo.trials.history import History
-    from robustbo.trials.settings import Settings
 
 commands = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -51,31 +47,48 @@ def show(
     if html or out is not None:
         terminal.lines([str(report_journals([journal], out))])
         return
-    from robustbo.trials.codec import opened
     from robustbo.trials.storage.places import shown
 
-    settings, history = opened(journal)
-    if serve:
-        from robustbo.cli import live
+    if not (serve or watch):
+        _print(shown(journal), format_, _overview(journal))
+        return
+    from robustbo.cli import live
+    from robustbo.trials.codec import opened
 
+    opened(journal)  # or an error says what is wrong with it
+    if serve:
         server = live.Server(journal, shown(journal), port)
         terminal.lines([server.address])
         sys.stdout.flush()
         live.serve(server)
-    elif watch:
-        from robustbo.cli import live
-
-        live.watch(journal, partial(_print, shown(journal), format_), is_terminal=sys.stdout.isatty())
     else:
-        _print(shown(journal), format_, settings, history)
+        live.watch(journal, partial(_print, shown(journal), format_), is_terminal=sys.stdout.isatty())
 
 
-def _print(
-    name: str, format_: Format, settings: "Settings", history: "History", fits: "FitCache | None" = None
-) -> None:
-    from robustbo.report import summary
+def _overview(journal: str) -> dict[str, Any]:
+    """The overview of a journal: that which was kept, if nothing has changed since."""
+    from robustbo.report import kept
 
-    found = summary.overview(settings, history, fits)
+    key = kept.key(journal)
+    if key is not None and (found := kept.get(key)) is not None:
+        return found
+    from robustbo.report.overview import overview
+    from robustbo.trials.codec import opened
+
+    with warnings.catch_warnings(record=True) as said:
+        settings, history = opened(journal)
+        is_same = kept.key(journal) == key
+        found = overview(settings, history)
+    for each in said:
+        warnings.showwarning(each.message, each.category, each.filename, each.lineno)
+    if key is not None and is_same and not said:
+        kept.put(key, found)
+    return found
+
+
+def _print(name: str, format_: Format, found: dict[str, Any]) -> None:
+    from robustbo.report.words import summary
+
     if format_ is Format.json:
         terminal.objects([found])
         return
@@ -127,7 +140,7 @@ def best(
     With --fixed: the point measured that is best, as the model thinks, when it is changed to these values.
     """
     from robustbo.cli.typed import fixed_values
-    from robustbo.report import summary
+    from robustbo.report import overview
     from robustbo.trials.codec import opened
     from robustbo.trials.extent import space_of
 
@@ -141,8 +154,8 @@ def best(
         known = space.partial(fixed_values(space, fixed or ()))
         if raw and known:
             raise ValueError("best takes --raw or --fixed, got both")
-        found = summary.raw(settings, history) if raw else summary.best(settings, history, fixed=known)
-    terminal.objects([summary.point(found)])
+        found = overview.raw(settings, history) if raw else overview.best(settings, history, fixed=known)
+    terminal.objects([overview.point(found)])
 
 
 @commands.command()
@@ -155,6 +168,7 @@ def front(journal: Journal, fixed: FixedOption = None, format_: FormatOption = F
     from robustbo.cli.typed import fixed_values
     from robustbo.loop.several import front as several
     from robustbo.report import outcomes
+    from robustbo.report.words import outcomes as words
     from robustbo.trials.codec import opened
     from robustbo.trials.extent import space_of
 
@@ -170,4 +184,4 @@ def front(journal: Journal, fixed: FixedOption = None, format_: FormatOption = F
         terminal.objects(outcomes.point(point) for point in found)
         return
     made = outcomes.front(found)
-    terminal.rows(outcomes.rows(made, is_plain=format_ is Format.csv), format_, outcomes.title(made))
+    terminal.rows(words.rows(made, is_plain=format_ is Format.csv), format_, words.title(made))

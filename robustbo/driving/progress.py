@@ -17,8 +17,8 @@ from robustbo.loop.judge import judge
 from robustbo.loop.observations import observations
 from robustbo.loop.several.front import front
 from robustbo.report.outcomes import without_value
-from robustbo.report.summary import best as best_of
-from robustbo.report.summary import raw
+from robustbo.report.overview import best as best_of
+from robustbo.report.overview import raw
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 

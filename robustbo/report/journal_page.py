@@ -6,7 +6,6 @@ from typing import Any
 from robustbo.loop.cache import FitCache
 from robustbo.loop.fit import fit
 from robustbo.report import (
-    chosen,
     chosen_section,
     pool_rows,
     several_page,
@@ -19,7 +18,9 @@ from robustbo.report import (
 )
 from robustbo.report.fates import BREAKING
 from robustbo.report.html import document, table
-from robustbo.report.summary import how, how_far, overview, verdict_row, with_sd
+from robustbo.report.overview import overview
+from robustbo.report.words import chosen as chosen_words
+from robustbo.report.words.summary import how, how_far, verdict_row, with_sd
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
@@ -52,7 +53,7 @@ def body(settings: Settings, history: History, fits: FitCache) -> str:
 
 def _of_one(settings: Settings, history: History, fits: FitCache, found: dict[str, Any]) -> list[str]:
     parts = [f"<p>{escape(how(found))}; {escape(how_far(found))}.</p>"]
-    parts += [f"<p>{escape(line[0].upper() + line[1:])}.</p>" for line in chosen.lines(found)]
+    parts += [f"<p>{escape(line[0].upper() + line[1:])}.</p>" for line in chosen_words.lines(found)]
     if not history.having("told"):
         return [*parts, "<p>Nothing has been told yet.</p>", where_failed.section(settings, history, fits, found)]
     parts += ["<h2>Progress</h2>", _progress(settings, history, fits), "<h2>Incumbent</h2>", _incumbent(found)]

@@ -16,9 +16,10 @@ from robustbo.report import canvas, journal_page, svg, timeline
 from robustbo.report.chart import Chart, Line, axis
 from robustbo.report.html import check_name, document, switches, table
 from robustbo.report.one_outcome import risen
-from robustbo.report.outcomes import place_of, without_value
+from robustbo.report.outcomes import without_value
 from robustbo.report.palette import looks
-from robustbo.report.summary import with_sd
+from robustbo.report.words.outcomes import place_of
+from robustbo.report.words.summary import with_sd
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 

@@ -7,10 +7,12 @@ from typing import Any
 from robustbo.loop.cache import FitCache
 from robustbo.loop.several.candidates import FrontPoint
 from robustbo.loop.several.front import best, raw_best
-from robustbo.report import chosen, fronts, outcomes, pool_rows, several_charts, suspects, svg, through, where_failed
+from robustbo.report import fronts, outcomes, pool_rows, several_charts, suspects, svg, through, where_failed
 from robustbo.report.html import share, table
 from robustbo.report.several_charts import Known
-from robustbo.report.summary import how, how_far
+from robustbo.report.words import chosen as chosen_words
+from robustbo.report.words import outcomes as outcome_words
+from robustbo.report.words.summary import how, how_far
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
@@ -48,7 +50,7 @@ def parts(settings: Settings, history: History, fits: FitCache, found: dict[str,
         found: Its overview.
     """
     made = [f"<p>{escape(how(found))}; {escape(how_far(found))}.</p>"]
-    made += [f"<p>{escape(line[0].upper() + line[1:])}.</p>" for line in chosen.lines(found)]
+    made += [f"<p>{escape(line[0].upper() + line[1:])}.</p>" for line in chosen_words.lines(found)]
     known, missing = several_charts.known(settings, history, fits), outcomes.without_value(settings, history)
     if missing:
         what = f"No value of {' and of '.join(missing)}" if known.seen else "Nothing"
@@ -87,10 +89,11 @@ def _here(known: Known, history: History, fits: FitCache) -> tuple[Mapping[str, 
 def _front(known: Known, found: dict[str, Any]) -> list[str]:
     settings, around = known.settings, known.front
     assert around is not None
-    title = outcomes.title(found)
+    title = outcome_words.title(found)
     made = ["<h2>The front</h2>", *map(svg.draw, known.fronts)]
     made.append(f"<p>{FRONT.format('what that dominates' if len(settings.objectives) == 2 else STEPS)}</p>")
-    rows = [{key: value for key, value in row.items() if key not in ("trial", "at")} for row in outcomes.rows(found)]
+    shown = outcome_words.rows(found)
+    rows = [{key: value for key, value in row.items() if key not in ("trial", "at")} for row in shown]
     if rows:
         lines = [[_trial(point), *map(escape, row.values())] for point, row in zip(around, rows, strict=True)]
         made.append(table(["trial", *rows[0]], lines, is_safe=True))

@@ -5,7 +5,7 @@ from typing import Any
 
 from robustbo.loop.several.learned import FAILED
 from robustbo.report.html import table
-from robustbo.report.summary import with_sd
+from robustbo.report.words.summary import with_sd
 
 BEYOND_DOUBT = 1e5  # nats
 

@@ -6,7 +6,6 @@ import json
 import shutil
 from typing import Any
 
-import pandas as pd
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.markup import escape
@@ -15,7 +14,7 @@ from rich.table import Table
 Rows = list[dict[str, Any]]
 
 
-def records(table: pd.DataFrame) -> Rows:
+def records(table: Any) -> Rows:
     """A data frame's rows as plain values, NaN as None."""
     plain = table.astype(object).where(table.notna(), None)
     return [dict(zip(table.columns, row, strict=True)) for row in plain.itertuples(index=False)]

@@ -4,7 +4,7 @@ from html import escape
 from typing import Any
 
 from robustbo.report.html import table
-from robustbo.report.summary import advice, tables
+from robustbo.report.words.summary import advice, tables
 
 
 def section(found: dict[str, Any]) -> str:

@@ -10,11 +10,12 @@ from robustbo.loop.cache import FitCache
 from robustbo.loop.failures import chances
 from robustbo.report import svg
 from robustbo.report.chart import Axis, Chart
-from robustbo.report.failures import AGAIN, NONE_GIVEN, failures, lead, marks, verdict
+from robustbo.report.failures import failures, marks
 from robustbo.report.html import table
-from robustbo.report.outcomes import place_of
 from robustbo.report.slices import GRAY_MEANS, INCUMBENT, across, curves, shades, slices, upright
-from robustbo.report.summary import SHOWN
+from robustbo.report.words.failures import AGAIN, NONE_GIVEN, lead, verdict
+from robustbo.report.words.outcomes import place_of
+from robustbo.report.words.summary import SHOWN
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings

@@ -6,7 +6,7 @@ import torch
 
 from robustbo.loop import fit
 from robustbo.loop.outliers import outliers
-from robustbo.report.summary import overview
+from robustbo.report.overview import overview
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
 from robustbo.trials.history import History

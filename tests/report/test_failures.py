@@ -5,8 +5,10 @@ import re
 import pytest
 
 from robustbo import Choice, Float, Int, Optimizer, Space
-from robustbo.report import journal_page, summary, timeline
-from robustbo.report.failures import in_a_line, lead
+from robustbo.report import journal_page, timeline
+from robustbo.report.overview import overview
+from robustbo.report.words import summary
+from robustbo.report.words.failures import in_a_line, lead
 
 SPACE = Space(**{"<x>": Float(0.0, 1.0), "k": Int(1, 4), "c": Choice("a", "b")})
 
@@ -34,7 +36,7 @@ def mixed():
 
 
 def shown(opt):
-    found = summary.overview(opt.settings, opt.history)
+    found = overview(opt.settings, opt.history)
     return found, "\n".join(summary.lines("j", found))
 
 
@@ -160,7 +162,7 @@ def test_a_picture_has_the_ticks_too(mixed, tmp_path):
 
 def test_where_nothing_has_given_a_value_that_is_said():
     def lines(opt):
-        return "\n".join(summary.lines("study", summary.overview(opt.settings, opt.history, opt.fits)))
+        return "\n".join(summary.lines("study", overview(opt.settings, opt.history, opt.fits)))
 
     opt = Optimizer(Space(x=Float(0.0, 1.0)), seed=0)
     for x in (0.2, 0.8):

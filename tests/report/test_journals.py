@@ -7,7 +7,8 @@ from robustbo.errors import RobustBOError
 from robustbo.loop.incumbent import incumbents
 from robustbo.report import journals, timeline
 from robustbo.report.journals import Read
-from robustbo.report.summary import how_far, overview
+from robustbo.report.overview import overview
+from robustbo.report.words.summary import how_far
 
 OFF = {2: 60.0, 5: -40.0}
 

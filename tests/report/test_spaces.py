@@ -10,8 +10,10 @@ import pytest
 
 import robustbo as rb
 from robustbo.errors import SpaceWarning
-from robustbo.report import chosen, journal_page, summary, timeline
+from robustbo.report import journal_page, timeline
+from robustbo.report.overview import overview
 from robustbo.report.slices import across, curves, guide, shades, slices
+from robustbo.report.words import chosen as words
 
 MIXED = rb.Space(
     x=rb.Float(0, 1),
@@ -113,7 +115,7 @@ class TestPage:
         text = page(opt)
         assert "Squares: they break a constraint." in text
         assert "Trial 6 breaks &#x27;x + y &lt;= 1&#x27;: kept, since measured, but never the best." in text
-        assert summary.overview(opt.settings, opt.history)["breaking"] == [{"trial": 6, "constraints": ["x + y <= 1"]}]
+        assert overview(opt.settings, opt.history)["breaking"] == [{"trial": 6, "constraints": ["x + y <= 1"]}]
         assert timeline.values(opt.settings, opt.history).lines[0].y.min() == opt.best().mean
 
     def test_conditions(self):
@@ -165,9 +167,9 @@ class TestPool:
         text = page(pool)
         assert "measured values against what the others predict" in text
         assert "through the incumbent" not in text
-        found = summary.overview(pool.settings, pool.history)
+        found = overview(pool.settings, pool.history)
         assert found["pool"] == {"rows": 23, "added": 1, "told": 8}
-        assert chosen.lines(found)[0] == "chooses from a pool of 23 rows, 1 of them added later; 8 have been told"
+        assert words.lines(found)[0] == "chooses from a pool of 23 rows, 1 of them added later; 8 have been told"
 
     def test_where_rows_fail_their_chance_is_said(self):
         opt = told(rb.Pool(FRAME), values=8)
@@ -180,7 +182,7 @@ class TestPool:
 
 
 def test_old_spaces_have_nothing_more_in_json():
-    found = summary.overview(*(lambda o: (o.settings, o.history))(told(rb.Space(x=rb.Float(0, 1)))))
+    found = overview(*(lambda o: (o.settings, o.history))(told(rb.Space(x=rb.Float(0, 1)))))
     assert not {"constraints", "breaking", "pool"} & set(found)
 
 
@@ -209,5 +211,5 @@ def test_a_frame_has_nan_where_a_number_does_not_exist():
     ("trials", "said"), [([3], "trial 3 breaks 'a' and 'b': "), ([3, 5], "trials 3, 5 break 'a' or 'b': ")]
 )
 def test_one_trial_breaks_all_that_is_named_and_each_of_several_some(trials, said):
-    (line,) = chosen.lines({"breaking": [{"trial": number, "constraints": ["a", "b"]} for number in trials]})
+    (line,) = words.lines({"breaking": [{"trial": number, "constraints": ["a", "b"]} for number in trials]})
     assert line.startswith(said)

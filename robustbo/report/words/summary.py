@@ -1,79 +1,18 @@
-"""An optimization at a glance, as plain JSON values: how far, what is best, what looks wrong."""
+"""An overview in words: lines, tables, and what can be done."""
 
-import math
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from robustbo.loop.cache import FitCache
-from robustbo.loop.incumbent import Incumbent, incumbent, raw_incumbent
-from robustbo.loop.outliers import Outlier, outliers
-from robustbo.loop.several import front as several
-from robustbo.report import chosen
-from robustbo.report import outcomes as of_several
-from robustbo.report.failures import failed, lead
-from robustbo.report.failures import rows as failed_rows
-from robustbo.report.outcomes import place_of, without_value
-from robustbo.searchspace.region.region import Fixed
-from robustbo.trials import worker
-from robustbo.trials.history import History, Trial
-from robustbo.trials.settings import Settings
+from robustbo.report.words import chosen
+from robustbo.report.words import outcomes as of_several
+from robustbo.report.words.failures import lead
+from robustbo.report.words.failures import rows as failed_rows
+from robustbo.report.words.outcomes import place_of
 
-MIN_EVIDENCE = 3.0  # nats; an unflagged value of less is not worth a line
 EVEN = 0.5  # probability that a whole trial has failed, from which on the outliers' table says so
 SHOWN = 20  # trials in one of the tables, the last; JSON has all
 TITLES = {"pending": "being measured", "queued": "waiting for the next ask", "failed": "failed", "excluded": "excluded"}
 UNITS = (("d", 86400), ("h", 3600), ("min", 60))
-
-
-def overview(settings: Settings, history: History, fits: FitCache | None = None) -> dict[str, Any]:
-    """Progress, incumbent (or front), best raw value, diagnoses, the values flagged or with `MIN_EVIDENCE` against
-    them, and the trials that have no value that counts."""
-    counts = history.counts()
-    told, fits = counts["told"] > 0, FitCache() if fits is None else fits
-    is_single, lacking = len(settings.objectives) < 2, without_value(settings, history)
-    report = outliers(settings, history, fits)
-    has_raw = told and is_single and not {name for name, _ in settings.objectives} & {*lacking}
-    return (
-        {
-            **({} if settings.outcomes else {"direction": settings.direction}),
-            **of_several.outcomes(settings, history, report, fits),
-            "surrogate": settings.of_size(counts["told"]).surrogate,
-            "seed": settings.seed,
-            "trials": counts,
-            **chosen.chosen(settings, history),
-            "incumbent": point(best(settings, history, fits)) if has_raw and not lacking else None,
-            "best_raw_value": point(raw(settings, history)) if has_raw else None,
-            "diagnoses": [asdict(diagnosis) for diagnosis in history.diagnoses],
-            "outliers": [_suspect(o) for o in report if o.flagged or o.evidence >= MIN_EVIDENCE],
-            "fallbacks": [{"trial": t.number, "why": t.fallback} for t in history if t.fallback is not None],
-        }
-        | {state: [_without_value(trial) for trial in history.having(state)] for state in TITLES if state != "excluded"}
-        | {"excluded": [each for trial in history for each in _excluded(trial)]}
-        | failed(settings, history, fits)
-    )
-
-
-def best(settings: Settings, history: History, fits: FitCache | None = None, fixed: Fixed = ()) -> Incumbent:
-    """The incumbent: of one objective among several outcomes that which probably keeps their bounds."""
-    return (several.best if settings.outcomes else incumbent)(settings, history, fits, fixed)
-
-
-def raw(settings: Settings, history: History) -> Incumbent:
-    """The trial of best measured value."""
-    return (several.raw_best if settings.outcomes else raw_incumbent)(settings, history)
-
-
-def _suspect(o: Outlier) -> dict[str, Any]:
-    return (
-        {"trial": o.trial.number}
-        | ({} if o.outcome is None else {"outcome": o.outcome})
-        | {"value": o.value, "expected": o.expected, "sd": o.sd}
-        | {"evidence_nats": o.evidence, "probability_wrong": o.probability_wrong, "status": o.status}
-        | {"flagged": o.flagged, "remeasured": o.remeasured}
-        | ({} if o.weight is None else {"weight": o.weight})
-        | ({} if o.failed is None else {"trial_failed": o.failed})
-    )
 
 
 def lines(name: str, found: dict[str, Any]) -> list[str]:
@@ -137,16 +76,6 @@ def verdict_row(diagnosis: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def point(first: Incumbent) -> dict[str, Any]:
-    """An incumbent as plain JSON values; of several outcomes with each of them, or (raw) with the values measured."""
-    sd = None if math.isnan(first.sd) else first.sd
-    made = {"trial": first.trial.number, "value": first.mean, "sd": sd, "params": first.params}
-    if first.outcomes:
-        said = {name: {"mean": mean, "sd": sd} for name, (mean, sd) in first.outcomes.items()}
-        return made | {"outcomes": said, "probability_feasible": first.probability_feasible}
-    return made | ({"values": first.trial.values} if first.trial.values else {})
-
-
 def results(found: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """What is known of several outcomes, the front, the diagnoses and the outliers of an `overview`, as titles and
     rows; none that is empty."""
@@ -185,28 +114,6 @@ def advice(name: str, found: dict[str, Any]) -> list[str]:
         who = f"the processes that asked for {len(gone)} of these trials have ended"
     again = "it" if len(gone) == 1 else "them"
     return [f"{who}; `robustbo requeue {name}` lets the next ask give {again} out again"]
-
-
-def _without_value(trial: Trial) -> dict[str, Any]:
-    made: dict[str, Any] = {"trial": trial.number, "params": trial.params}
-    if trial.state == "pending":
-        has_ended = trial.asked_by is not None and worker.is_gone(trial.asked_by)
-        at = None if trial.asked_at is None else trial.asked_at.isoformat()
-        return made | {"asked_by": trial.asked_by, "asked_at": at, "has_ended": has_ended, "repeats": trial.repeats}
-    return made
-
-
-def _excluded(trial: Trial) -> list[dict[str, Any]]:
-    """What is excluded of a trial: its value, or those of several outcomes."""
-    made = {"trial": trial.number, "params": trial.params}
-    if not trial.outcomes:
-        return [made | {"value": trial.value, "sd": trial.sd}] if trial.state == "excluded" else []
-    seen = {name: trial.of(name) for name in trial.outcomes}
-    return [
-        made | {"outcome": name, "value": each.value, "sd": each.sd}
-        for name, each in seen.items()
-        if each.state == "excluded"
-    ]
 
 
 def _rows(state: str, trials: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -1,0 +1,83 @@
+"""Overviews of journals as they are now, kept for the next who looks: in a folder of the user's that may be deleted.
+
+An overview follows from the journal and the code alone, but for who is still there; making it again takes seconds.
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from robustbo.trials import worker
+from robustbo.trials.storage.places import Place, contents
+
+COUNT = 64  # overviews kept, the last used
+CODE = Path(__file__).parents[1]
+BENEATH = ("torch", "gpytorch", "botorch", "linear_operator", "numpy", "scipy")
+
+
+def folder() -> Path:
+    """Where they are: ``robustbo/overviews`` in the user's folder of what may be deleted (XDG_CACHE_HOME).
+
+    Raises:
+        RuntimeError: If the user has no home.
+    """
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "robustbo" / "overviews"
+
+
+def key(place: Place) -> str | None:
+    """What tells a journal as it is now, and the code that looks at it, from others; None while a line is torn.
+
+    Raises:
+        JournalError: If it cannot be read.
+    """
+    found = contents(place)
+    if found.torn:
+        return None
+    return hashlib.sha256(json.dumps([found.header, found.events, *_code()]).encode()).hexdigest()
+
+
+@cache
+def _code() -> tuple[str, ...]:
+    """This code, what is beneath it, and the machine, whose processor decides how it rounds."""
+    files = [(path.relative_to(CODE).as_posix(), path.stat()) for path in sorted(CODE.rglob("*.py"))]
+    ours = hashlib.sha256(repr([(name, stat.st_size, stat.st_mtime_ns) for name, stat in files]).encode()).hexdigest()
+    return ours, *map(_version, BENEATH), os.uname().nodename if hasattr(os, "uname") else ""
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def get(key: str) -> dict[str, Any] | None:
+    """The overview kept under a key, with those who have ended since; None where there is none that can be read."""
+    try:
+        path = folder() / f"{key}.json"
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        path.touch()
+    except (OSError, RuntimeError, ValueError):
+        return None
+    for trial in found["pending"]:
+        trial["has_ended"] = trial["asked_by"] is not None and worker.is_gone(trial["asked_by"])
+    return found
+
+
+def put(key: str, found: dict[str, Any]) -> None:
+    """Keep an overview, for this user's eyes alone; where that cannot be, nothing is kept."""
+    try:
+        folder().mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle, name = tempfile.mkstemp(dir=folder(), suffix=".part")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(found, file)
+        Path(name).replace(folder() / f"{key}.json")
+        for path in sorted(folder().iterdir(), key=lambda path: path.stat().st_mtime)[:-COUNT]:
+            path.unlink(missing_ok=True)
+    except (OSError, RuntimeError):
+        return

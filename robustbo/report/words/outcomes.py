@@ -1,0 +1,63 @@
+"""A front, and points, in words."""
+
+from collections.abc import Mapping
+from typing import Any
+
+Plain = dict[str, Any]
+TAKEN = ("trial", "at", "keeps bounds", "on the front")  # columns of a front's table
+
+
+def title(found: Plain) -> str:
+    """What a front is, above its table.
+
+    Args:
+        found: The `front` of an overview.
+    """
+    count, beyond = len(found["points"]), values(found["reference_point"])
+    if not count:
+        return "the front is empty: no point measured probably keeps the bounds"
+    points = f"{count} points" if count > 1 else "1 point"
+    return f"the front: {points}, hypervolume {found['hypervolume']:.4g} beyond {beyond}"
+
+
+def rows(found: Plain, *, is_plain: bool = False) -> list[Plain]:
+    """A front as a table's rows: means with their standard deviations, or (plain) a column each.
+
+    The probabilities are those of keeping the bounds, where a point may break them, and of being on the front.
+    """
+    points, made = found["points"], list[Plain]()
+    is_bounded = is_plain or any(each["probability_feasible"] < 1 for each in points)
+    for each in points:
+        row: Plain = {"trial": each["trial"]}
+        for name, said in each["outcomes"].items():
+            column = f"outcome {name}" if name in TAKEN else name
+            if is_plain:
+                row |= {column: said["mean"], f"{column}.sd": said["sd"]}
+            else:
+                row[column] = f"{said['mean']:.4g} (sd {said['sd']:.2g})"
+        row |= {"keeps bounds": _chance(each["probability_feasible"], is_plain)} if is_bounded else {}
+        row["on the front"] = _chance(each["probability"], is_plain)
+        made.append(row | (_columns(each["params"], row) if is_plain else {"at": place_of(_rounded(each["params"]))}))
+    return made
+
+
+def _rounded(params: Mapping[str, Any]) -> Plain:
+    return {name: float(f"{value:.6g}") if isinstance(value, float) else value for name, value in params.items()}
+
+
+def _columns(params: Mapping[str, Any], taken: Mapping[str, Any]) -> Plain:
+    return {f"params.{name}" if name in taken else name: value for name, value in params.items()}
+
+
+def _chance(probability: float, is_plain: bool) -> float | str:
+    return probability if is_plain else f"{100 * probability:.3g} %"
+
+
+def values(found: Mapping[str, float]) -> str:
+    """Numbers by outcome, in a line."""
+    return ", ".join(f"{name} {number:.6g}" for name, number in found.items())
+
+
+def place_of(params: Mapping[str, Any]) -> str:
+    """A point in a line."""
+    return ", ".join(f"{name}={value!r}" for name, value in params.items())
