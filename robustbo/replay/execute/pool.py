@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from robustbo.driving.interrupts import Interrupts
 from robustbo.replay.cells.cell import Cell
 from robustbo.replay.execute import workers
 from robustbo.replay.execute.waiting import Waiting
@@ -35,13 +36,7 @@ def run_cells(
         The failures, in no particular order.
     """
     if jobs == 1:
-        failures = []
-        for cell in cells:
-            if (failure := work(cell, notify)) is not None:
-                failures.append(failure)
-                if fail_fast:
-                    break
-        return failures
+        return _run_here(cells, notify, fail_fast)
     messages: Any = workers.CONTEXT.SimpleQueue()
     run = _Run(cells, notify, messages, fail_fast)
     with workers.one_thread():
@@ -57,6 +52,23 @@ def run_cells(
                 if run.is_over:
                     _terminate()
     return run.failures
+
+
+def _run_here(cells: Sequence[Cell], notify: Callable[[Progress], None], fail_fast: bool) -> list[Failure]:
+    """Run cells one after another; Ctrl-C ends them at once, or after the trial in which a library has swallowed it."""
+    failures = []
+    with Interrupts() as interrupts, interrupts.let_in():
+
+        def heard(progress: Progress) -> None:
+            notify(progress)
+            interrupts.check()
+
+        for cell in cells:
+            if (failure := work(cell, heard)) is not None:
+                failures.append(failure)
+                if fail_fast:
+                    break
+    return failures
 
 
 class _Run:

@@ -1,3 +1,5 @@
+import signal
+
 import pytest
 
 from robustbo.replay.cells.cell import cells
@@ -43,3 +45,26 @@ def test_the_first_failure_stops_the_others_where_it_may(tmp_path, jobs):
     (failure,) = run_cells(made, jobs, lambda _: None, fail_fast=True)
     assert failure.method == "sobol"
     assert len(made[1].entries()) < 2000
+
+
+class Swallows:
+    """Deletes itself while Ctrl-C comes, as a library's garbage collector does: Python drops what is raised there."""
+
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_interrupt_that_a_library_swallows_still_ends_the_run(tmp_path):
+    made = cells(OptimizationCell, SPEC.model_copy(update={"trials": 50}), tmp_path)
+    heard = []
+
+    def notify(progress):
+        heard.append(progress)
+        if len(heard) == 2:
+            Swallows()
+
+    with pytest.raises(KeyboardInterrupt):
+        run_cells(made, 1, notify)
+    assert len(heard) == 2
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
