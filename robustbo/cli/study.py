@@ -27,6 +27,7 @@ SdOption = Annotated[
     ),
 ]
 OutcomeOption = Annotated[str | None, typer.Option(metavar="NAME", help="Which of several outcomes; all unless said.")]
+WhyOption = Annotated[str | None, typer.Option("--reason", help="Why.")]
 FormatOption = Annotated[Format, typer.Option("--format", help="How to write the result.")]
 NEGATIVE = {"ignore_unknown_options": True}  # a negative value looks like one
 
@@ -118,22 +119,22 @@ def amend(
 
 
 @commands.command()
-def exclude(journal: Journal, trial: TrialArgument, outcome: OutcomeOption = None) -> None:
+def exclude(journal: Journal, trial: TrialArgument, outcome: OutcomeOption = None, reason: WhyOption = None) -> None:
     """Say that a value is wrong: it is kept, but not modelled."""
     from robustbo.optimizer import Optimizer
 
     with mendable():
-        excluded = Optimizer.resume(journal).exclude(trial, outcome=outcome)
+        excluded = Optimizer.resume(journal).exclude(trial, outcome=outcome, reason=reason)
     _say([excluded])
 
 
 @commands.command()
-def include(journal: Journal, trial: TrialArgument, outcome: OutcomeOption = None) -> None:
-    """Say that an excluded value is right after all."""
+def include(journal: Journal, trial: TrialArgument, outcome: OutcomeOption = None, reason: WhyOption = None) -> None:
+    """Say that a value, flagged or excluded, is right."""
     from robustbo.optimizer import Optimizer
 
     with mendable():
-        included = Optimizer.resume(journal).include(trial, outcome=outcome)
+        included = Optimizer.resume(journal).include(trial, outcome=outcome, reason=reason)
     _say([included])
 
 

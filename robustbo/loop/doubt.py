@@ -29,7 +29,7 @@ from robustbo.trials.trial import Trial
 EVEN = 0.5  # probability of being wrong above which a value is disbelieved
 SPARSE = 0.3  # of the told values: where more are in doubt, it is the models that are wrong
 
-Status = Literal["inlier", "confirmed", "flagged", "quarantined", "refuted"]
+Status = Literal["inlier", "confirmed", "vouched for", "flagged", "quarantined", "refuted"]
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def doubted(data: Data) -> frozenset[int]:
         judged, said = place.judged, place.expectation
         if judged and said is not None:
             is_better = all(data.sign * (t.measured - said[0]) > 0 for t in judged)
-            found |= set() if is_better else disbelieved(doubts.wrong(judged, said))
+            found |= set() if is_better else disbelieved(doubts.wrong(judged, said)) - data.vouched
     return frozenset(found if len(found) <= SPARSE * len(data.told) else ())
 
 
@@ -110,11 +110,14 @@ def probabilities(data: Data, words: Mapping[int, Word], unseen: Mapping[int, Ex
             found |= doubts.wrong(judged, said)
         else:
             found |= {t.number: doubts.wrong([t], words[t.number][:2])[t.number] for t in place.told}
-    return found | {number: word.wrong for number, word in words.items() if word.wrong is not None}
+    found |= {number: word.wrong for number, word in words.items() if word.wrong is not None}
+    return found | dict.fromkeys(data.vouched, 0.0)
 
 
 def status(trial: Trial, others: Sequence[Trial], disbelieved: frozenset[int], is_quarantined: bool) -> Status:
     """What is believed of a value, in a word, given the others at its point."""
+    if trial.is_vouched:
+        return "vouched for"
     if trial.number not in disbelieved:
         return "confirmed" if others else "inlier"
     if any(t.number not in disbelieved for t in others):

@@ -72,7 +72,7 @@ def _credible(settings: Settings, data: Data, part: Active | None, fits: FitCach
         among, ever, origin = part.told, part.told, Line(part.sample)
     is_to_be = settings.set_aside and is_robust(settings) and not _capabilities(settings).judges_alone
     in_doubt = doubted(data) if is_to_be else frozenset[int]()
-    left_out = in_doubt | failed
+    left_out = in_doubt | failed - data.vouched
     if not left_out or len(left_out) >= len(data.told):
         return _fit(settings, line(among, ever, origin), fits)
     fitted = _fit(settings, line(among.but(left_out), ever, origin), fits)
@@ -186,6 +186,9 @@ def _fitted(settings: Settings, of: Line, fits: FitCache) -> Fitted:
             )
         except InputDataError as error:
             raise FitError(f"{settings.surrogate} cannot take these values; exclude the wildest: {error}") from error
+        if told.vouched:
+            is_vouched = torch.tensor([number in told.vouched for number in told.numbers])
+            model.vouched = is_vouched  # of which a model that is none of ours takes no notice
         if before is None:
             contract.fit(model)
         else:

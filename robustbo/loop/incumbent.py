@@ -139,7 +139,7 @@ def _disbelieved(data: Data, settings: Settings, fitted: Fitted) -> Collection[i
 
 def _values(fitted: Fitted, disbelieved: Collection[int]) -> dict[Row, float]:
     """The mean of the believed values at each point, where some of their errors may not be noise."""
-    numbers, rows, values, sds = fitted.observations
+    numbers, rows, values, sds, _ = fitted.observations
     found: dict[Row, list[float]] = {}
     for number, row, value in zip(numbers, rows, values, strict=True):
         if sds is None and number not in disbelieved:

@@ -29,7 +29,7 @@ class Outlier:
         probability_wrong: How probable it is that it is wrong; see `robustbo.loop.doubt`.
         status: "flagged" where it is disbelieved, "quarantined" where it is so by what was expected of it and left out
             of the fit, "refuted" where it is so beside a believed one at its point; "confirmed" where it is believed
-            and not the only one there, else "inlier".
+            and not the only one there; "vouched for" where it is believed by the user's word; else "inlier".
         weight: How much it counts in the fit, 1 being all, where the surrogate weighs values (0 where it is
             quarantined); in relevance pursuit the probability that it is right.
         outcome: Which of several outcomes it is; None where there is one.
@@ -100,7 +100,7 @@ def judge(data: Data, fitted: Fitted) -> Belief:
         doubted = disbelieved(wrong)
     else:
         doubted = {number for number, word in said.items() if word.is_outlier}
-    out = frozenset(doubted.union(fitted.quarantined))
+    out = frozenset(doubted.union(fitted.quarantined)) - data.vouched
     report = []
     for number, word in said.items():
         trial = data.trials[number]

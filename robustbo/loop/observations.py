@@ -27,17 +27,19 @@ class Observations(NamedTuple):
         X: One row of unit-cube coordinates each.
         values: The measured values, in the user's units.
         sds: Their noise, or None where it is to be inferred.
+        vouched: Those for whose values the user vouches.
     """
 
     numbers: tuple[int, ...]
     X: tuple[Row, ...]
     values: tuple[float, ...]
     sds: tuple[float, ...] | None
+    vouched: frozenset[int] = frozenset()
 
     def first(self, count: int) -> "Observations":
         """The first so many."""
-        sds = None if self.sds is None else self.sds[:count]
-        return Observations(self.numbers[:count], self.X[:count], self.values[:count], sds)
+        sds, numbers = None if self.sds is None else self.sds[:count], self.numbers[:count]
+        return Observations(numbers, self.X[:count], self.values[:count], sds, self.vouched.intersection(numbers))
 
     def but(self, numbers: Collection[int]) -> "Observations":
         """Those that are not of some trials."""
@@ -45,11 +47,13 @@ class Observations(NamedTuple):
 
     def only(self, kept: Sequence[int]) -> "Observations":
         """Those at some places."""
+        numbers = tuple(self.numbers[i] for i in kept)
         return Observations(
-            tuple(self.numbers[i] for i in kept),
+            numbers,
             tuple(self.X[i] for i in kept),
             tuple(self.values[i] for i in kept),
             None if self.sds is None else tuple(self.sds[i] for i in kept),
+            self.vouched.intersection(numbers),
         )
 
 
@@ -92,6 +96,11 @@ class Data:
     def excluded(self) -> tuple[Trial, ...]:
         """The trials whose values do not, by the user's word."""
         return tuple(trial for trial in self.trials if trial.state == "excluded")
+
+    @cached_property
+    def vouched(self) -> frozenset[int]:
+        """The told trials whose values are believed, by the user's word."""
+        return frozenset(trial.number for trial in self.told if trial.is_vouched)
 
     @cached_property
     def pending(self) -> tuple[Trial, ...]:
@@ -149,6 +158,7 @@ class Data:
             tuple(self.rows[t.number] for t in told),
             tuple(float(t.measured) for t in told),
             tuple(known) if known and len(known) == len(told) else None,
+            self.vouched.intersection(t.number for t in told),
         )
 
     def before_the_last(self) -> "Data":

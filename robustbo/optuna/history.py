@@ -106,7 +106,7 @@ def gathered(
         repeats = numbers.get(note.get("repeats", trial.user_attrs.get(notes.REPEATS)))
         if repeats is not None and found[repeats].params == params:
             content["repeats"] = repeats
-        expected: Content = {} if content.pop("is_vouched", False) else {key: note.get(key) for key in EXPECTED}
+        expected: Content = {} if content.pop("is_judged", False) else {key: note.get(key) for key in EXPECTED}
         numbers[trial.number] = len(found)
         kept: Content = {"origin": _origin(trial), **{key: note[key] for key in KEPT if key in note}}
         found.append(Trial(len(found), params, **{**kept, **expected, **content}))
@@ -151,4 +151,5 @@ def _content(trial: FrozenTrial, said: Mapping[str, Any], considers_pruned: bool
     is_left_out = state == TrialState.PRUNED and not considers_pruned and amended is None
     sd = said.get("sd") if amended is not None else _noise(trial)
     told = "excluded" if said.get("is_excluded", is_left_out) else "told"
-    return {"state": told, "value": float(value), "sd": sd, "is_vouched": "is_excluded" in said or amended is not None}
+    word = {"is_judged": "is_excluded" in said or amended is not None, "is_vouched": said.get("is_excluded") is False}
+    return {"state": told, "value": float(value), "sd": sd, **word}

@@ -133,7 +133,7 @@ def exclude(study: Study, number: int) -> None:
 
 
 def include(study: Study, number: int) -> None:
-    """Vouch for a trial's value: it counts again, and what was expected of it is forgotten.
+    """Vouch for a trial's value, excluded or doubted: it is believed, whatever the model says.
 
     Raises:
         ValueError: If the study has no such trial, it has no value, or there are several objectives.

@@ -150,6 +150,8 @@ def line_of(trial: Trial) -> str:
     values = ", ".join(f"{name} {value!r}" for name, value in trial.values.items())
     values = values if trial.value is None else repr(trial.value)
     what = f": {values}" if values else f": {trial.reason}" if trial.reason else ""
+    what += ", vouched for" if trial.is_vouched else ""
+    what += f" ({trial.note})" if trial.note else ""
     expected = "" if trial.expected is None else f", expected {trial.expected:.6g} (sd {trial.expected_sd:.2g})"
     said = "" if trial.retry is None else f", {SAID[trial.retry]}"
     return f"trial {trial.number} ({trial.state}, {trial.origin}{said}), {place}{what}{expected}"

@@ -77,21 +77,28 @@ class Recording(Study):
         word: dict[str, Any] = {} if retry is None else {"retry": flag("retry", retry)}
         return self._end("fail", {"reason": str(reason), **word}, trial)
 
-    def exclude(self, trial: TrialLike, *, outcome: str | None = None) -> Trial:
+    def exclude(self, trial: TrialLike, *, outcome: str | None = None, reason: str | None = None) -> Trial:
         """Record your own verdict that a told value is wrong: it is kept, but no longer modelled.
 
         Args:
             trial: Which one.
             outcome: Which of several outcomes; all unless given.
+            reason: Why, for people; kept in the journal, and as the trial's ``note``.
         """
-        return self._end("exclude", self._of(outcome), trial)
+        return self._end("exclude", self._of(outcome, reason), trial)
 
-    def include(self, trial: TrialLike, *, outcome: str | None = None) -> Trial:
-        """Take an exclusion back: the value has your word, and what was expected of it counts no more.
+    def include(self, trial: TrialLike, *, outcome: str | None = None, reason: str | None = None) -> Trial:
+        """Vouch for a value, flagged or excluded: it is believed, whatever the model says, until you exclude it.
 
-        It may be re-evaluated all the same.
+        Its point may be measured again all the same. The fit gives it the weight of the surrogate's method: under
+        relevance pursuit, the default, the weight of any other value.
+
+        Args:
+            trial: Which one.
+            outcome: Which of several outcomes; all unless given.
+            reason: Why, for people.
         """
-        return self._end("include", self._of(outcome), trial)
+        return self._end("include", {"vouch": True, **self._of(outcome, reason)}, trial)
 
     def amend(self, trial: TrialLike, value: Value, *, sd: Noise = None) -> Trial:
         """Record a corrected value of a told, excluded or failed trial; the old one stays in the journal.
@@ -109,9 +116,13 @@ class Recording(Study):
     def _told(self, value: Value, sd: Noise) -> tuple[str, dict[str, Any]]:
         return told(*measured(self.settings.outcomes, value, sd))
 
-    def _of(self, outcome: str | None) -> dict[str, Any]:
-        known = [wanted.name for wanted in self.settings.outcomes]
-        return {} if outcome is None else {"outcome": one_of("outcome", outcome, known)}
+    def _of(self, outcome: str | None, reason: str | None) -> dict[str, Any]:
+        known, said = [wanted.name for wanted in self.settings.outcomes], {} if reason is None else {"reason": reason}
+        if outcome is None:
+            return said
+        if not known:
+            raise ValueError(f"outcome must not be given where there is only one, got {outcome!r}; leave it out")
+        return {"outcome": one_of("outcome", outcome, known), **said}
 
     def requeue(
         self, trials: TrialLike | Iterable[TrialLike] | None = None, *, older_than: timedelta | float | None = None

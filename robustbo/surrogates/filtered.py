@@ -195,6 +195,8 @@ class FilteredGP(MapGP):
             input_transform=deepcopy(input_transform),
             **(self.options.detector_options or {}),
         )
+        if self.vouched is not None:
+            model.vouched = self.vouched[:count]
         is_left_out = Yvar is not None if self.options.leave_one_out is None else self.options.leave_one_out
         with torch.enable_grad():  # which BoTorch's fits need
             contract.fit(model)

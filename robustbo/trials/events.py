@@ -15,11 +15,11 @@ ALLOWED_STATES = {
     "tell": OPEN,
     "fail": OPEN,
     "exclude": ("told",),
-    "include": ("excluded",),
+    "include": ("excluded", "told"),
     "amend": ("told", "excluded", "failed"),
 }
 ADVICE = {
-    "told": "use amend to correct its value, or exclude to leave it out",
+    "told": "use amend to correct its value, exclude to leave it out, or include to vouch for it",
     "excluded": "use include to take the exclusion back",
     "failed": "use amend to give it a value, or fail with retry to say whether it was a flake",
     "pending": "use tell or fail to end it",
@@ -115,18 +115,33 @@ def _changed(trials: Sequence[Trial], trial: Trial, event: Event) -> Trial:
         case "exclude" if "outcome" in event:
             return _with(trial, outcomes=_judged(trial, event["outcome"], is_excluded=True))
         case "exclude":
-            return _with(trial, state="excluded")
+            outcomes = {name: replace(each, is_vouched=False) for name, each in trial.outcomes.items()}
+            return _with(trial, state="excluded", outcomes=outcomes, is_vouched=False, note=event.get("reason"))
         case "include" if "outcome" in event:
-            return _with(trial, outcomes=_judged(trial, event["outcome"], is_excluded=False))
+            return _with(
+                trial, outcomes=_judged(trial, event["outcome"], is_excluded=False, is_vouched=_vouches(event))
+            )
         case "include":
-            outcomes = {name: replace(each, expected=None, expected_sd=None) for name, each in trial.outcomes.items()}
-            return _with(trial, state="told", expected=None, expected_sd=None, outcomes=outcomes)
+            has = _vouches(event)
+            outcomes = {
+                name: replace(each, expected=None, expected_sd=None, is_vouched=has and each.value is not None)
+                for name, each in trial.outcomes.items()
+            }
+            new = _with(trial, state="told", expected=None, expected_sd=None, outcomes=outcomes)
+            return _with(new, is_vouched=has and not outcomes, note=event.get("reason"))
         case "amend":
             state = "excluded" if trial.state == "excluded" else "told"
             reason = _asked_for(trials, trial) if trial.state == "failed" else trial.reason
-            new = _with(trial, state=state, reason=reason, retry=None, expected=None, expected_sd=None)
+            new = _with(
+                trial, state=state, reason=reason, retry=None, expected=None, expected_sd=None, is_vouched=False
+            )
             return _with(new, **_told(trial, event, is_vouched_for=True))
     raise AssertionError(event)
+
+
+def _vouches(event: Event) -> bool:
+    """Whether an inclusion is a word for the value; before there were such words it only took an exclusion back."""
+    return bool(event.get("vouch", False))
 
 
 def _told(trial: Trial, event: Event, *, is_vouched_for: bool = False) -> dict[str, Any]:
@@ -143,14 +158,15 @@ def _told(trial: Trial, event: Event, *, is_vouched_for: bool = False) -> dict[s
     return {"outcomes": outcomes}
 
 
-def _judged(trial: Trial, outcome: str, *, is_excluded: bool) -> dict[str, Measured]:
+def _judged(trial: Trial, outcome: str, *, is_excluded: bool, is_vouched: bool = False) -> dict[str, Measured]:
     """The outcomes where one of them is excluded, or is no more, by the user's word."""
     each = trial.outcomes.get(outcome, Measured())
-    if each.value is None or each.is_excluded == is_excluded:
+    if each.value is None or (each.is_excluded == is_excluded and not is_vouched):
         kind, must = ("exclude", "told") if is_excluded else ("include", "excluded")
         what = "missing" if each.value is None else "excluded already" if is_excluded else "not excluded"
         raise ValueError(f"{outcome!r} of trial {trial.number} must be {must} to {kind} it, it is {what}")
-    changed = replace(each, is_excluded=True) if is_excluded else Measured(each.value, each.sd)
+    word = Measured(each.value, each.sd, is_vouched=is_vouched)
+    changed = replace(each, is_excluded=True, is_vouched=False) if is_excluded else word
     return {**trial.outcomes, outcome: changed}
 
 

@@ -55,6 +55,8 @@ class _Enqueue(_Event):
 class _Handed(_Event):
     event: Literal["assign", "requeue", "exclude", "include"]
     outcome: NotRequired[Text]
+    reason: NotRequired[Text]
+    vouch: NotRequired[Yes]
 
 
 class _Tell(_Event):

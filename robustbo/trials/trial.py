@@ -66,6 +66,7 @@ class Measured(Brief):
         expected_sd: Standard deviation of that expectation, noise included.
         is_excluded: Whether it is excluded by itself.
         is_lost: Whether it was told as no finite number: what was measured came to nothing.
+        is_vouched: Whether the user vouches for it: it is believed, whatever a model says.
     """
 
     value: float | None = None
@@ -74,6 +75,7 @@ class Measured(Brief):
     expected_sd: float | None = None
     is_excluded: bool = False
     is_lost: bool = False
+    is_vouched: bool = False
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,6 +106,8 @@ class Trial(Brief):
             False where it lies in the point; None where nothing was said.
         outcomes: Each of several outcomes, by its name, as far as anything is known of it; such a trial has no value,
             sd or expectation of its own.
+        is_vouched: Whether the user vouches for its value: it is believed, whatever a model says.
+        note: Why the user excluded it, or included it, where that was said.
     """
 
     number: int
@@ -122,6 +126,8 @@ class Trial(Brief):
     handouts: int = 0
     retry: bool | None = None
     outcomes: dict[str, Measured] = field(default_factory=dict)
+    is_vouched: bool = False
+    note: str | None = None
 
     @property
     def values(self) -> dict[str, float]:
@@ -134,7 +140,7 @@ class Trial(Brief):
         if state in ("told", "excluded"):
             state = "failed" if each.value is None else "excluded" if each.is_excluded else state
         told: dict[str, Any] = {"value": each.value, "sd": each.sd}
-        told |= {"expected": each.expected, "expected_sd": each.expected_sd}
+        told |= {"expected": each.expected, "expected_sd": each.expected_sd, "is_vouched": each.is_vouched}
         return replace(self, state=state, outcomes={}, **told)
 
     @property

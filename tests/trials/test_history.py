@@ -25,6 +25,7 @@ OUTCOMES = {  # (state, event): state, value, sd, reason
     ("told", "exclude"): ("excluded", 1.5, 0.1, None),
     ("told", "amend"): ("told", -2.0, None, None),
     ("excluded", "include"): ("told", 1.5, 0.1, None),
+    ("told", "include"): ("told", 1.5, 0.1, None),
     ("excluded", "amend"): ("excluded", -2.0, None, None),
     ("failed", "amend"): ("told", -2.0, None, None),
 }

@@ -46,11 +46,13 @@ class Surrogate(GPyTorchModel):
         options_class: Of its own options.
         outcome_class: Of the transform that its outcomes go through unless another is given.
         options: Its own, checked.
+        vouched: ``n`` booleans, set before a fit: the observations that are no outliers, by the user's word.
     """
 
     options_class: ClassVar[type[Options]] = Options
     outcome_class: ClassVar[type[Standardize]] = Standardize
     options: Any
+    vouched: Tensor | None = None
 
     @classmethod
     def checked(cls, options: Mapping[str, Any]) -> Any:

@@ -168,9 +168,12 @@ class MapGP(InNumbers, Surrogate, SingleTaskGP):
         return Model(y, covariance, priors.NOISE_PRIOR, self._s2_known(rows))
 
     def cleared(self, rows: Tensor | slice = ALL) -> Tensor:
-        """Which observations agree with most of those at their point; see `numerics.gp.replicates`."""
+        """Which observations agree with most of those at their point (`numerics.gp.replicates`), or are vouched for."""
         X, y, transform = self.train_inputs[0][rows], self.train_targets[rows], outcome_transform(self)
-        return priors.cleared(X, y, self._s2_known(rows), transform)
+        agreeing = priors.cleared(X, y, self._s2_known(rows), transform)
+        if self.vouched is None or len(self.vouched) != len(self.train_targets):  # of other data
+            return agreeing
+        return agreeing | self.vouched[rows]
 
     def _s2_known(self, rows: Tensor | slice) -> Tensor | None:
         return self.likelihood.noise[rows] if isinstance(self.likelihood, FixedNoiseGaussianLikelihood) else None
