@@ -126,6 +126,8 @@ def index(trial: Any) -> int:
     plain = plain_scalar(trial)
     if isinstance(plain, bool):
         raise TypeError(f"trial must be a Trial or its number, got {trial!r}")
+    if isinstance(plain, float) and plain.is_integer():  # as a table has it where a cell of the column is empty
+        return int(plain)
     try:
         return operator.index(plain)
     except TypeError:

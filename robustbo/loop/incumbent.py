@@ -51,8 +51,12 @@ class Incumbent:
 
     def __str__(self) -> str:
         point = ", ".join(f"{name}={value!r}" for name, value in self.params.items())
-        measured = "" if self.trial.value is None or self.moved else f"measured {self.trial.value:.4g}, "
-        return f"trial {self.trial.number}, {point}: {measured}believed {self.mean:.4g} ± {self.sd:.2g}"
+        measured = "" if self.trial.value is None or self.moved else f"measured {self.trial.value:.4g}"
+        if measured and self.mean == self.trial.value:  # the raw value: no model has said anything of it
+            believed, joint = "" if math.isnan(self.sd) else f" ± {self.sd:.2g}", ""
+        else:
+            believed, joint = f"believed {self.mean:.4g} ± {self.sd:.2g}", ", " if measured else ""
+        return f"trial {self.trial.number}, {point}: {measured}{joint}{believed}"
 
     @property
     def params(self) -> dict[str, Value]:

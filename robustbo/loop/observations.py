@@ -151,8 +151,10 @@ class Data:
     def _observed(self, told: Sequence[Trial]) -> Observations:
         known = [t.sd for t in told if t.sd is not None]
         if 0 < len(known) < len(told):
-            text = "sd is known for some of the values: noise is inferred for all; tell it always or never"
-            warn(text, NumericsWarning)
+            lacking = [t.number for t in told if t.sd is None]
+            which = f"trial {lacking[0]}" + (f" and {len(lacking) - 1} more" if len(lacking) > 1 else "")
+            text = f"sd is known for some of the values, and not for {which}: noise is inferred for all"
+            warn(f"{text}; tell it always, or amend these values with their sd", NumericsWarning)
         return Observations(
             tuple(t.number for t in told),
             tuple(self.rows[t.number] for t in told),

@@ -62,25 +62,29 @@ def warn_of_broken(space: Space, points: Iterable[Mapping[str, Any]]) -> None:
 
 
 def measurements_of(
-    space: Space, frame: pd.DataFrame, *, value: str, sd: str, ignore_extra: bool, outcomes: Sequence[str] = ()
+    space: Space, frame: pd.DataFrame, *, value: str, sd: str | None, ignore_extra: bool, outcomes: Sequence[str] = ()
 ) -> list[tuple[Params, Any, Any]]:
     """The point, value and noise sd (None where there is none, or NaN) in each row of a data frame.
 
-    Of several ``outcomes`` value and sd are dicts, from columns OUTCOME and OUTCOME.sd, without the empty cells, and
-    without what is excluded by a column OUTCOME.excluded; rows of which that leaves nothing are passed over.
+    A column ``sd`` must be there where it is given; unless given it is "sd", if there is one. Of several ``outcomes``
+    value and sd are dicts, from columns OUTCOME and OUTCOME.sd, without the empty cells, and without what is excluded
+    by a column OUTCOME.excluded; rows of which that leaves nothing are passed over.
 
     Raises:
         SpaceError: If a column is missing or not known, or any row breaks a rule; the message tells of each.
     """
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"frame must be a pandas DataFrame, got {type(frame).__name__}; use tell for a single value")
-    columns = {name: f"{name}.sd" for name in outcomes} or {value: sd}
+    columns = {name: f"{name}.sd" for name in outcomes} or {value: "sd" if sd is None else sd}
     for column in columns:
         if column not in frame.columns:
-            hint = nearest(column, [name for name in frame.columns if isinstance(name, str)])
-            got = f"{list(frame.columns)}{hint}"
             may = " (it may be empty)" if outcomes else ""
-            raise SpaceError(f"value: there must be a column {column!r} of measured values{may}, got {got}")
+            advice = "" if outcomes or value != "value" else "; name it, as by value='strength'"
+            raise SpaceError(
+                f"value: there must be a column {column!r} of measured values{may}, got {_got(frame, column)}{advice}"
+            )
+    if sd is not None and not outcomes and sd not in frame.columns:
+        raise SpaceError(f"sd: there must be a column {sd!r}, as it was named, got {_got(frame, sd)}")
     verdicts = {name: f"{name}.excluded" for name in outcomes if f"{name}.excluded" in frame.columns}
     others = [name for pair in columns.items() for name in pair if name in frame.columns] + [*verdicts.values()]
     has_state = STATE in frame.columns and STATE not in _columns(space, frame)
@@ -94,9 +98,9 @@ def measurements_of(
         if outcomes:
             left_out = {name for name, column in verdicts.items() if rest[column] is True}
             there = [name for name in outcomes if not _is_missing(rest[name])]
-            values = {name: real(name, rest[name]) for name in there if name not in left_out}
+            values = {name: _number(name, rest[name]) for name in there if name not in left_out}
             return None if there and not values else (point, values, {name: sds[name] for name in values})
-        return point, real(value, rest[value]), sds[value]
+        return point, _number(value, rest[value]), sds[value]
 
     found = _checked(_rows(space, frame, others, ignore_extra), measurement)
     return [row for row in found if row is not None]
@@ -114,16 +118,31 @@ def _rows(
     known = [name for name in frame.columns if name in columns or name in others]
     if (extra := [name for name in frame.columns if name not in known]) and not ignore_extra:
         hint = nearest(extra[0], [column for column in columns if column not in known])
+        and_these = f" and {list(others)}" if others else ""
         raise SpaceError(
-            f"columns must be the parameters {space.names} and {list(others)}, got {extra} too{hint}; "
+            f"columns must be the parameters {space.names}{and_these}, got {extra} too{hint}; "
             "drop them, or pass ignore_extra=True"
         )
     if missing := [column for column in columns if column not in known]:
-        raise SpaceError(f"{missing[0]}: there must be a column for every parameter, got {list(frame.columns)}")
+        what = f"{missing[0]}: there must be a column for every parameter, got {_got(frame, missing[0])}"
+        raise SpaceError(f"{what}; if it was the same in all rows, add it: frame.assign(**{{{missing[0]!r}: ...}})")
     plain = frame[known].astype(object)
     cells = plain.to_dict("records")
     rows = [(_existing(space, {columns[c]: row[c] for c in columns}), {c: row[c] for c in others}) for row in cells]
     return list(zip(frame.index, rows, strict=True))
+
+
+def _got(frame: pd.DataFrame, wanted: str) -> str:
+    """The columns that there are, with the one that was meant."""
+    return f"{list(frame.columns)}{nearest(wanted, [name for name in frame.columns if isinstance(name, str)])}"
+
+
+def _number(name: str, cell: Any) -> float:
+    """What a cell has, which must be a number."""
+    if isinstance(cell, str):
+        comma = "; read a decimal comma by read_csv(..., decimal=',')" if "," in cell else "; pd.to_numeric converts it"
+        raise TypeError(f"{name} must be a real number, got the text {cell!r}{comma}")
+    return real(name, cell)
 
 
 def _existing(space: Space, params: dict[str, Any]) -> dict[str, Any]:

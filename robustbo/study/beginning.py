@@ -117,7 +117,7 @@ def measured_before(settings: Settings, prior: Prior) -> list[Content]:
     space, outcomes = settings.space, settings.outcomes
     if isinstance(prior, pd.DataFrame):
         names = [wanted.name for wanted in outcomes]
-        rows = measurements_of(space, prior, value="value", sd="sd", ignore_extra=True, outcomes=names)
+        rows = measurements_of(space, prior, value="value", sd=None, ignore_extra=True, outcomes=names)
         return [(params, *told(*measured(outcomes, *each))) for params, *each in rows]
     if not isinstance(prior, Study | str | PathLike):
         raise TypeError(f"prior_data must be a data frame, a study, or a journal's file or address, got {prior!r}")

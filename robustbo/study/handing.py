@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from robustbo.errors import SpaceWarning, warn
 from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
 from robustbo.searchspace.region.made import region_of
@@ -126,6 +127,25 @@ def ended_rows(history: History, rows: Iterable[tuple[Mapping[str, Any], str, Ma
             events.append({"event": kind, "trial": number, **content, "params": params, **who})
             number += 1
     return events
+
+
+def warn_of_copies(history: History, rows: Sequence[tuple[Mapping[str, Any], Any, Any]]) -> None:
+    """Say so where measured rows (point, value, noise) are told that have been told before, as by the same table twice.
+
+    Failed rows are no copies: nothing confirms itself by them.
+    """
+    there = {(trial.point, _plain(trial.values or trial.value)) for trial in history.having("told")}
+    if copies := sum((point_of(params), _plain(value)) in there for params, value, _ in rows):
+        what = f"{copies} of {len(rows)} rows are in this study already, with the same values"
+        warn(
+            f"{what}: they are kept as repeats, by which wrong values confirm themselves; exclude the copies",
+            SpaceWarning,
+        )
+
+
+def _plain(value: Any) -> Any:
+    """A value, or those of several outcomes, hashable."""
+    return tuple(sorted(value.items())) if isinstance(value, Mapping) else value
 
 
 def queued(history: History, points: Iterable[Mapping[str, Any]]) -> list[Event]:

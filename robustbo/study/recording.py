@@ -19,7 +19,7 @@ from robustbo.searchspace.tabular import (
     points_of,
     warn_of_broken,
 )
-from robustbo.study.handing import TrialLike, ended, ended_rows, line_of, queued, taken_back, told
+from robustbo.study.handing import TrialLike, ended, ended_rows, line_of, queued, taken_back, told, warn_of_copies
 from robustbo.study.study import Study
 from robustbo.trials import worker
 from robustbo.trials.extent import space_of
@@ -142,29 +142,35 @@ class Recording(Study):
         """
         return self._commit(lambda state: taken_back(state.history, trials, older_than))
 
-    def enqueue(self, points: Points) -> list[Trial]:
+    def enqueue(self, points: Points, *, ignore_extra: bool = False) -> list[Trial]:
         """Points of your own that the next asks give out first: a mapping, a pandas Series or frame, or a list.
+
+        Args:
+            points: One, or several.
+            ignore_extra: Whether columns of a frame that are no parameters are passed over.
 
         Raises:
             SpaceError: If any is no point of the space; the message tells of each, and nothing is recorded.
         """
         space = self.settings.space
-        params = points_of(space, [points] if is_point(points) else points, ignore_extra=False)
+        is_free = flag("ignore_extra", ignore_extra)
+        params = points_of(space, [points] if is_point(points) else points, ignore_extra=is_free)
         check_kept(space, params)
         return self._commit(lambda state: queued(state.history, params))
 
     def tell_frame(
-        self, frame: pd.DataFrame, *, value: str = "value", sd: str = "sd", ignore_extra: bool = False
+        self, frame: pd.DataFrame, *, value: str = "value", sd: str | None = None, ignore_extra: bool = False
     ) -> list[Trial]:
         """Record measurements made before or elsewhere, a row each: all of them, or none where a row breaks a rule.
 
-        A row at the point of an open trial is that trial's value, as for `tell`.
+        A row at the point of an open trial is that trial's value, as for `tell`. A row that has been told already is
+        told again, as a repeat, with a warning: copies of a value confirm each other.
 
         Args:
             frame: A column a parameter, one of values, and one of their noise's standard deviations where known (NaN
                 where not). A value that is not finite is recorded as a failed trial.
             value: The name of the column of values. Several outcomes have a column each, by their names.
-            sd: That of the noise; of several outcomes the columns are OUTCOME.sd.
+            sd: That of the noise; unless given "sd", if there is one. Of several outcomes the columns are OUTCOME.sd.
             ignore_extra: Whether columns that are none of these are passed over.
 
         Raises:
@@ -174,6 +180,7 @@ class Recording(Study):
         is_free = flag("ignore_extra", ignore_extra)
         rows = measurements_of(space, frame, value=value, sd=sd, ignore_extra=is_free, outcomes=outcomes)
         warn_of_broken(space, [params for params, _, _ in rows])
+        warn_of_copies(self.history, rows)
         contents = [(params, *self._told(*each)) for params, *each in rows]
         return self._commit(lambda state: ended_rows(state.history, contents))
 

@@ -64,7 +64,7 @@ class TestTellFrame:
         with pytest.raises(rb.SpaceError, match="2 of 3 rows break a rule") as caught:
             opt.tell_frame(frame)
         assert "row 0: x: must lie in [-5.0, 10.0], got 99.0" in str(caught.value)
-        assert "row 2: value must be a real number, got 'high'" in str(caught.value)
+        assert "row 2: value must be a real number, got the text 'high'; pd.to_numeric converts it" in str(caught.value)
         assert len(opt.history) == 0
 
     def test_a_long_list_of_errors_is_cut(self):
@@ -76,6 +76,30 @@ class TestTellFrame:
     def test_a_missing_column_is_named(self, column):
         with pytest.raises(rb.SpaceError, match=f"{column}: there must be a column"):
             optimizer().tell_frame(FRAME.drop(columns=column))
+
+    def test_what_was_meant_is_said(self):
+        opt = optimizer()
+        with pytest.raises(rb.SpaceError, match=r"did you mean 'result'\?$"):
+            opt.tell_frame(FRAME.rename(columns={"value": "result"}), value="resul")
+        with pytest.raises(rb.SpaceError, match="name it, as by value='strength'"):
+            opt.tell_frame(FRAME.rename(columns={"value": "result"}))
+        with pytest.raises(rb.SpaceError, match=r"n: there must be a column .*; if it was the same in all"):
+            opt.tell_frame(FRAME.drop(columns="n"))
+        with pytest.raises(rb.SpaceError, match="got the text '3,5'; read a decimal comma by"):
+            opt.tell_frame(FRAME.assign(value="3,5"))
+
+    def test_a_column_of_noise_that_is_named_must_be_there(self):
+        opt = optimizer()
+        with pytest.raises(rb.SpaceError, match=r"sd: there must be a column 'eror', .*did you mean 'error'"):
+            opt.tell_frame(FRAME.assign(error=0.1), sd="eror", ignore_extra=True)
+        assert len(opt.history) == 0
+        assert opt.tell_frame(FRAME)[0].sd is None
+
+    def test_rows_that_are_there_already_are_told_again_with_a_warning(self):
+        opt = optimizer()
+        opt.tell_frame(FRAME)
+        with pytest.warns(rb.SpaceWarning, match="2 of 3 rows are in this study already, with the same values"):
+            assert len(opt.tell_frame(FRAME)) == 3
 
     def test_what_is_no_frame_is_refused(self):
         with pytest.raises(TypeError, match="frame must be a pandas DataFrame, got list"):
@@ -98,6 +122,7 @@ class TestPoints:
         assert len(opt.enqueue(points.iloc[0])) == 1
         with pytest.raises(rb.SpaceError, match=r"got \['value'\] too"):
             opt.enqueue(FRAME)
+        assert len(opt.enqueue(FRAME, ignore_extra=True)) == 3
         with pytest.raises(TypeError, match="points must be a mapping, a pandas Series or DataFrame"):
             opt.enqueue("x=1")
         with pytest.raises(TypeError, match="each point must be a mapping of parameters or a pandas Series, got 3"):
