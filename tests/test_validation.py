@@ -81,7 +81,7 @@ def test_every_kind_of_whole_number_is_an_index(given):
 
 
 def test_a_whole_number_is_an_index_as_a_table_with_an_empty_cell_has_it():
-    assert [index(each) for each in (3, np.int64(3), 3.0, np.float64(3))] == [3] * 4
+    assert [validation.index(each) for each in (3, np.int64(3), 3.0, np.float64(3))] == [3] * 4
 
 
 @pytest.mark.parametrize("given", [True, np.True_, 3.5, float("nan"), "3", None, [3]], ids=repr)

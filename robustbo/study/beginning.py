@@ -84,7 +84,12 @@ def begun(settings: Settings, journal: str | PathLike[str] | None, *, if_exists:
 
     Raises:
         JournalError: If the journal exists and is not to be resumed, or was begun with other settings.
+        ValueError: If one is to be resumed, and none is named.
     """
+    if journal is None and if_exists == "resume":
+        raise ValueError(
+            "if_exists must come with a journal that may exist; give journal='study.jsonl', or leave it out"
+        )
     try:
         store = Store.create(settings, journal)
     except JournalExists:

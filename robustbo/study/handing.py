@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from robustbo.errors import SpaceWarning, warn
+from robustbo.errors import SpaceExhausted, SpaceWarning, warn
 from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
 from robustbo.searchspace.region.made import region_of
@@ -43,7 +43,13 @@ def given_out(settings: Settings, history: History, n: int, by: str, fits: FitCa
         if queued:
             events: list[Event] = [{"event": "assign", "trial": queued[0].number, **who}]
         else:
-            *diagnosis, ask = step(settings, history, len(history), fits, fixed).events(len(history))
+            try:
+                *diagnosis, ask = step(settings, history, len(history), fits, fixed).events(len(history))
+            except SpaceExhausted as error:
+                if not made:
+                    raise
+                left = sum(event["event"] in ("ask", "assign") for event in made)
+                raise SpaceExhausted(f"{n} points were asked for, and only {left} are left; ask for {left}") from error
             events = [*diagnosis, {**ask, **who}]
         history = history.extended(events)
         made += events

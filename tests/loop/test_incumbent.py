@@ -1,11 +1,15 @@
 """The best point with some values fixed, and where points break constraints."""
 
+import math
+
 import pandas as pd
 import pytest
 
 import robustbo as rb
 from robustbo.errors import SpaceError, SpaceWarning
 from robustbo.loop.fit import fit
+from robustbo.loop.incumbent import Incumbent
+from robustbo.trials.history import Trial
 
 BOX = {"x": rb.Float(0, 1), "heat": rb.Float(0, 1)}
 
@@ -160,3 +164,10 @@ def test_a_disbelieved_value_does_not_count_beside_another_at_its_point():
     opt.tell({"x": 0.25}, -50.0)
     assert [o.trial.number for o in opt.outliers() if o.flagged] == [17]
     assert opt.best().params == {"x": 0.5}
+
+
+def test_a_raw_value_is_not_called_believed():
+    trial = Trial(2, {"x": 0.5}, state="told", value=991.0)
+    assert str(Incumbent(trial, 991.0, math.nan)) == "trial 2, x=0.5: measured 991"
+    assert str(Incumbent(trial, 991.0, 0.25)) == "trial 2, x=0.5: measured 991 ± 0.25"
+    assert str(Incumbent(trial, 12.5, 0.25)) == "trial 2, x=0.5: measured 991, believed 12.5 ± 0.25"

@@ -94,3 +94,18 @@ def test_a_pool_that_has_grown_is_resumed(tmp_path):
     opt.add_rows(rows[4:])
     again = rb.Optimizer(rb.Pool(rows), seed=0, journal=tmp_path / "j.jsonl", if_exists="resume")
     assert again.settings.space.size == 6
+
+
+def test_resuming_needs_a_journal():
+    with pytest.raises(ValueError, match="if_exists must come with a journal"):
+        rb.Optimizer(rb.Space(x=rb.Float(0, 1)), if_exists="resume")
+
+
+def test_asking_for_more_points_than_there_are_says_how_many_are_left(tmp_path):
+    opt = rb.Optimizer(rb.Pool(pd.DataFrame({"x": [0.1, 0.2, 0.4, 0.9]})), seed=0, journal=tmp_path / "j")
+    with pytest.raises(rb.SpaceExhausted, match="9 points were asked for, and only 4 are left; ask for 4"):
+        opt.ask(9)
+    assert len(opt.history) == 0
+    assert len(opt.ask(4)) == 4
+    with pytest.raises(rb.SpaceExhausted, match="all 4 of the space are pending"):
+        opt.ask()

@@ -261,3 +261,10 @@ class TestMeasuredBefore:
 def test_what_cannot_be_meant_is_refused_at_the_beginning(given, said):
     with pytest.raises(ValueError, match=said):
         rb.Optimizer(SPACE, **given)
+
+
+def test_a_front_is_printed_a_line_a_point():
+    front = told().front()
+    lines = str(front).splitlines()
+    assert len(lines) == len(front)
+    assert all(line.startswith("trial ") and "a " in line and "±" in line for line in lines)

@@ -30,6 +30,10 @@ class FrontPoint:
         probability_feasible: That it keeps the outcome constraints; 1 where there are none.
         probability: That it is feasible and no other point measured beats it.
         moved: The point, where it is that of the trial but for what was to have a given value.
+
+    Example:
+        >>> print(FrontPoint(Trial(7, {"x": 0.5}), {"yield": 81.25, "cost": 3.0}, {"yield": 0.41, "cost": 0.02}))
+        trial 7, x=0.5: yield 81.25 ± 0.41, cost 3 ± 0.02
     """
 
     trial: Trial
@@ -38,6 +42,11 @@ class FrontPoint:
     probability_feasible: float = 1.0
     probability: float = math.nan
     moved: dict[str, Value] | None = None
+
+    def __str__(self) -> str:
+        point = ", ".join(f"{name}={value!r}" for name, value in self.params.items())
+        believed = ", ".join(f"{name} {mean:.4g} ± {self.sds[name]:.2g}" for name, mean in self.means.items())
+        return f"trial {self.trial.number}, {point}: {believed}"
 
     @property
     def params(self) -> dict[str, Value]:

@@ -51,6 +51,9 @@ class Front:
     def __len__(self) -> int:
         return len(self.points)
 
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.points)) or "no point probably keeps the outcome constraints"
+
 
 @pinned
 def front(settings: Settings, history: History, fits: FitCache | None = None, fixed: Fixed = ()) -> Front:
