@@ -49,6 +49,7 @@ MOVED = {
     "space": "searchspace.space",
     "stopping": "driving.stopping",
     "suggest": "loop.decide",
+    "report.summary": "report.overview",
     "surrogates.arcsinh": "surrogates.transforms.arcsinh",
     "surrogates.autograd_covariance": "surrogates.common.custom_kernel",
     "surrogates.averaged": "surrogates.common.averaged",

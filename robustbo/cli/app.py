@@ -177,6 +177,8 @@ def report(
 
     if journals := [place for place in runs if is_journal(place)]:
         if others := [place for place in runs if place not in journals]:
+            if not Path(others[0]).exists():
+                raise RobustBOError(f"{others[0]}: must be a recorded run or a journal, and there is no such file")
             raise RobustBOError(
                 f"a page has recorded runs or journals, got both: {others[0]} is a run, {journals[0]} a journal"
             )

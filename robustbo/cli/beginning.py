@@ -4,6 +4,7 @@ Heavy imports happen inside the commands, so that ``--help`` answers at once.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -75,10 +76,14 @@ def create(
         try:
             opt = Optimizer(made, journal=journal, **{"if_exists": if_exists, **options})
         except JournalExists:
+            if Path(journal).is_file() and not Path(journal).stat().st_size:
+                raise JournalExists(f"{shown(journal)}: is there, and empty; delete it, and create it then") from None
             raise JournalExists(f"{shown(journal)}: exists; --if-exists resume goes on with it") from None
     s = opt.settings
     first = f"{s.num_initial} space-filling points come first" if not len(opt.history) else f"{len(opt.history)} trials"
     rows = f"; {s.space.size} rows to choose from" if s.space.is_pool else ""
+    if pool is not None:  # what its columns were taken for
+        terminal.log("columns: " + ", ".join(f"{name} ({type(each).__name__})" for name, each in s.space.parameters))
     terminal.lines([f"{shown(journal)}: {s.goal} with {s.surrogate}, seed {s.seed}{rows}; {first}"])
 
 

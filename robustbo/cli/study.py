@@ -174,8 +174,8 @@ def requeue(
         taken = Optimizer.resume(journal).requeue(trials or None, older_than=age)
     _say(taken)
     if not taken:
-        which = "none was asked for so long ago" if older_than else "of none it is known that its process has ended"
-        terminal.log(f"{which}: nothing was taken back; a trial whose number is given is, whoever has it")
+        why = "none was asked for so long ago" if older_than else "no asker is known to have ended"
+        terminal.log(f"nothing was taken back: {why}; to take one back anyway, give its number")
 
 
 @commands.command()

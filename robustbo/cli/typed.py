@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
@@ -15,6 +16,9 @@ from robustbo.searchspace.parameters.reading import read
 from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.space import Space
 from robustbo.validation import nearest
+
+DECIMAL_COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+([eE][-+]?[0-9]+)?")
+AS_CSV = "save it again with commas and decimal points, or in Python: rb.Pool(pd.read_csv(path, sep=';', decimal=','))"
 
 
 def space_of(file: IO[bytes] | None, pool: IO[bytes] | None, constraints: Sequence[str] = ()) -> Space:
@@ -79,17 +83,22 @@ def frame_of(file: IO[bytes], parameters: Mapping[str, Parameter]) -> pd.DataFra
     try:
         reader = csv.reader(io.StringIO(file.read().decode("utf-8-sig"), newline=""), strict=True)
         rows |= ((reader.line_num, row) for row in reader if row)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{file.name}: cannot be read as CSV: save it as UTF-8: {error}") from None
     except (ValueError, csv.Error) as error:
         raise ValueError(f"{file.name}: cannot be read as CSV: {error}") from None
     if not rows:
         raise ValueError(f"{file.name}: there must be a line with the names of the columns, the file is empty")
     header = rows.pop(min(rows))
+    for mark in (";", "\t") if len(header) == 1 else ():
+        if mark in header[0]:
+            raise ValueError(f"{file.name}: cells must be parted by commas, got {header[0]!r}; {AS_CSV}")
     for line, row in rows.items():
         if len(row) != len(header):
             raise ValueError(f"{file.name}, line {line}: must have {len(header)} cells, as the first line, got {row}")
     cells = zip(*rows.values(), strict=True) if rows else [()] * len(header)
     columns = [
-        _column(column, is_words=name in parameters and _is_words(parameters[name]))
+        _column(f"{file.name}: {name}", column, is_words=name in parameters and _is_words(parameters[name]))
         for name, column in zip(header, cells, strict=True)
     ]
     frame = pd.DataFrame(dict(enumerate(columns)), index=list(rows), dtype=object)
@@ -100,8 +109,11 @@ def _is_words(parameter: Parameter) -> bool:
     return isinstance(parameter, Choice | Ordinal) and all(isinstance(value, str) for value in parameter.values)
 
 
-def _column(texts: Sequence[str], *, is_words: bool) -> list[Any]:
+def _column(name: str, texts: Sequence[str], *, is_words: bool) -> list[Any]:
     """A column's values; None where a cell is empty."""
+    there = [text for text in texts if text]
+    if not is_words and there and all(map(DECIMAL_COMMA.fullmatch, there)):
+        raise ValueError(f"{name} must have numbers with a decimal point, got {there[0]!r}; {AS_CSV}")
     for kind in () if is_words else (_whole, _number, _flag):
         try:
             return [None if text == "" else kind(text) for text in texts]

@@ -66,7 +66,7 @@ def test_replay_of_one_method_and_replication_into_a_folder_of_ones_own(cli, tmp
     ("arguments", "message"),
     [
         (("replay", "nowhere"), "error: nowhere: expected a TOML file"),
-        (("replay", "runs/small", "--set", "trials=-1"), "--set trials=-1: trials: Input should be greater"),
+        (("replay", "runs/small", "--set", "trials=-1"), "--set trials=-1: trials: must be at least 1, got -1"),
         (("replay", "runs/small", "--method", "gp"), "--method gp: expected one of sobol, standard"),
         (("replay", "runs/small", "--jobs", "0"), "--jobs"),
         (("verify", "runs"), "expected a recorded run"),

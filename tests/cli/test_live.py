@@ -89,6 +89,23 @@ def test_report_and_show_write_the_same_page_and_several_make_one(cli, opt, tmp_
     (tmp_path / "k.jsonl").write_bytes((tmp_path / "j.jsonl").read_bytes())
     assert cli("report", "j.jsonl", "k.jsonl")[1] == "report.html\n"
     assert re.findall(r"<h2>(\w)</h2>", (tmp_path / "report.html").read_text()) == ["j", "k"]
-    code, _, err = cli("report", "j.jsonl", "runs/none")
+    (tmp_path / "runs").mkdir(exist_ok=True)
+    code, _, err = cli("report", "j.jsonl", "runs")
     assert code == 2
-    assert "a page has recorded runs or journals, got both: runs/none is a run, j.jsonl a journal" in err
+    assert "a page has recorded runs or journals, got both: runs is a run, j.jsonl a journal" in err
+    code, _, err = cli("report", "j.jsonl", "x.csv")
+    assert (code, err) == (
+        2,
+        "error: x.csv: must be a recorded run or a journal, and there is no such file\n",
+    )
+
+
+def test_options_that_would_do_nothing_are_refused(cli, opt):
+    assert cli("show", "j.jsonl", "--port", "80")[::2] == (
+        2,
+        "error: --port is that of --serve, which was not given, got 80\n",
+    )
+    assert cli("show", "j.jsonl", "--html", "--out", "a.png")[::2] == (
+        2,
+        "error: --html writes a page, got --out a.png; a picture needs no --html\n",
+    )

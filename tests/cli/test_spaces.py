@@ -223,3 +223,53 @@ def test_a_table_read_back_is_the_same_to_the_bit(cli, tmp_path):
     frame.to_csv(tmp_path / "t.csv", index=False)
     assert cli("create", "t.jsonl", "--pool", "t.csv")[0] == 0
     assert [row[0] for row in settings("t.jsonl").space.rows] == frame["x"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("speed;tip\n3,5;a\n", "cells must be parted by commas, got 'speed;tip'; save it again"),
+        ("speed\ttip\n3\ta\n", "cells must be parted by commas"),
+        ('speed,tip\n"3,5",a\n"4,5",b\n', "speed must have numbers with a decimal point, got '3,5'; save it again"),
+    ],
+)
+def test_a_table_of_another_country_is_refused_with_advice(cli, tmp_path, table, said):
+    (tmp_path / "p.csv").write_text(table)
+    code, _, err = cli("create", "j.jsonl", "--pool", "p.csv")
+    assert (code, said in err) == (2, True), err
+    assert not (tmp_path / "j.jsonl").exists()
+
+
+def test_another_encoding_is_named(cli, tmp_path):
+    (tmp_path / "p.csv").write_bytes("speed,größe\n3,1\n".encode("latin-1"))
+    assert "p.csv: cannot be read as CSV: save it as UTF-8" in cli("create", "j", "--pool", "p.csv")[2]
+
+
+def test_what_the_columns_were_taken_for_is_said(cli, tmp_path):
+    (tmp_path / "p.csv").write_text("speed,tip\n3.5,a\n4,b\n")
+    assert "columns: speed (Float), tip (Choice)" in cli("create", "j.jsonl", "--pool", "p.csv")[2]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "said"),
+    [
+        ({"kind": "float", "low": 0}, "x: high must be given, such as {'kind': 'float', 'low': 0, 'high': 1}"),
+        (
+            {"kind": "float", "low": 1, "high": 2, "lgo": True},
+            "x: a float has ['low', 'high', 'log', 'step', 'when'], got 'lgo'",
+        ),
+        ({"kind": "flaot", "low": 0, "high": 1}, "x: kind must be one of ['float', 'int', 'ordinal', 'choice'], got"),
+        ({"low": 0, "high": 1}, "x: must have a kind, one of ['float', 'int', 'ordinal', 'choice']"),
+        ({"kind": "choice"}, "x: values must be given, such as {'kind': 'choice', 'values': ['a', 'b']}"),
+    ],
+)
+def test_the_key_of_a_parameter_that_is_wrong_is_named(cli, tmp_path, parameter, said):
+    (tmp_path / "space.json").write_text(json.dumps({"x": parameter}))
+    code, _, err = cli("create", "j.jsonl", "space.json")
+    assert (code, said in err) == (2, True), err
+
+
+def test_an_empty_journal_is_said_to_be_empty(cli, tmp_path):
+    (tmp_path / "j.jsonl").touch()
+    (tmp_path / "space.json").write_text('{"x": {"kind": "float", "low": 0, "high": 1}}')
+    assert "j.jsonl: is there, and empty; delete it, and create it then" in cli("create", "j.jsonl", "space.json")[2]

@@ -186,8 +186,8 @@ class TestRequeue:
     def test_by_age(self, begun):
         asked(begun, "-n", 2)
         _, out, said = begun("requeue", "j.jsonl", "--older-than", "2h")
-        assert (out, said.partition(":")[0]) == ("", "none was asked for so long ago")
-        assert begun("requeue", "j.jsonl")[2].startswith("of none it is known that its process has ended")
+        assert (out, said.split(";")[0]) == ("", "nothing was taken back: none was asked for so long ago")
+        assert begun("requeue", "j.jsonl")[2].startswith("nothing was taken back: no asker is known to have ended")
         time.sleep(0.02)
         assert len(begun("requeue", "j.jsonl", "--older-than", "0.01s")[1].splitlines()) == 2
 

@@ -87,12 +87,12 @@ def test_an_empty_space_is_refused():
     ("given", "match"),
     [
         ((0, 1), r"x: must be a Float, Int, Ordinal or Choice, got \(0, 1\)"),
-        ({"kind": "real", "low": 0, "high": 1}, "x: must be like .*, got .*'real'"),
-        ({"low": 0, "high": 1}, "x: must be like .*, got .*'low': 0"),
-        ({"kind": "float", "low": 0}, "x: must be like .*, got .*'low': 0"),
-        ({"kind": "int", "low": 0, "high": 1, "stride": 2}, "x: must be like .*, got .*'stride': 2"),
-        ({"kind": "choice"}, "x: must be like .*, got .*'choice'"),
-        ({"kind": "choice", "values": ["a", "b"], "log": True}, "x: must be like .*, got .*'log': True"),
+        ({"kind": "real", "low": 0, "high": 1}, "x: kind must be one of .*, got 'real'"),
+        ({"low": 0, "high": 1}, "x: must have a kind, one of .*, got .*'low': 0"),
+        ({"kind": "float", "low": 0}, "x: high must be given, such as .*, got .*'low': 0"),
+        ({"kind": "int", "low": 0, "high": 1, "stride": 2}, "x: an int has .*, got 'stride'"),
+        ({"kind": "choice"}, "x: values must be given, such as .*, got .*'choice'"),
+        ({"kind": "choice", "values": ["a", "b"], "log": True}, "x: a choice has .*, got 'log'"),
         ({"kind": "float", "low": 1, "high": 0}, "x: low must not be above high"),
     ],
 )

@@ -91,9 +91,29 @@ def only(spec: AnySpec, methods: Sequence[str]) -> AnySpec:
     return spec.model_copy(update={"methods": chosen}) if methods else spec
 
 
+PLAIN = {  # pydantic's messages in the words of ours
+    "missing": "must be given",
+    "less_than_equal": "must be at most {le:g}",
+    "less_than": "must be less than {lt:g}",
+    "greater_than_equal": "must be at least {ge:g}",
+    "greater_than": "must be greater than {gt:g}",
+    "int_parsing": "must be a whole number",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_parsing": "must be a number",
+    "float_type": "must be a number",
+    "bool_parsing": "must be true or false",
+    "bool_type": "must be true or false",
+    "string_type": "must be a text",
+    "list_type": "must be a list",
+    "dict_type": "must be a table",
+}
+
+
 def _explain(place: str, error: Any, spec: type[AnySpec]) -> str:
     key = ".".join(map(str, error["loc"])) or "the run"
     message = error["msg"].removeprefix("Value error, ")
+    message = PLAIN.get(error["type"], message).format(**error.get("ctx", {}))
     if error["type"] == "extra_forbidden":
         model = spec if len(error["loc"]) == 1 else spec.how
         message = f"no such key, expected one of {', '.join(model.model_fields)}"

@@ -1,13 +1,21 @@
 """Parameters from their plain form."""
 
 from collections.abc import Mapping
+from inspect import signature
 from typing import Any
 
 from robustbo.errors import SpaceError
 from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal, Parameter
+from robustbo.validation import nearest
 
 KINDS: dict[str, type[Float] | type[Int]] = {"float": Float, "int": Int}
 LISTED: dict[str, type[Choice] | type[Ordinal]] = {"choice": Choice, "ordinal": Ordinal}
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "float": {"kind": "float", "low": 0, "high": 1},
+    "int": {"kind": "int", "low": 1, "high": 8},
+    "ordinal": {"kind": "ordinal", "values": [1, 2, 5]},
+    "choice": {"kind": "choice", "values": ["a", "b"]},
+}
 KIND_NAMES = {kind.kind: kind.__name__ for kind in (Float, Int, Ordinal, Choice)}
 
 
@@ -20,6 +28,7 @@ def read(name: str, given: Parameter | Mapping[str, Any]) -> Parameter:
     if not isinstance(given, Mapping):
         return given
     options = {key: value for key, value in given.items() if key != "kind"}
+    _check_keys(name, given)
     try:
         if given["kind"] in LISTED:
             values = options.pop("values")
@@ -27,8 +36,27 @@ def read(name: str, given: Parameter | Mapping[str, Any]) -> Parameter:
                 raise TypeError(values)
             return LISTED[given["kind"]](*values, **options)
         return KINDS[given["kind"]](**options)
-    except (KeyError, TypeError):
-        example = {"kind": "float", "low": 0, "high": 1}
-        raise SpaceError(f"{name}: must be like {example}, got {dict(given)!r}") from None
+    except TypeError:
+        raise SpaceError(f"{name}: must be like {EXAMPLES[given['kind']]}, got {dict(given)!r}") from None
     except SpaceError as error:  # which names the class
         raise SpaceError(f"{name}{str(error).removeprefix(KIND_NAMES[given['kind']])}") from None
+
+
+def _check_keys(name: str, given: Mapping[str, Any]) -> None:
+    """Raise a `SpaceError` that names the kind or the key that is wrong or missing."""
+    kind = given.get("kind")
+    if kind is None:
+        raise SpaceError(
+            f"{name}: must have a kind, one of {[*EXAMPLES]}, such as {EXAMPLES['float']}, got {dict(given)!r}"
+        )
+    if not isinstance(kind, str) or kind not in EXAMPLES:
+        raise SpaceError(f"{name}: kind must be one of {[*EXAMPLES]}, got {kind!r}{nearest(kind, EXAMPLES)}")
+    needed = [key for key in EXAMPLES[kind] if key != "kind"]
+    known = [*needed, *(each for each in signature(KINDS.get(kind) or LISTED[kind]).parameters if each != "values")]
+    keys = [key for key in given if key != "kind"]
+    if unknown := [key for key in keys if key not in known]:
+        said = [*dict.fromkeys(known)]
+        an = "an" if kind[0] in "io" else "a"
+        raise SpaceError(f"{name}: {an} {kind} has {said}, got {unknown[0]!r}{nearest(unknown[0], said)}")
+    if missing := [key for key in needed if key not in keys]:
+        raise SpaceError(f"{name}: {missing[0]} must be given, such as {EXAMPLES[kind]}, got {dict(given)!r}")

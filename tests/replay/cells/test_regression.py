@@ -87,7 +87,7 @@ class TestSpec:
             ("tasks.nile={}", "there is no task 'nile'; did you mean 'neal'"),
             ("tasks.neal.rows=3", r"task 'neal' has the options \['n', 'noise_sd'\], got 'rows'"),
             ("corruptions=['rust']", "corruptions must be of .*'uniform'.*, got 'rust'"),
-            ("rates=[1.5]", "less than or equal to 1"),
+            ("rates=[1.5]", "must be at most 1"),
             ("methods.standard.surrogate='gp'", "surrogate must be one of"),
             (
                 "methods.standard.acquisition='sobol'",

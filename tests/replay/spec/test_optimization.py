@@ -70,12 +70,12 @@ def test_an_entry_can_be_overridden(spec_file, override, get, value):
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("trials=0", r"small.toml --set .*: trials: Input should be greater than or equal to 1, got 0"),
+        ("trials=0", r"small.toml --set .*: trials: must be at least 1, got 0"),
         ("problem=hartmann7", r"small.toml .*: problem: there is no problem 'hartmann7'; did you mean 'hartmann"),
         ("corruption.kind=gremlins", r"small.toml .*: corruption: kind must be one of .*got 'gremlins'"),
         (
             "corruption.probability=2",
-            r"small.toml .*: corruption.probability: Input should be less than or equal to 1, got 2",
+            r"small.toml .*: corruption.probability: must be at most 1, got 2",
         ),
         ("corruption.colour=1", r"small.toml .*: corruption: uniform has the options .*, got 'colour'"),
         ("colour=1", r"small.toml .*: colour: no such key, expected one of kind, title, problem,.*got 1"),
@@ -93,7 +93,7 @@ def test_a_wrong_spec_is_answered_with_file_key_and_expectation(spec_file, overr
 
 def test_a_missing_key_and_broken_toml_are_named(spec_file):
     spec_file.write_text(SPEC.replace("trials = 8", ""))
-    with pytest.raises(SpecError, match=r"small.toml: trials: Field required"):
+    with pytest.raises(SpecError, match=r"small.toml: trials: must be given"):
         load(spec_file)
     spec_file.write_text("trials = = 8")
     with pytest.raises(SpecError, match=r"small.toml: expected TOML: .*line 1"):
@@ -149,7 +149,7 @@ def test_a_file_that_cannot_be_read_is_answered(spec_file, monkeypatch):
 
 @pytest.mark.parametrize("key", ["replications", "trials"])
 def test_more_than_anybody_can_run_is_refused_before_it_takes_memory(spec_file, key):
-    with pytest.raises(SpecError, match=f"{key}: .*less than or equal to"):
+    with pytest.raises(SpecError, match=f"{key}: must be at most"):
         load(spec_file, [f"{key}=1000000000"])
 
 
@@ -216,8 +216,8 @@ class TestNoise:
     @pytest.mark.parametrize(
         ("overrides", "message"),
         [
-            (["noise.share=0"], "noise.share: Input should be greater than 0"),
-            (["noise.share=0.1", "noise.dof=0"], "noise.dof: Input should be greater than 0"),
+            (["noise.share=0"], "noise.share: must be greater than 0"),
+            (["noise.share=0.1", "noise.dof=0"], "noise.dof: must be greater than 0"),
             (["noise.share=0.1", "problem=branin-currin"], "noise: noise needs a problem of one outcome"),
             (
                 ["noise.share=0.1", "problem=crossed-barrel", "corruption.kind=repeats"],
@@ -236,5 +236,5 @@ def test_how_often_a_point_is_measured_again_is_a_method_s_choice(spec_file, tmp
     assert [
         OptimizationCell.of(spec, method, 0, tmp_path).settings.max_repeats for method in ("standard", "oracle")
     ] == [1, 2]
-    with pytest.raises(SpecError, match=r"max_repeats.*greater than or equal to 1"):
+    with pytest.raises(SpecError, match=r"max_repeats: must be at least 1"):
         load(spec_file, ["methods.standard.max_repeats=0"])
