@@ -19,8 +19,6 @@ from robustbo.cli.terminal import Format
 from robustbo.errors import RobustBOError
 from robustbo.replay.output.placed import placed
 
-PICTURES = (".png", ".pdf", ".svg")
-
 commands = typer.Typer(no_args_is_help=True, add_completion=False)
 
 
@@ -48,9 +46,11 @@ def show(
         raise RobustBOError("show takes one of --html (or --out), --watch and --serve")
     if port and not serve:
         raise RobustBOError(f"--port is that of --serve, which was not given, got {port}")
-    if html and out is not None and out.suffix in PICTURES:
-        raise RobustBOError(f"--html writes a page, got --out {out}; a picture needs no --html")
     if html or out is not None:
+        from robustbo.report.canvas import FORMATS
+
+        if html and out is not None and out.suffix in FORMATS:
+            raise RobustBOError(f"--html writes a page, got --out {out}; a picture needs no --html")
         terminal.lines([str(report_journals([journal], out))])
         return
     from robustbo.trials.storage.places import shown

@@ -17,7 +17,6 @@ class Capabilities:
             what it thinks of the others by a method ``diagnose_others(X, Y, sds)``.
         judges_alone: Whether it is to see all values, since it leaves some out itself; it has a ``verdict`` then.
         trims: Whether it leaves out a given share of the values, wrong or not.
-        is_too_sure: Whether its standard deviations are shorter than its errors.
         is_normal: Whether its predictions are normal distributions.
         has_predictive: Whether a measurement has a density of its own, by a method ``predictive(X)``.
         continues: Whether its search can begin where one of fewer observations ended, by a method
@@ -31,7 +30,6 @@ class Capabilities:
     is_cubic: bool = False
     judges_alone: bool = False
     trims: bool = False
-    is_too_sure: bool = False
     is_normal: bool = True
     has_predictive: bool = False
     continues: bool = False

@@ -54,7 +54,7 @@ class WeighedOptions(GPOptions):
     def capabilities(self) -> Capabilities:
         """Robust, and too sure, where the weights are."""
         is_robust = self.is_robust
-        return Capabilities(is_robust=is_robust, is_heeded=is_robust, is_cubic=True, is_too_sure=is_robust)
+        return Capabilities(is_robust=is_robust, is_heeded=is_robust, is_cubic=True)
 
 
 class Weighed(ExplicitPosterior):

@@ -27,7 +27,7 @@ def test_those_that_the_loop_heeds_with_their_own_options():
 def test_an_option_may_take_the_robustness_away(name, options):
     assert capabilities_for(model_class(name), {}).is_robust
     found = capabilities_for(model_class(name), options)
-    assert not any((found.is_robust, found.is_heeded, found.is_too_sure))
+    assert not any((found.is_robust, found.is_heeded))
 
 
 @pytest.mark.parametrize(("name", "options"), [*NOT_ROBUST, *((name, {}) for name in SURROGATES)])
