@@ -209,10 +209,11 @@ class TestFitting:
         opt.exclude(0, outcome="a")
         opt.include(0, outcome="a")
         opt.exclude(0, outcome="b")
+        opt.exclude(0, outcome="a")
         assert salvaged(path).is_whole
         lines = path.read_bytes().splitlines()
-        path.write_bytes(b"\n".join([*lost(3)(lines), b""]))  # the exclusion
-        assert left(salvaged(path))[4].endswith("'a' of trial 0 must be excluded to include it, it is not excluded")
+        path.write_bytes(b"\n".join([*lost(4)(lines), b""]))  # the inclusion
+        assert left(salvaged(path))[6].endswith("'a' of trial 0 must be told to exclude it, it is excluded already")
 
     @pytest.mark.parametrize("number", range(2, 12))
     def test_what_is_salvaged_goes_on(self, journal, tmp_path, number):
