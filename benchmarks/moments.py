@@ -101,11 +101,16 @@ def _refilled(opt: rb.Optimizer) -> rb.Optimizer:
     return opt
 
 
+def _table(value: float) -> pd.DataFrame:
+    """Two repeats, which are no copies of what was told before where the value is new."""
+    return pd.DataFrame([{**POINT, "value": value}] * 2)
+
+
 POINT = {"x": 0.5, "c": "b"}
 OPERATIONS: dict[str, tuple[str, Callable[[rb.Optimizer], object]]] = {
     "tell": ("sobol", lambda opt: opt.tell(opt.pending()[0], 1.0)),
     "tell elsewhere": ("sobol", lambda opt: opt.tell(POINT, 1.0)),
-    "tell_frame": ("sobol", lambda opt: opt.tell_frame(pd.DataFrame([{**POINT, "value": 1.0}] * 2))),
+    "tell_frame": ("sobol", lambda opt: opt.tell_frame(_table(float(len(opt.history))))),
     "fail": ("sobol", lambda opt: opt.fail(opt.pending()[0])),
     "enqueue": ("sobol", lambda opt: opt.enqueue(POINT)),
     "requeue": ("sobol", lambda opt: opt.requeue(opt.pending()[0])),

@@ -66,16 +66,17 @@ def measurements_of(
 ) -> list[tuple[Params, Any, Any]]:
     """The point, value and noise sd (None where there is none, or NaN) in each row of a data frame.
 
-    A column ``sd`` must be there where it is given; unless given it is "sd", if there is one. Of several ``outcomes``
-    value and sd are dicts, from columns OUTCOME and OUTCOME.sd, without the empty cells, and without what is excluded
-    by a column OUTCOME.excluded; rows of which that leaves nothing are passed over.
+    A column ``sd`` must be there where it is given; unless given it is "sd", if there is one that is no parameter's.
+    Of several ``outcomes`` value and sd are dicts, from columns OUTCOME and OUTCOME.sd, without the empty cells, and
+    without what is excluded by a column OUTCOME.excluded; rows of which that leaves nothing are passed over.
 
     Raises:
         SpaceError: If a column is missing or not known, or any row breaks a rule; the message tells of each.
     """
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"frame must be a pandas DataFrame, got {type(frame).__name__}; use tell for a single value")
-    columns = {name: f"{name}.sd" for name in outcomes} or {value: "sd" if sd is None else sd}
+    unnamed = "" if "sd" in _columns(space, frame) else "sd"  # the parameter's is no noise, and there is no other
+    columns = {name: f"{name}.sd" for name in outcomes} or {value: unnamed if sd is None else sd}
     for column in columns:
         if column not in frame.columns:
             may = " (it may be empty)" if outcomes else ""

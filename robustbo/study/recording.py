@@ -170,7 +170,8 @@ class Recording(Study):
             frame: A column a parameter, one of values, and one of their noise's standard deviations where known (NaN
                 where not). A value that is not finite is recorded as a failed trial.
             value: The name of the column of values. Several outcomes have a column each, by their names.
-            sd: That of the noise; unless given "sd", if there is one. Of several outcomes the columns are OUTCOME.sd.
+            sd: That of the noise; unless given "sd", if there is one and it is no parameter. Of several outcomes the
+                columns are OUTCOME.sd.
             ignore_extra: Whether columns that are none of these are passed over.
 
         Raises:

@@ -124,7 +124,7 @@ class TestTelling:
         cli("ask", "one.jsonl")
         assert "value must be a number, such as -1.5, got 'yield=1'" in cli("tell", "one.jsonl", 0, "yield=1")[2]
         assert "--sd must be a number" in cli("tell", "one.jsonl", 0, 1, "--sd", "yield=1")[2]
-        assert "outcome must be one of []" in cli("exclude", "one.jsonl", 0, "--outcome", "yield")[2]
+        assert "--outcome must not be given" in cli("exclude", "one.jsonl", 0, "--outcome", "yield")[2]
         assert "a front needs objectives" in cli("front", "one.jsonl")[2]
         assert cli("tell", "one.jsonl", 0, 1, "--sd", 0.5)[0] == 0
         assert history("one.jsonl")[0].sd == 0.5

@@ -55,6 +55,7 @@ class Hostile(RuleBasedStateMachine):
         self.caught.__enter__()
         for category in ADVICE:
             warnings.simplefilter("ignore", category)
+        warnings.filterwarnings("ignore", ".* rows are in this study already", rb.SpaceWarning)
 
     @initialize(
         space=hostile.spaces(),
@@ -114,8 +115,9 @@ class Hostile(RuleBasedStateMachine):
         told = [data.draw(hostile.finite) for _ in range(count)]
         columns = {name: pd.Series([row[name] for row in rows], dtype=object) for name in self.space.names}
         value = next(name for name in ("value", "y", "measured", "result", "loss") if name not in columns)
-        frame = pd.DataFrame({**columns, value: told})
         noise = next(name for name in ("sd", "noise", "error") if name not in columns)
+        known = [self._sd(data.draw(hostile.sds), row).get("sd") for row in range(count)]
+        frame = pd.DataFrame({**columns, value: told, noise: pd.Series(known, dtype=object)})
         for trial, number in zip(self.opt.tell_frame(frame, value=value, sd=noise), told, strict=True):
             self._keep_value(trial, number)
 
@@ -144,10 +146,12 @@ class Hostile(RuleBasedStateMachine):
     def exclude(self, pick):
         self._keep(self.opt.exclude(self._pick(pick, "told")))
 
-    @precondition(lambda self: self._having("excluded"))
+    @precondition(lambda self: self._having("told", "excluded"))
     @rule(pick=picks)
     def include(self, pick):
-        self._keep(self.opt.include(self._pick(pick, "excluded")))
+        trial = self.opt.include(self._pick(pick, "told", "excluded"))
+        assert trial.is_vouched
+        self._keep(trial)
 
     @precondition(lambda self: self._having("told", "failed", "excluded"))
     @rule(pick=picks, value=hostile.typed(hostile.finite), sd=hostile.sds)
@@ -177,7 +181,7 @@ class Hostile(RuleBasedStateMachine):
     @rule(pick=picks, what=st.sampled_from(["tell", "fail", "include", "exclude", "requeue"]))
     def do_what_the_state_forbids(self, pick, what):
         trial = self._pick(pick, "told", "failed", "excluded")
-        if {"told": "exclude", "excluded": "include"}.get(trial.state) == what:
+        if (trial.state, what) in [("told", "exclude"), ("told", "include"), ("excluded", "include")]:
             return
         if trial.handouts > 1 and what in ("tell", "fail"):  # a late value is kept
             return

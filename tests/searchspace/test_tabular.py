@@ -39,6 +39,15 @@ class TestTellFrame:
         with pytest.raises(rb.SpaceError, match="columns must differ"):
             opt.tell_frame(pd.DataFrame([[0.5, 0.4, 1.0]], columns=["params.value", "params.value", "value"]))
 
+    def test_a_parameter_named_sd_is_no_noise(self):
+        opt = rb.Optimizer(rb.Space(sd=rb.Float(0, 1)), seed=0)
+        (trial,) = opt.tell_frame(pd.DataFrame({"sd": [0.5], "value": [7.0]}))
+        assert (trial.params, trial.value, trial.sd) == ({"sd": 0.5}, 7.0, None)
+        (trial,) = opt.tell_frame(pd.DataFrame({"params.sd": [0.25], "value": [7.0], "sd": [0.1]}))
+        assert (trial.params, trial.sd) == ({"sd": 0.25}, 0.1)
+        with pytest.raises(rb.SpaceError, match="sd: is a parameter and a column of values"):
+            opt.tell_frame(pd.DataFrame({"sd": [0.5], "value": [7.0]}), sd="sd")
+
     def test_a_row_at_the_point_of_an_open_trial_is_its_value(self):
         opt = optimizer()
         asked = opt.ask(3)
