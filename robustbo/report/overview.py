@@ -92,7 +92,8 @@ def _without_value(trial: Trial) -> dict[str, Any]:
 
 def _excluded(trial: Trial) -> list[dict[str, Any]]:
     """What is excluded of a trial: its value, or those of several outcomes."""
-    made = {"trial": trial.number, "params": trial.params}
+    note = trial.note if trial.state == "excluded" else None
+    made = {"trial": trial.number, "params": trial.params, "reason": note}
     if not trial.outcomes:
         return [made | {"value": trial.value, "sd": trial.sd}] if trial.state == "excluded" else []
     seen = {name: trial.of(name) for name in trial.outcomes}

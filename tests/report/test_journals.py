@@ -5,10 +5,10 @@ import pytest
 from robustbo import Float, Optimizer, Space
 from robustbo.errors import RobustBOError
 from robustbo.loop.incumbent import incumbents
-from robustbo.report import journals, timeline
+from robustbo.report import journal_page, journals, timeline
 from robustbo.report.journals import Read
 from robustbo.report.overview import overview
-from robustbo.report.words.summary import how_far
+from robustbo.report.words.summary import how_far, tables
 
 OFF = {2: 60.0, 5: -40.0}
 
@@ -69,6 +69,18 @@ def test_an_outcome_that_is_excluded_alone_is_counted():
         opt.tell({"x": i / 3}, {"a": float(i), "b": float(-i)})
     opt.exclude(1, outcome="b")
     assert how_far(overview(opt.settings, opt.history)).endswith("0 excluded, 1 excluded in some outcomes")
+
+
+def test_why_a_value_is_excluded_is_said_where_somebody_said_so():
+    opt = Optimizer(Space(x=Float(0, 1)), seed=0)
+    for i in range(4):
+        opt.tell({"x": i / 3}, float(i))
+    opt.exclude(1)
+    assert [list(row) for row in tables(overview(opt.settings, opt.history))["excluded"]] == [["trial", "value", "at"]]
+    opt.exclude(2, reason="the sensor was off\nfrom 9 to 11")
+    rows = tables(overview(opt.settings, opt.history))["excluded"]
+    assert [(row["trial"], row["reason"]) for row in rows] == [(1, "-"), (2, "the sensor was off")]
+    assert "<td>the sensor was off</td>" in journal_page.page("lab", opt.settings, opt.history)
 
 
 def test_a_frame_has_a_failures_reason_in_a_line():

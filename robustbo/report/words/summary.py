@@ -8,6 +8,7 @@ from robustbo.report.words import outcomes as of_several
 from robustbo.report.words.failures import lead
 from robustbo.report.words.failures import rows as failed_rows
 from robustbo.report.words.outcomes import place_of
+from robustbo.trials.trial import in_a_line
 
 EVEN = 0.5  # probability that a whole trial has failed, from which on the outliers' table says so
 SHOWN = 20  # trials in one of the tables, the last; JSON has all
@@ -120,7 +121,12 @@ def _rows(state: str, trials: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """What a table says of each trial in a state, but for its point."""
     if state == "failed":
         return failed_rows(trials)
-    return [{"trial": trial["trial"], **_row(state, trial)} for trial in trials]
+    has_reasons = any(trial.get("reason") for trial in trials)
+    return [
+        {"trial": trial["trial"], **_row(state, trial)}
+        | ({"reason": in_a_line(trial["reason"]) or "-"} if has_reasons else {})
+        for trial in trials
+    ]
 
 
 def _row(state: str, trial: dict[str, Any]) -> dict[str, Any]:
