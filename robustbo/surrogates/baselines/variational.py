@@ -12,6 +12,7 @@ from botorch.models.transforms.input import InputTransform
 from botorch.models.transforms.outcome import OutcomeTransform
 from botorch.optim.fit import fit_gpytorch_mll_scipy
 from botorch.utils.types import DEFAULT
+from gpytorch.constraints import GreaterThan
 from gpytorch.likelihoods import Likelihood
 from gpytorch.means import Mean
 from gpytorch.mlls import VariationalELBO
@@ -30,6 +31,7 @@ from robustbo.validation import whole
 OF_OBSERVATIONS = "model.variational_strategy."  # what has one entry per inducing point, which are the observations
 
 MOST_ITERATIONS = 100_000
+LEAST_NOISE = 1e-10  # the least variance that is learned, on standardized outcomes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +120,8 @@ class VariationalGP(Surrogate, SingleTaskVariationalGP):
         self.model.custom_fit = self.custom_fit  # the bound knows the inner model only
         targets, Yvar = (train_Y, train_Yvar) if transform is None else transform.eval()(train_Y, train_Yvar)
         self.train_inputs, self.train_targets = (train_X,), targets.squeeze(-1)
+        if Yvar is None:  # a step of the search may be so long that without a bound the noise is zero
+            own.register_constraint("raw_noise", GreaterThan(LEAST_NOISE), replace=True)
         own.noise = priors.NOISE_START if Yvar is None else Yvar.mean()
         own.raw_noise.requires_grad_(Yvar is None)
 
