@@ -23,6 +23,7 @@ MOVED = {
     "corruption": "tasks.corruption",
     "distinct": "loop.distinct",
     "doubt": "loop.doubt",
+    "driving.interrupts": "determinism.interrupts",
     "encoding": "searchspace.encoding",
     "evaluators": "driving.evaluators",
     "evaluators.cluster": "driving.evaluators.cluster",

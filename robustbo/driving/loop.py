@@ -10,10 +10,10 @@ from contextlib import suppress
 from functools import partial
 
 from robustbo.determinism.interrupted import let_go
+from robustbo.determinism.interrupts import Interrupts
 from robustbo.driving.asking import Asked, Asking, left_behind, num_ended
 from robustbo.driving.evaluators.evaluator import Evaluator
 from robustbo.driving.evaluators.outcome import Outcome, fitting
-from robustbo.driving.interrupts import Interrupts
 from robustbo.driving.plan import Plan
 from robustbo.driving.progress import Display
 from robustbo.driving.result import Result, result

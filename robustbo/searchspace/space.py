@@ -9,6 +9,7 @@ from typing import Any
 
 from scipy.stats import qmc
 
+from robustbo.determinism.interrupts import Interrupts
 from robustbo.errors import SpaceError
 from robustbo.searchspace.conditions import Conditions, existing, in_words
 from robustbo.searchspace.conditions import conditions as find_conditions
@@ -213,7 +214,8 @@ class Space:
 
     def sobol_rows(self, seed: int, index: int, count: int) -> Any:
         """Their unit-cube rows: an array of ``count x d``."""
-        sequence = qmc.Sobol(len(self), scramble=True, rng=seed)
+        with Interrupts():  # SciPy would lose one that comes while it reads its tables, and go on with points of none
+            sequence = qmc.Sobol(len(self), scramble=True, rng=seed)
         if index > 0:  # SciPy cannot skip no point
             sequence.fast_forward(index)
         with warnings.catch_warnings():  # of a count that is no power of two, whose balance is not needed here

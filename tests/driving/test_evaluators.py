@@ -291,7 +291,8 @@ class TestProcesses:
     @pytest.mark.parametrize(("said", "threads"), [(None, 1.0), ("2", 2.0)])
     def test_they_share_the_cores_unless_told_otherwise(self, objectives, closing, monkeypatch, said, threads):
         monkeypatch.setattr("robustbo.driving.evaluators.processes._cores", lambda: 2)
-        monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+        for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+            monkeypatch.delenv(name, raising=False)
         if said is not None:
             monkeypatch.setenv("OMP_NUM_THREADS", said)
         ask = partial(objectives.ask, "__import__('torch').get_num_threads()")

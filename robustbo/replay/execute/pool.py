@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from robustbo.driving.interrupts import Interrupts
+from robustbo.determinism.interrupts import Interrupts
 from robustbo.replay.cells.cell import Cell
 from robustbo.replay.execute import workers
 from robustbo.replay.execute.waiting import Waiting

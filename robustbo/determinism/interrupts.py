@@ -17,7 +17,8 @@ PRESSES = 3  # that are let in anywhere: what holds them back may hang
 class Interrupts:
     """In its block KeyboardInterrupt is raised only where it is let in, and at the end.
 
-    Only in the main thread, and where Ctrl-C has not been given another meaning; elsewhere all stays as it is.
+    Only in the main thread, and where Ctrl-C has not been given another meaning; elsewhere all stays as it is. A block
+    within another's hands on, at its end, what it has heard: that raises it where it is let in.
 
     Example:
         >>> with Interrupts() as interrupts:
@@ -43,8 +44,8 @@ class Interrupts:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._before is not None and signal.getsignal(signal.SIGINT) == self._hear:
             signal.signal(signal.SIGINT, self._before)
-        if kind is None:
-            self.check()
+        if kind is None and self.is_heard:
+            self._before(signal.SIGINT, None)
 
     def _hear(self, number: int, frame: FrameType | None) -> None:
         self._presses += 1
