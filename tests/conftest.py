@@ -1,6 +1,7 @@
 """Shared by all tests: where the fixtures are, one thread, what is a slow peer, and why a test may be skipped."""
 
 import json
+import os
 import re
 import signal
 from pathlib import Path
@@ -46,9 +47,12 @@ def pytest_make_collect_report():
 
 @pytest.fixture(autouse=True, scope="session")
 def nothing_of_the_users(tmp_path_factory):
-    """Overviews that are kept are kept in a folder of the tests'."""
+    """What is kept between runs is kept in folders of the tests'; what BoTorch compiles, in one for all processes."""
+    run = tmp_path_factory.getbasetemp()
+    shared = run.parent if "PYTEST_XDIST_WORKER" in os.environ else run
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("TORCH_EXTENSIONS_DIR", str(shared / "compiled"))
         yield
 
 

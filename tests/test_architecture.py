@@ -326,6 +326,8 @@ MODULES_ELSEWHERE = {
     "robustbo.loop.log_ei.LogNEI",
     "robustbo.loop.log_ei.StudentTLogExpectedImprovement",
     "robustbo.loop.several.acquisition.LogNEHVI",
+    "robustbo.loop.several.uncompiled.LogEHVI",
+    "robustbo.loop.several.uncompiled.SampledLogNEHVI",
     "robustbo.loop.viable.LogViable",
 }
 

@@ -8,10 +8,6 @@ from typing import Any
 import torch
 from botorch.acquisition import AcquisitionFunction, qLogExpectedImprovement
 from botorch.acquisition.logei import qLogNoisyExpectedImprovement
-from botorch.acquisition.multi_objective.logei import (
-    qLogExpectedHypervolumeImprovement,
-    qLogNoisyExpectedHypervolumeImprovement,
-)
 from botorch.acquisition.multi_objective.objective import IdentityMCMultiOutputObjective
 from botorch.acquisition.objective import GenericMCObjective
 from botorch.models.gpytorch import GPyTorchModel
@@ -23,6 +19,7 @@ from torch import Tensor
 
 from robustbo.loop.acquisition import has_formulas
 from robustbo.loop.log_ei import NUM_SAMPLES, THIN, Explicit, Mixture, among, distinct, turned
+from robustbo.loop.several.uncompiled import LogEHVI, SampledLogNEHVI
 from robustbo.numerics.improvement import several
 from robustbo.numerics.improvement.goals import Goal
 from robustbo.numerics.improvement.several import Improvements, contenders, log_improvement, over
@@ -171,12 +168,10 @@ def _many(
     reference = best.new_tensor([goals[i].reference for i in objectives])
     given |= {"objective": IdentityMCMultiOutputObjective(outcomes=objectives)}
     if believed is None:
-        return qLogNoisyExpectedHypervolumeImprovement(
-            model, reference, best, prune_baseline=True, cache_root=False, **given
-        )
+        return SampledLogNEHVI(model, reference, best, prune_baseline=True, cache_root=False, **given)
     means, feasible = believed
     boxes = FastNondominatedPartitioning(reference, means[feasible][:, objectives])
-    return qLogExpectedHypervolumeImprovement(model, reference, boxes, **given)
+    return LogEHVI(model, reference, boxes, **given)
 
 
 def _sampler(M: int, seed: int) -> ListSampler:

@@ -1,17 +1,18 @@
 import math
+from types import SimpleNamespace
 
 import pytest
 import torch
 from botorch.acquisition import qLogExpectedImprovement
 from botorch.acquisition.logei import qLogNoisyExpectedImprovement
-from botorch.acquisition.multi_objective.logei import (
-    qLogExpectedHypervolumeImprovement,
-    qLogNoisyExpectedHypervolumeImprovement,
-)
+from botorch.acquisition.multi_objective import logei
 from torch.autograd import gradcheck
+from torch.utils import cpp_extension
 
+from robustbo.determinism.isolation import isolated
 from robustbo.loop.acquisition import LogNEI
 from robustbo.loop.several.acquisition import LogNEHVI, build_several
+from robustbo.loop.several.uncompiled import LogEHVI, SampledLogNEHVI
 from robustbo.loop.viable import LogViable, noisy_improvement, thinned
 from robustbo.numerics.improvement.goals import Goal
 from robustbo.surrogates.baselines.standard import StandardGP
@@ -172,9 +173,9 @@ def test_far_from_every_bound_all_is_finite(models):
 @pytest.mark.parametrize(
     ("name", "goals", "kind"),
     [
-        ("qLogNEI", FRONT, qLogNoisyExpectedHypervolumeImprovement),
-        ("qLogEI", FRONT, qLogExpectedHypervolumeImprovement),
-        ("LogEI", FRONT, qLogExpectedHypervolumeImprovement),
+        ("qLogNEI", FRONT, SampledLogNEHVI),
+        ("qLogEI", FRONT, LogEHVI),
+        ("LogEI", FRONT, LogEHVI),
         ("qLogNEI", BEST, qLogNoisyExpectedImprovement),
         ("qLogEI", BEST, qLogExpectedImprovement),
         ("LogEI", BEST, qLogExpectedImprovement),
@@ -184,7 +185,7 @@ def test_far_from_every_bound_all_is_finite(models):
 def test_a_name_gives_its_function(plain, name, goals, kind, pending):
     with quiet():
         function = build_several(name, plain, goals, X, pending, seed=0)
-        assert type(function) is kind
+        assert isinstance(function, kind)
         assert function(POINTS[:3]).isfinite().all()
 
 
@@ -224,3 +225,20 @@ def test_a_goal_says_by_how_much_it_is_missed():
     assert goal.broken(torch.tensor([-1.0, 1.0, 2.5])).tolist() == [1.0, 0.0, 0.5]
     assert goal.is_bounded
     assert not Goal(True, reference=-math.inf).is_bounded
+
+
+@pytest.mark.parametrize("name", ["qLogNEI", "qLogEI"])
+def test_botorchs_is_the_same_to_the_last_bit_whether_it_could_compile_its_kernel(models, name, monkeypatch):
+    def kernel(*_):
+        raise AssertionError("used, or made")
+
+    def values():
+        with isolated(0):  # BoTorch draws when it prunes the baseline
+            return build_several(name, models, FRONT, X, None, seed=0)(POINTS)
+
+    monkeypatch.setattr(logei, "_load_attempted", False)
+    monkeypatch.setattr(cpp_extension, "load", kernel)
+    plain = values()
+    assert logei._load_attempted is False
+    monkeypatch.setattr(logei, "_C", SimpleNamespace(forward=kernel, backward=kernel))
+    assert torch.equal(values(), plain)

@@ -1,0 +1,42 @@
+"""BoTorch's improvements of hypervolume in PyTorch alone: the same bits with a compiler and without one.
+
+BoTorch compiles a kernel of its own for the processor, 20 s at the first use, and does without where that fails.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from botorch.acquisition.multi_objective import logei
+from torch import Tensor
+
+
+@contextmanager
+def _uncompiled() -> Iterator[None]:
+    before = logei._C, logei._load_attempted
+    logei._C, logei._load_attempted = None, True
+    try:
+        yield
+    finally:
+        logei._C, logei._load_attempted = before
+
+
+class _Uncompiled:
+    """Where BoTorch looks for the kernel, it finds none, and makes none."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        with _uncompiled():
+            super().__init__(*args, **kwargs)
+
+    def _compute_log_qehvi(self, samples: Tensor, X: Tensor | None = None) -> Tensor:
+        with _uncompiled():
+            improvement: Tensor = super()._compute_log_qehvi(samples, X)  # type: ignore[misc]
+        return improvement
+
+
+class LogEHVI(_Uncompiled, logei.qLogExpectedHypervolumeImprovement):
+    """BoTorch's over what is believed."""
+
+
+class SampledLogNEHVI(_Uncompiled, logei.qLogNoisyExpectedHypervolumeImprovement):
+    """BoTorch's noisy one."""
