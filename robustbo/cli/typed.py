@@ -18,7 +18,7 @@ from robustbo.searchspace.space import Space
 from robustbo.validation import nearest
 
 DECIMAL_COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+([eE][-+]?[0-9]+)?")
-AS_CSV = "save it again with commas and decimal points, or in Python: rb.Pool(pd.read_csv(path, sep=';', decimal=','))"
+AS_CSV = "save it again with commas and decimal points, or in Python: rb.Pool(pd.read_csv(path, sep={!r}, decimal=','))"
 
 
 def space_of(file: IO[bytes] | None, pool: IO[bytes] | None, constraints: Sequence[str] = ()) -> Space:
@@ -70,7 +70,8 @@ def _parts(file: IO[bytes]) -> tuple[Any, list[Any]]:
 def frame_of(file: IO[bytes], parameters: Mapping[str, Parameter]) -> pd.DataFrame:
     """The table in a CSV file, its rows labelled by the lines of the file; only an empty cell is missing.
 
-    A column is of whole numbers, of numbers, of true and false, or of words: of the first that all its cells are.
+    A column is of whole numbers, of numbers, of true and false, or of words: of the first that all its cells are. One
+    of numbers with decimal commas is refused, unless they are known to be words.
 
     Args:
         file: It.
@@ -92,7 +93,7 @@ def frame_of(file: IO[bytes], parameters: Mapping[str, Parameter]) -> pd.DataFra
     header = rows.pop(min(rows))
     for mark in (";", "\t") if len(header) == 1 else ():
         if mark in header[0]:
-            raise ValueError(f"{file.name}: cells must be parted by commas, got {header[0]!r}; {AS_CSV}")
+            raise ValueError(f"{file.name}: cells must be parted by commas, got {header[0]!r}; {AS_CSV.format(mark)}")
     for line, row in rows.items():
         if len(row) != len(header):
             raise ValueError(f"{file.name}, line {line}: must have {len(header)} cells, as the first line, got {row}")
@@ -113,7 +114,8 @@ def _column(name: str, texts: Sequence[str], *, is_words: bool) -> list[Any]:
     """A column's values; None where a cell is empty."""
     there = [text for text in texts if text]
     if not is_words and there and all(map(DECIMAL_COMMA.fullmatch, there)):
-        raise ValueError(f"{name} must have numbers with a decimal point, got {there[0]!r}; {AS_CSV}")
+        advice = f"{AS_CSV.format(';')}; or say that it is a choice of words in the file of the space"
+        raise ValueError(f"{name} must have numbers with a decimal point, got {there[0]!r}; {advice}")
     for kind in () if is_words else (_whole, _number, _flag):
         try:
             return [None if text == "" else kind(text) for text in texts]

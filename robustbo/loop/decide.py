@@ -21,7 +21,7 @@ from robustbo.loop.ladder import NUMERICAL, climb
 from robustbo.loop.observations import Data, Row, observations
 from robustbo.loop.propose import search
 from robustbo.loop.replicate import replicate
-from robustbo.loop.retry import vouched_for
+from robustbo.loop.retry import wanted_again
 from robustbo.loop.several import decide as several
 from robustbo.loop.several.learned import climb_each, missing
 from robustbo.loop.suggestion import Suggestion
@@ -67,7 +67,7 @@ def step(
 def _step(settings: Settings, data: Data, trial: int, fits: FitCache) -> Suggestion:
     count = len(data.told) + len(data.pending) + len(data.excluded)
     reason = NOTHING_NEW if is_exhausted(data.region, data.trials) else None
-    if (again := vouched_for(data)) is not None:
+    if (again := wanted_again(data)) is not None:
         return Suggestion(again.params, again.origin, again.expectations or again.expectation, again.number, RETRY)
     viable, unlearned = _viability(settings, data, fits)
     filling = partial(_filling, settings, data, trial, reason, viable)

@@ -36,6 +36,7 @@ class Incumbent:
         moved: The point, where it is that of the trial but for what was to have a given value.
         outcomes: Of several outcomes, posterior mean and standard deviation of each there.
         probability_feasible: That it keeps all outcome constraints.
+        is_raw: Whether mean and sd are the value's own, of which no model has said anything.
 
     Example:
         >>> print(Incumbent(Trial(9, {"lr": 0.01, "act": "tanh"}, value=1.098), 1.1004, 0.0138))
@@ -48,11 +49,12 @@ class Incumbent:
     moved: dict[str, Value] | None = None
     outcomes: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     probability_feasible: float = 1.0
+    is_raw: bool = False
 
     def __str__(self) -> str:
         point = ", ".join(f"{name}={value!r}" for name, value in self.params.items())
         measured = "" if self.trial.value is None or self.moved else f"measured {self.trial.value:.4g}"
-        if measured and self.mean == self.trial.value:  # the raw value: no model has said anything of it
+        if measured and self.is_raw:
             believed, joint = "" if math.isnan(self.sd) else f" ± {self.sd:.2g}", ""
         else:
             believed, joint = f"believed {self.mean:.4g} ± {self.sd:.2g}", ", " if measured else ""
@@ -203,4 +205,4 @@ def _rising_values(data: Data) -> list[Incumbent]:
     """The trials of the best measured values so far."""
     kept = [trial for trial in data.told if data.region.contains(trial.params)] or data.told
     best = records(kept, lambda trial: data.sign * trial.measured)
-    return [Incumbent(t, t.measured, math.nan if t.sd is None else t.sd) for t in best]
+    return [Incumbent(t, t.measured, math.nan if t.sd is None else t.sd, is_raw=True) for t in best]

@@ -14,7 +14,7 @@ from robustbo.trials.history import Trial
 NEARLY = math.log(2)  # nats by which a new point may promise more
 
 
-def vouched_for(data: Data) -> Trial | None:
+def wanted_again(data: Data) -> Trial | None:
     """The first failed trial that the user wants tried again, that may be, and that nobody has tried since."""
     for trial in data.failed:
         if trial.retry and data.places[trial.point].trials[-1] is trial and data.region.contains(trial.params):

@@ -151,5 +151,5 @@ def _content(trial: FrozenTrial, said: Mapping[str, Any], considers_pruned: bool
     is_left_out = state == TrialState.PRUNED and not considers_pruned and amended is None
     sd = said.get("sd") if amended is not None else _noise(trial)
     told = "excluded" if said.get("is_excluded", is_left_out) else "told"
-    word = {"is_judged": "is_excluded" in said or amended is not None, "is_vouched": said.get("is_excluded") is False}
+    word = {"is_judged": "is_excluded" in said or amended is not None, "is_vouched": said.get("is_vouched", False)}
     return {"state": told, "value": float(value), "sd": sd, **word}

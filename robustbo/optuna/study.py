@@ -129,7 +129,7 @@ def exclude(study: Study, number: int) -> None:
         ValueError: If the study has no such trial, it has no value, or there are several objectives.
     """
     _measured(study, number)
-    notes.say(study, index(number), is_excluded=True)
+    notes.say(study, index(number), is_excluded=True, is_vouched=False)
 
 
 def include(study: Study, number: int) -> None:
@@ -139,7 +139,7 @@ def include(study: Study, number: int) -> None:
         ValueError: If the study has no such trial, it has no value, or there are several objectives.
     """
     _measured(study, number)
-    notes.say(study, index(number), is_excluded=False)
+    notes.say(study, index(number), is_excluded=False, is_vouched=True)
 
 
 def amend(study: Study, number: int, value: float, *, sd: float | None = None) -> None:
@@ -161,7 +161,7 @@ def amend(study: Study, number: int, value: float, *, sd: float | None = None) -
     right, noise = real("value", value), noise_sd(sd)
     if not math.isfinite(right):
         raise ValueError(f"value must be finite, got {value!r}")
-    notes.say(study, trial.number, value=right, sd=noise)
+    notes.say(study, trial.number, value=right, sd=noise, is_vouched=False)
 
 
 def next_repeat(study: Study) -> int | None:

@@ -92,13 +92,11 @@ def _without_value(trial: Trial) -> dict[str, Any]:
 
 def _excluded(trial: Trial) -> list[dict[str, Any]]:
     """What is excluded of a trial: its value, or those of several outcomes."""
-    note = trial.note if trial.state == "excluded" else None
-    made = {"trial": trial.number, "params": trial.params, "reason": note}
-    if not trial.outcomes:
-        return [made | {"value": trial.value, "sd": trial.sd}] if trial.state == "excluded" else []
-    seen = {name: trial.of(name) for name in trial.outcomes}
+    seen = {name: trial.of(name) for name in trial.outcomes} or {"": trial}
     return [
-        made | {"outcome": name, "value": each.value, "sd": each.sd}
+        {"trial": trial.number, "params": trial.params}
+        | ({"outcome": name} if name else {})
+        | {"value": each.value, "sd": each.sd, "reason": each.note}
         for name, each in seen.items()
         if each.state == "excluded"
     ]

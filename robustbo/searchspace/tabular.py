@@ -75,8 +75,13 @@ def measurements_of(
     """
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"frame must be a pandas DataFrame, got {type(frame).__name__}; use tell for a single value")
-    unnamed = "" if "sd" in _columns(space, frame) else "sd"  # the parameter's is no noise, and there is no other
-    columns = {name: f"{name}.sd" for name in outcomes} or {value: unnamed if sd is None else sd}
+    if outcomes and (sd is not None or value != "value"):
+        told = f"value={value!r}" if sd is None else f"sd={sd!r}"
+        raise SpaceError(f"columns of several outcomes must be named OUTCOME and OUTCOME.sd, got {told}; rename them")
+    unnamed = None if "sd" in _columns(space, frame) else "sd"
+    columns: dict[str, str | None] = {value: unnamed if sd is None else sd}
+    if outcomes:
+        columns = {name: f"{name}.sd" for name in outcomes}
     for column in columns:
         if column not in frame.columns:
             may = " (it may be empty)" if outcomes else ""
@@ -87,14 +92,15 @@ def measurements_of(
     if sd is not None and not outcomes and sd not in frame.columns:
         raise SpaceError(f"sd: there must be a column {sd!r}, as it was named, got {_got(frame, sd)}")
     verdicts = {name: f"{name}.excluded" for name in outcomes if f"{name}.excluded" in frame.columns}
-    others = [name for pair in columns.items() for name in pair if name in frame.columns] + [*verdicts.values()]
+    measured = [name for pair in columns.items() for name in pair if name is not None and name in frame.columns]
+    others = [*measured, *verdicts.values()]
     has_state = STATE in frame.columns and STATE not in _columns(space, frame)
     if has_state and not (frame[STATE] == "told").all():
         raise SpaceError(f"{STATE}: rows must be told values, got others too; pass frame[frame['{STATE}'] == 'told']")
 
     def measurement(row: tuple[Mapping[str, Any], Mapping[str, Any]]) -> tuple[Params, Any, Any] | None:
         params, rest = row
-        point, known = point_of(space, params), {name: rest.get(noise) for name, noise in columns.items()}
+        point, known = point_of(space, params), {name: noise and rest.get(noise) for name, noise in columns.items()}
         sds = {name: None if _is_missing(each) else noise_sd(each) for name, each in known.items()}
         if outcomes:
             left_out = {name for name, column in verdicts.items() if rest[column] is True}

@@ -14,7 +14,7 @@ from robustbo.errors import JournalError, JournalExists, JournalWarning, SpaceEr
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import measurements_of, points_of
 from robustbo.study.framing import check_names
-from robustbo.study.handing import ended_rows, told
+from robustbo.study.handing import ended_rows, measurement, told
 from robustbo.study.study import Study
 from robustbo.surrogates.names import SurrogateName
 from robustbo.surrogates.registry import check_options, name_of
@@ -146,11 +146,6 @@ def measured_before(settings: Settings, prior: Prior) -> list[Content]:
     return [(params, *content) for params, content in zip(points, contents, strict=True)]
 
 
-def _measured(value: Any) -> Any:
-    """A value, or those of several outcomes, hashable."""
-    return tuple(sorted(value.items())) if isinstance(value, Mapping) else value
-
-
 def _said(settings: Settings) -> str:
     """The outcomes that are told by name, in words."""
     return f"{sorted(wanted.name for wanted in settings.outcomes)}" if settings.outcomes else "one value without a name"
@@ -172,8 +167,9 @@ def tell_before_all(store: Store, contents: Sequence[Content]) -> None:
 
     if store.commit(first):
         return
-    known = {(trial.point, _measured(trial.values or trial.value)) for trial in store.seen.history}
-    missing = sum((point_of(params), _measured(content.get("value"))) not in known for params, _, content in contents)
+    known = {measurement(trial.point, trial.values or trial.value) for trial in store.seen.history}
+    keys = (measurement(point_of(params), content.get("value")) for params, _, content in contents)
+    missing = sum(key not in known for key in keys)
     if missing:
         text = f"{missing} of {len(contents)} rows of prior_data are not in the journal, which was begun before"
         warn(f"{text}; tell them with tell_frame", JournalWarning)

@@ -20,7 +20,7 @@ from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
-from robustbo.trials.trial import SAID, point_of
+from robustbo.trials.trial import SAID, Measured, point_of
 from robustbo.validation import index, real
 
 TrialLike = Trial | int
@@ -140,8 +140,8 @@ def warn_of_copies(history: History, rows: Sequence[tuple[Mapping[str, Any], Any
 
     Failed rows are no copies: nothing confirms itself by them.
     """
-    there = {(trial.point, _plain(trial.values or trial.value)) for trial in history.having("told")}
-    if copies := sum((point_of(params), _plain(value)) in there for params, value, _ in rows):
+    there = {measurement(trial.point, trial.values or trial.value) for trial in history.having("told")}
+    if copies := sum(measurement(point_of(params), value) in there for params, value, _ in rows):
         what = f"{copies} of {len(rows)} rows are in this study already, with the same values"
         warn(
             f"{what}: they are kept as repeats, by which wrong values confirm themselves; exclude the copies",
@@ -149,9 +149,9 @@ def warn_of_copies(history: History, rows: Sequence[tuple[Mapping[str, Any], Any
         )
 
 
-def _plain(value: Any) -> Any:
-    """A value, or those of several outcomes, hashable."""
-    return tuple(sorted(value.items())) if isinstance(value, Mapping) else value
+def measurement(point: Any, value: Any) -> Any:
+    """What tells a value at a point, or those of several outcomes, from others: hashable."""
+    return point, tuple(sorted(value.items())) if isinstance(value, Mapping) else value
 
 
 def queued(history: History, points: Iterable[Mapping[str, Any]]) -> list[Event]:
@@ -163,6 +163,11 @@ def queued(history: History, points: Iterable[Mapping[str, Any]]) -> list[Event]
         again = {} if first == number else {"repeats": first}
         events.append({"event": "enqueue", "trial": number, "params": params, **again, **who})
     return events
+
+
+def _verdict(each: Measured) -> str:
+    """The user's word on one of several outcomes."""
+    return "excluded" if each.is_excluded else "vouched for" if each.is_vouched else ""
 
 
 def line_of(trial: Trial) -> str:
@@ -177,7 +182,9 @@ def line_of(trial: Trial) -> str:
     values = values if trial.value is None else repr(trial.value)
     what = f": {values}" if values else f": {trial.reason}" if trial.reason else ""
     what += ", vouched for" if trial.is_vouched else ""
-    what += f" ({trial.note})" if trial.note else ""
+    what += "".join(f", {name} {word}" for name, each in trial.outcomes.items() if (word := _verdict(each)))
+    notes = [note for note in (trial.note, *(each.note for each in trial.outcomes.values())) if note]
+    what += f" ({'; '.join(dict.fromkeys(notes))})" if notes else ""
     expected = "" if trial.expected is None else f", expected {trial.expected:.6g} (sd {trial.expected_sd:.2g})"
     said = "" if trial.retry is None else f", {SAID[trial.retry]}"
     return f"trial {trial.number} ({trial.state}, {trial.origin}{said}), {place}{what}{expected}"

@@ -83,12 +83,14 @@ class Recording(Study):
         Args:
             trial: Which one.
             outcome: Which of several outcomes; all unless given.
-            reason: Why, for people; kept in the journal, and as the trial's ``note``.
+            reason: Why, for people; kept in the journal, and as the ``note`` of the trial, or of the outcome.
         """
         return self._end("exclude", self._of(outcome, reason), trial)
 
     def include(self, trial: TrialLike, *, outcome: str | None = None, reason: str | None = None) -> Trial:
-        """Vouch for a value, flagged or excluded: it is believed, whatever the model says, until you exclude it.
+        """Vouch for a value, flagged or excluded: it is believed, whatever the model says.
+
+        An `exclude` or `amend` takes the word back.
 
         Its point may be measured again all the same. The fit gives it the weight of the surrogate's method: under
         relevance pursuit, the default, the weight of any other value.
@@ -117,7 +119,8 @@ class Recording(Study):
         return told(*measured(self.settings.outcomes, value, sd))
 
     def _of(self, outcome: str | None, reason: str | None) -> dict[str, Any]:
-        known, said = [wanted.name for wanted in self.settings.outcomes], {} if reason is None else {"reason": reason}
+        known = [wanted.name for wanted in self.settings.outcomes]
+        said = {} if reason is None else {"reason": str(reason)}
         if outcome is None:
             return said
         if not known:

@@ -57,8 +57,9 @@ def fold(trials: list[Trial], event: Event) -> None:
     is_verdict = kind == "fail" and "retry" in event and trial.state == "failed"
     states = allowed_states(event)
     if trial.state not in states and not is_verdict:
-        allowed = " or ".join(states)
-        raise ValueError(f"trial {number} must be {allowed} to {kind} it, it is {trial.state}; {ADVICE[trial.state]}")
+        allowed, advice = " or ".join(states), ADVICE[trial.state]
+        advice += ", without an outcome" if "outcome" in event and trial.state == "excluded" else ""
+        raise ValueError(f"trial {number} must be {allowed} to {kind} it, it is {trial.state}; {advice}")
     trials[number] = _changed(trials, trial, event)
 
 
@@ -113,29 +114,23 @@ def _changed(trials: Sequence[Trial], trial: Trial, event: Event) -> Trial:
         case "fail":
             return _with(trial, state="failed", reason=event["reason"], retry=event.get("retry"))
         case "exclude" if "outcome" in event:
-            return _with(trial, outcomes=_judged(trial, event["outcome"], is_excluded=True))
+            return _with(trial, outcomes=_judged(trial, event, is_excluded=True))
         case "exclude":
             outcomes = {name: replace(each, is_vouched=False) for name, each in trial.outcomes.items()}
             return _with(trial, state="excluded", outcomes=outcomes, is_vouched=False, note=event.get("reason"))
         case "include" if "outcome" in event:
-            return _with(
-                trial, outcomes=_judged(trial, event["outcome"], is_excluded=False, is_vouched=_vouches(event))
-            )
+            return _with(trial, outcomes=_judged(trial, event, is_excluded=False))
         case "include":
             has = _vouches(event)
-            outcomes = {
-                name: replace(each, expected=None, expected_sd=None, is_vouched=has and each.value is not None)
-                for name, each in trial.outcomes.items()
-            }
+            outcomes = {name: _included(each, has=has) for name, each in trial.outcomes.items()}
             new = _with(trial, state="told", expected=None, expected_sd=None, outcomes=outcomes)
             return _with(new, is_vouched=has and not outcomes, note=event.get("reason"))
         case "amend":
             state = "excluded" if trial.state == "excluded" else "told"
             reason = _asked_for(trials, trial) if trial.state == "failed" else trial.reason
-            new = _with(
-                trial, state=state, reason=reason, retry=None, expected=None, expected_sd=None, is_vouched=False
-            )
-            return _with(new, **_told(trial, event, is_vouched_for=True))
+            note = trial.note if trial.state == "excluded" else None
+            new = _with(trial, state=state, reason=reason, retry=None, expected=None, expected_sd=None, note=note)
+            return _with(new, is_vouched=False, **_told(trial, event, is_amended=True))
     raise AssertionError(event)
 
 
@@ -144,29 +139,39 @@ def _vouches(event: Event) -> bool:
     return bool(event.get("vouch", False))
 
 
-def _told(trial: Trial, event: Event, *, is_vouched_for: bool = False) -> dict[str, Any]:
+def _told(trial: Trial, event: Event, *, is_amended: bool = False) -> dict[str, Any]:
     """The value of an event, or those of several outcomes beside what is known of others."""
     value, sd = event["value"], event["sd"]
     if not isinstance(value, Mapping):
         return {"value": value, "sd": sd}
     outcomes = dict(trial.outcomes)
     for name, each in value.items():
-        before = Measured() if is_vouched_for else outcomes.get(name, Measured())
-        is_excluded = outcomes.get(name, Measured()).is_excluded
-        outcomes[name] = replace(before, value=each, sd=(sd or {}).get(name), is_excluded=is_excluded, is_lost=False)
+        before = outcomes.get(name, Measured())
+        if is_amended:
+            before = Measured(is_excluded=before.is_excluded, note=before.note if before.is_excluded else None)
+        outcomes[name] = replace(before, value=each, sd=(sd or {}).get(name), is_lost=False)
     outcomes |= {name: replace(outcomes.get(name, Measured()), is_lost=True) for name in event.get("lost", ())}
     return {"outcomes": outcomes}
 
 
-def _judged(trial: Trial, outcome: str, *, is_excluded: bool, is_vouched: bool = False) -> dict[str, Measured]:
+def _included(each: Measured, *, has: bool) -> Measured:
+    """An outcome where its trial is included; where that ``has`` a word for its values, it is no more excluded."""
+    if has and each.value is not None:
+        return Measured(each.value, each.sd, is_vouched=True)
+    return replace(each, expected=None, expected_sd=None, is_vouched=False)
+
+
+def _judged(trial: Trial, event: Event, *, is_excluded: bool) -> dict[str, Measured]:
     """The outcomes where one of them is excluded, or is no more, by the user's word."""
+    outcome, is_vouched, note = event["outcome"], _vouches(event), event.get("reason")
     each = trial.outcomes.get(outcome, Measured())
     if each.value is None or (each.is_excluded == is_excluded and not is_vouched):
-        kind, must = ("exclude", "told") if is_excluded else ("include", "excluded")
+        kind = "exclude" if is_excluded else "include"
         what = "missing" if each.value is None else "excluded already" if is_excluded else "not excluded"
+        must = "excluded" if what == "not excluded" else "told"
         raise ValueError(f"{outcome!r} of trial {trial.number} must be {must} to {kind} it, it is {what}")
-    word = Measured(each.value, each.sd, is_vouched=is_vouched)
-    changed = replace(each, is_excluded=True, is_vouched=False) if is_excluded else word
+    word = Measured(each.value, each.sd, is_vouched=is_vouched, note=note)
+    changed = replace(each, is_excluded=True, is_vouched=False, note=note) if is_excluded else word
     return {**trial.outcomes, outcome: changed}
 
 

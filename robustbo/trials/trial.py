@@ -67,6 +67,7 @@ class Measured(Brief):
         is_excluded: Whether it is excluded by itself.
         is_lost: Whether it was told as no finite number: what was measured came to nothing.
         is_vouched: Whether the user vouches for it: it is believed, whatever a model says.
+        note: Why the user excluded it, or included it, by itself, where that was said.
     """
 
     value: float | None = None
@@ -76,6 +77,7 @@ class Measured(Brief):
     is_excluded: bool = False
     is_lost: bool = False
     is_vouched: bool = False
+    note: str | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -141,7 +143,7 @@ class Trial(Brief):
             state = "failed" if each.value is None else "excluded" if each.is_excluded else state
         told: dict[str, Any] = {"value": each.value, "sd": each.sd}
         told |= {"expected": each.expected, "expected_sd": each.expected_sd, "is_vouched": each.is_vouched}
-        return replace(self, state=state, outcomes={}, **told)
+        return replace(self, state=state, outcomes={}, note=each.note or self.note, **told)
 
     @property
     def is_open(self) -> bool:

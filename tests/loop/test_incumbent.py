@@ -168,6 +168,7 @@ def test_a_disbelieved_value_does_not_count_beside_another_at_its_point():
 
 def test_a_raw_value_is_not_called_believed():
     trial = Trial(2, {"x": 0.5}, state="told", value=991.0)
-    assert str(Incumbent(trial, 991.0, math.nan)) == "trial 2, x=0.5: measured 991"
-    assert str(Incumbent(trial, 991.0, 0.25)) == "trial 2, x=0.5: measured 991 ± 0.25"
+    assert str(Incumbent(trial, 991.0, math.nan, is_raw=True)) == "trial 2, x=0.5: measured 991"
+    assert str(Incumbent(trial, 991.0, 0.25, is_raw=True)) == "trial 2, x=0.5: measured 991 ± 0.25"
+    assert str(Incumbent(trial, 991.0, 0.25)) == "trial 2, x=0.5: measured 991, believed 991 ± 0.25"
     assert str(Incumbent(trial, 12.5, 0.25)) == "trial 2, x=0.5: measured 991, believed 12.5 ± 0.25"

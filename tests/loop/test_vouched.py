@@ -5,7 +5,10 @@ import json
 import pytest
 
 import robustbo as rb
+from robustbo.report.overview import overview
+from robustbo.study.handing import line_of
 from robustbo.trials.history import History
+from robustbo.trials.trial import Measured
 
 WRONG = 2  # trial; the value is 30 where the others predict 7.6
 
@@ -54,13 +57,14 @@ def test_a_filter_leaves_it_in():
 @pytest.mark.parametrize("take_back", ["exclude", "amend"])
 def test_the_word_is_taken_back_by_another(take_back):
     opt = optimizer()
-    opt.include(WRONG)
-    if take_back == "exclude":
+    opt.include(WRONG, reason="read twice")
+    if take_back == "exclude":  # with a reason of its own
         opt.exclude(WRONG, reason="the oven was open")
         assert (opt.history[WRONG].note, opt.best().trial.number) == ("the oven was open", 5)
     else:
         opt.amend(WRONG, 31.0)
         assert said_of(opt).flagged
+        assert opt.history[WRONG].note is None
     assert not opt.history[WRONG].is_vouched
 
 
@@ -97,10 +101,37 @@ def test_of_several_outcomes_one_or_all_may_have_the_word():
     assert status == {"y": "vouched for", "cost": "inlier"}
     opt.include(WRONG)
     assert {o.status for o in opt.outliers() if o.trial.number == WRONG} == {"vouched for"}
-    opt.exclude(WRONG, outcome="y")
+    opt.exclude(WRONG, outcome="y", reason="the oven was open")
     assert opt.history[WRONG].outcomes["y"].is_vouched is False
-    with pytest.raises(ValueError, match="must be told"):
+    with pytest.raises(ValueError, match="must be told to exclude it, it is excluded already"):
         opt.exclude(WRONG, outcome="y")
+    assert line_of(opt.history[WRONG]).endswith("y excluded, cost vouched for (the oven was open)")
+    (row,) = overview(opt.settings, opt.history)["excluded"]
+    assert (row["outcome"], row["reason"]) == ("y", "the oven was open")
+    opt.include(WRONG)
+    assert opt.history[WRONG].outcomes["y"] == Measured(30.0, is_vouched=True)
+    opt.amend(WRONG, {"y": 7.0})
+    assert opt.history[WRONG].outcomes["y"] == Measured(7.0)
+    assert opt.history[WRONG].outcomes["cost"].is_vouched
+
+
+def test_what_is_missing_has_no_word_and_a_whole_exclusion_is_taken_back_as_a_whole():
+    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), objectives={"y": "maximize", "cost": "minimize"}, seed=0)
+    opt.tell({"x": 0.5}, {"y": 1.0})
+    with pytest.raises(ValueError, match="'cost' of trial 0 must be told to include it, it is missing"):
+        opt.include(0, outcome="cost")
+    opt.exclude(0)
+    with pytest.raises(ValueError, match="use include to take the exclusion back, without an outcome"):
+        opt.include(0, outcome="y")
+
+
+def test_any_reason_is_kept_as_text_that_is_read_again(tmp_path):
+    opt = optimizer(tmp_path / "j.jsonl")
+    opt.exclude(WRONG, reason=ValueError("no flow"))
+    opt.include(WRONG, reason=3)
+    opt.tell({"x": 0.3}, 1.0)
+    resumed = rb.Optimizer.resume(tmp_path / "j.jsonl").history
+    assert (resumed[WRONG].note, resumed) == ("3", opt.history)
 
 
 def test_an_outcome_of_one_alone_is_refused():

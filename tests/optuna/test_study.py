@@ -57,6 +57,15 @@ def test_an_excluded_value_is_the_best_of_nothing_and_comes_back(study):
     assert best(study).number == first
 
 
+def test_a_word_for_a_value_is_none_for_another(study):
+    include(study, 5)
+    assert outliers(study).loc[5, "status"] == "vouched for"
+    amend(study, 5, -60.0)
+    assert outliers(study).loc[5, "status"] == "flagged"
+    include(study, 5)
+    assert outliers(study).loc[5, "status"] == "vouched for"
+
+
 def test_an_amended_value_counts_in_place_of_the_wrong_one(study):
     amend(study, 5, study.trials[5].params["x"] ** 2)
     assert not outliers(study).loc[5, "flagged"]

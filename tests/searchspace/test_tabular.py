@@ -47,6 +47,13 @@ class TestTellFrame:
         assert (trial.params, trial.sd) == ({"sd": 0.25}, 0.1)
         with pytest.raises(rb.SpaceError, match="sd: is a parameter and a column of values"):
             opt.tell_frame(pd.DataFrame({"sd": [0.5], "value": [7.0]}), sd="sd")
+        (trial,) = opt.tell_frame(pd.DataFrame({"": [3], "sd": [0.75], "value": [7.0]}), ignore_extra=True)
+        assert trial.sd is None
+
+    def test_of_several_outcomes_no_column_is_named(self):
+        opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), objectives={"a": "maximize", "b": "minimize"}, seed=0)
+        with pytest.raises(rb.SpaceError, match=r"named OUTCOME and OUTCOME\.sd, got sd='err'; rename them"):
+            opt.tell_frame(pd.DataFrame({"x": [0.5], "a": [1.0], "b": [2.0], "err": [0.1]}), sd="err")
 
     def test_a_row_at_the_point_of_an_open_trial_is_its_value(self):
         opt = optimizer()

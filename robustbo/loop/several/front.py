@@ -157,7 +157,7 @@ def raw_best(settings: Settings, history: History) -> Incumbent:
         return data.region.contains(trial.params), is_kept, wanted.sign * trial.measured
 
     found = max(told, key=rank)
-    return Incumbent(data.trials[found.number], found.measured, math.nan if found.sd is None else found.sd)
+    return Incumbent(data.trials[found.number], found.measured, math.nan if found.sd is None else found.sd, is_raw=True)
 
 
 def _objective(settings: Settings) -> Wanted:

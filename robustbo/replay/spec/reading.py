@@ -113,7 +113,8 @@ PLAIN = {  # pydantic's messages in the words of ours
 def _explain(place: str, error: Any, spec: type[AnySpec]) -> str:
     key = ".".join(map(str, error["loc"])) or "the run"
     message = error["msg"].removeprefix("Value error, ")
-    message = PLAIN.get(error["type"], message).format(**error.get("ctx", {}))
+    if plain := PLAIN.get(error["type"]):
+        message = plain.format(**error.get("ctx", {}))
     if error["type"] == "extra_forbidden":
         model = spec if len(error["loc"]) == 1 else spec.how
         message = f"no such key, expected one of {', '.join(model.model_fields)}"

@@ -52,7 +52,7 @@ class WeighedOptions(GPOptions):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Robust, and too sure, where the weights are."""
+        """Robust where the weights are."""
         is_robust = self.is_robust
         return Capabilities(is_robust=is_robust, is_heeded=is_robust, is_cubic=True)
 

@@ -100,6 +100,23 @@ def test_a_missing_key_and_broken_toml_are_named(spec_file):
         load(spec_file)
 
 
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        (
+            "options = { detector_options = { dofs = 4.0 } }",
+            r"\{'dofs': 4.0\}\}: .* mean 'dof'\?",
+        ),
+        ("options = { '{nu}' = 4.0 }", r"\{nu\}"),
+    ],
+)
+def test_braces_in_what_is_wrong_are_braces(tmp_path, written, message):
+    path = tmp_path / "braces.toml"
+    path.write_text(f'problem = "branin"\ntrials = 4\n[methods.filtered]\n{written}\n')
+    with pytest.raises(SpecError, match=message):
+        load(path)
+
+
 def test_the_hash_is_of_the_cell_and_not_of_how_many_there_are(spec_file):
     spec = load(spec_file)
     assert digest(load(spec_file, ["trials=20", "replications=9", "title=x"]).cell("standard")) == digest(
