@@ -260,6 +260,7 @@ def test_what_the_columns_were_taken_for_is_said(cli, tmp_path):
         ),
         ({"kind": "flaot", "low": 0, "high": 1}, "x: kind must be one of ['float', 'int', 'ordinal', 'choice'], got"),
         ({"low": 0, "high": 1}, "x: must have a kind, one of ['float', 'int', 'ordinal', 'choice']"),
+        ({"t": {"kind": "float"}}, "parameters stand for themselves: take ['t'] out of 'x'"),
         ({"kind": "choice"}, "x: values must be given, such as {'kind': 'choice', 'values': ['a', 'b']}"),
     ],
 )

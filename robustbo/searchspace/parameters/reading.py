@@ -46,9 +46,10 @@ def _check_keys(name: str, given: Mapping[str, Any]) -> None:
     """Raise a `SpaceError` that names the kind or the key that is wrong or missing."""
     kind = given.get("kind")
     if kind is None:
-        raise SpaceError(
-            f"{name}: must have a kind, one of {[*EXAMPLES]}, such as {EXAMPLES['float']}, got {dict(given)!r}"
-        )
+        is_around = given and all(isinstance(each, Mapping) for each in given.values())
+        advice = f"; parameters stand for themselves: take {[*given]} out of {name!r}" if is_around else ""
+        wanted = f"one of {[*EXAMPLES]}, such as {EXAMPLES['float']}"
+        raise SpaceError(f"{name}: must have a kind, {wanted}, got {dict(given)!r}{advice}")
     if not isinstance(kind, str) or kind not in EXAMPLES:
         raise SpaceError(f"{name}: kind must be one of {[*EXAMPLES]}, got {kind!r}{nearest(kind, EXAMPLES)}")
     needed = [key for key in EXAMPLES[kind] if key != "kind"]
