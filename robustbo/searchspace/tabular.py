@@ -127,8 +127,8 @@ def _rows(
         hint = nearest(extra[0], [column for column in columns if column not in known])
         and_these = f" and {list(others)}" if others else ""
         raise SpaceError(
-            f"columns must be the parameters {space.names}{and_these}, got {extra} too{hint}; "
-            "drop them, or pass ignore_extra=True"
+            f"columns must be the parameters {space.names}{and_these}, got {extra} too"
+            f"{hint + ' rename it,' if hint else ';'} drop them, or pass ignore_extra=True"
         )
     if missing := [column for column in columns if column not in known]:
         what = f"{missing[0]}: there must be a column for every parameter, got {_got(frame, missing[0])}"
@@ -141,14 +141,21 @@ def _rows(
 
 def _got(frame: pd.DataFrame, wanted: str) -> str:
     """The columns that there are, with the one that was meant."""
-    return f"{list(frame.columns)}{nearest(wanted, [name for name in frame.columns if isinstance(name, str)])}"
+    names = [name for name in frame.columns if isinstance(name, str)]
+    if len(names) == 1 and ";" in names[0]:
+        return f"{names}; read such a file by read_csv(..., sep=';')"
+    return f"{list(frame.columns)}{nearest(wanted, names)}"
 
 
 def _number(name: str, cell: Any) -> float:
     """What a cell has, which must be a number."""
     if isinstance(cell, str):
-        comma = "; read a decimal comma by read_csv(..., decimal=',')" if "," in cell else "; pd.to_numeric converts it"
-        raise TypeError(f"{name} must be a real number, got the text {cell!r}{comma}")
+        advice = "read a decimal comma by read_csv(..., decimal=',')" if "," in cell else "pd.to_numeric converts it"
+        try:
+            float(cell.replace(",", "."))
+        except ValueError:
+            advice = "leave the cell empty where there is no value"
+        raise TypeError(f"{name} must be a real number, got the text {cell!r}; {advice}")
     return real(name, cell)
 
 

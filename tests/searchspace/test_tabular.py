@@ -50,6 +50,21 @@ class TestTellFrame:
         (trial,) = opt.tell_frame(pd.DataFrame({"": [3], "sd": [0.75], "value": [7.0]}), ignore_extra=True)
         assert trial.sd is None
 
+    @pytest.mark.parametrize(
+        ("frame", "message"),
+        [
+            ({"x;value": ["0,5;1,0"]}, r"got \['x;value'\]; read such a file by read_csv\(..., sep=';'\)"),
+            ({"x [mm]": [0.5], "value": [1.0]}, r"\['x \[mm\]'\] too; drop"),
+            ({"Width": [0.5], "value": [1.0]}, r"\['Width'\] too; did you mean 'width'\? rename it, drop them, or"),
+            ({"x": [0.5], "value": ["0,5"]}, r"got the text '0,5'; read a decimal comma by"),
+            ({"x": [0.5], "value": ["0.5"]}, r"got the text '0.5'; pd.to_numeric converts it"),
+        ],
+    )
+    def test_what_a_spreadsheet_does_to_a_table_is_answered_by_what_to_do(self, frame, message):
+        name = "width" if "Width" in frame else "x"
+        with pytest.raises(rb.SpaceError, match=message):
+            rb.Optimizer(rb.Space(**{name: rb.Float(0, 1)}), seed=0).tell_frame(pd.DataFrame(frame))
+
     def test_of_several_outcomes_no_column_is_named(self):
         opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), objectives={"a": "maximize", "b": "minimize"}, seed=0)
         with pytest.raises(rb.SpaceError, match=r"named OUTCOME and OUTCOME\.sd, got sd='err'; rename them"):
@@ -80,7 +95,9 @@ class TestTellFrame:
         with pytest.raises(rb.SpaceError, match="2 of 3 rows break a rule") as caught:
             opt.tell_frame(frame)
         assert "row 0: x: must lie in [-5.0, 10.0], got 99.0" in str(caught.value)
-        assert "row 2: value must be a real number, got the text 'high'; pd.to_numeric converts it" in str(caught.value)
+        assert "row 2: value must be a real number, got the text 'high'; leave the cell empty where" in str(
+            caught.value
+        )
         assert len(opt.history) == 0
 
     def test_a_long_list_of_errors_is_cut(self):
