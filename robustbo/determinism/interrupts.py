@@ -5,6 +5,7 @@ it loses one that is raised while an object is being deleted, or that somebody's
 """
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +19,8 @@ class Interrupts:
     """In its block KeyboardInterrupt is raised only where it is let in, and at the end.
 
     Only in the main thread, and where Ctrl-C has not been given another meaning; elsewhere all stays as it is. A block
-    within another's hands on, at its end, what it has heard: that raises it where it is let in.
+    within another's hands on, at its end, what it has heard: that raises it where it is let in. Python says nothing of
+    one that it or a library has lost in the block: it is raised at the end.
 
     Example:
         >>> with Interrupts() as interrupts:
@@ -31,21 +33,29 @@ class Interrupts:
     def __init__(self) -> None:
         self._presses, self._is_let_in = 0, False
         self._before: Any = None
+        self._say: Any = None
 
     def __enter__(self) -> "Interrupts":
         before = signal.getsignal(signal.SIGINT)
         is_ours = isinstance(getattr(before, "__self__", None), Interrupts)
         is_main = threading.current_thread() is threading.main_thread()
         if is_main and (is_ours or before is signal.default_int_handler):
-            self._before = before
+            self._before, self._say = before, sys.unraisablehook
             signal.signal(signal.SIGINT, self._hear)
+            sys.unraisablehook = self._say_if_lost
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._before is not None and signal.getsignal(signal.SIGINT) == self._hear:
+            if sys.unraisablehook == self._say_if_lost:
+                sys.unraisablehook = self._say
             signal.signal(signal.SIGINT, self._before)
         if kind is None and self.is_heard:
             self._before(signal.SIGINT, None)
+
+    def _say_if_lost(self, unraisable: Any) -> None:
+        if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+            self._say(unraisable)
 
     def _hear(self, number: int, frame: FrameType | None) -> None:
         self._presses += 1

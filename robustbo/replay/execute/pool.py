@@ -26,6 +26,8 @@ def run_cells(
 ) -> list[Failure]:
     """Run cells, ``jobs`` at a time; those that fail do not stop the others.
 
+    Ctrl-C ends them at once, or after the next trial where a library has swallowed it.
+
     Args:
         cells: Which ones.
         jobs: Processes; 1 stays in this one.
@@ -35,8 +37,21 @@ def run_cells(
     Returns:
         The failures, in no particular order.
     """
-    if jobs == 1:
-        return _run_here(cells, notify, fail_fast)
+    with Interrupts() as interrupts, interrupts.let_in():
+
+        def heard(progress: Progress) -> None:
+            notify(progress)
+            interrupts.check()
+
+        if jobs == 1:
+            return _run_here(cells, heard, fail_fast)
+        return _run_elsewhere(cells, jobs, heard, fail_fast)
+
+
+def _run_elsewhere(
+    cells: Sequence[Cell], jobs: int, notify: Callable[[Progress], None], fail_fast: bool
+) -> list[Failure]:
+    """Run them on processes that begin for it."""
     messages: Any = workers.CONTEXT.SimpleQueue()
     run = _Run(cells, notify, messages, fail_fast)
     with workers.one_thread():
@@ -55,19 +70,13 @@ def run_cells(
 
 
 def _run_here(cells: Sequence[Cell], notify: Callable[[Progress], None], fail_fast: bool) -> list[Failure]:
-    """Run cells one after another; Ctrl-C ends them at once, or after the trial in which a library has swallowed it."""
+    """Run cells one after another."""
     failures = []
-    with Interrupts() as interrupts, interrupts.let_in():
-
-        def heard(progress: Progress) -> None:
-            notify(progress)
-            interrupts.check()
-
-        for cell in cells:
-            if (failure := work(cell, heard)) is not None:
-                failures.append(failure)
-                if fail_fast:
-                    break
+    for cell in cells:
+        if (failure := work(cell, notify)) is not None:
+            failures.append(failure)
+            if fail_fast:
+                break
     return failures
 
 

@@ -1,4 +1,5 @@
 import signal
+import sys
 
 import pytest
 
@@ -54,8 +55,10 @@ class Swallows:
         signal.raise_signal(signal.SIGINT)
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_an_interrupt_that_a_library_swallows_still_ends_the_run(tmp_path):
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_interrupt_that_a_library_swallows_still_ends_the_run(tmp_path, jobs):
+    """Nor is anything said of it: pytest would make an error of it."""
+    hook = sys.unraisablehook
     made = cells(OptimizationCell, SPEC.model_copy(update={"trials": 50}), tmp_path)
     heard = []
 
@@ -65,6 +68,7 @@ def test_an_interrupt_that_a_library_swallows_still_ends_the_run(tmp_path):
             Swallows()
 
     with pytest.raises(KeyboardInterrupt):
-        run_cells(made, 1, notify)
+        run_cells(made, jobs, notify)
     assert len(heard) == 2
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert sys.unraisablehook is hook
