@@ -23,6 +23,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if PEERS.search(item.nodeid):
             item.add_marker(pytest.mark.peer)
+        if "real_data" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.data)
 
 
 def pytest_terminal_summary(terminalreporter):

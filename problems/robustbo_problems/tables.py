@@ -4,8 +4,9 @@ The true value of a point is the median of its repeats. What a trial measures is
 "repeats": then nothing that is measured is made up.
 """
 
+import gzip
 import hashlib
-import os
+import zlib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
@@ -17,11 +18,9 @@ import pandas as pd
 from robustbo.errors import DataError
 from robustbo.searchspace.pool import Pool
 from robustbo.tasks.problem import Problem
-from robustbo_problems.datasets import FOLDER
 
 EXAMPLE = Path(__file__).with_name("table.csv")
-BESIDE = Path(__file__).parents[3] / "shared" / "data"  # beside a checkout
-HAD = f"put the published table there, or name it by the option data, or its folder's folder by {FOLDER}"
+SHIPPED = Path(__file__).with_name("published")  # whose they are is said there
 Key = tuple[Any, ...]
 
 
@@ -30,8 +29,8 @@ class Published(NamedTuple):
 
     Attributes:
         name: The problem's.
-        file: In the folder of the data.
-        digest: Its SHA-256.
+        file: Its name without the ending, as it is shipped with the problems.
+        digest: SHA-256 of its content, uncompressed.
         reference: Where it is from.
         names: Of its columns, where it has no line of them.
     """
@@ -45,13 +44,13 @@ class Published(NamedTuple):
 
 BARREL = Published(
     name="crossed-barrel",
-    file="repeats/crossed_barrel.csv",
+    file="crossed_barrel",
     digest="2c01f875f3c210e986ca6142bf20f417884c2ad7d6f008c2fc574b44a3d5f606",
     reference="Gongora et al. (2020)",
 )
 HPLC = Published(
     name="hplc",
-    file="repeats/hplc.csv",
+    file="hplc",
     digest="9c94222798229c1391f75445f44d9c0ed285e83c1b1e0608ab76b28bf05decef",
     reference="Roch et al. (2018)",
     names=(
@@ -91,10 +90,10 @@ def crossed_barrel(data: str | None = None) -> Problem:
     """Crossed barrels of four sizes, printed and crushed, maximized: toughness in joules; 600 points, 3 barrels each.
 
     Args:
-        data: Where the file is; in the folder that `ROBUSTBO_DATA` names or in the data beside a checkout unless given.
+        data: The file, if it is to be another copy than the one that is shipped.
 
     Raises:
-        DataError: If it is not there, or not what was published.
+        DataError: If that cannot be read, or is not what was published.
     """
     return _published(BARREL, data)
 
@@ -105,33 +104,28 @@ def hplc(data: str | None = None) -> Problem:
     Of the 16.5 % of values that are 0 it is not published which are injections that missed.
 
     Args:
-        data: Where the file is; in the folder that `ROBUSTBO_DATA` names or in the data beside a checkout unless given.
+        data: The file, if it is to be another copy than the one that is shipped.
 
     Raises:
-        DataError: If it is not there, or not what was published.
+        DataError: If that cannot be read, or is not what was published.
     """
     return _published(HPLC, data)
 
 
-def _published(given: Published, data: str | None) -> Problem:
-    path = _found(given) if data is None else Path(data).expanduser()
+def _published(table: Published, data: str | None) -> Problem:
+    path = SHIPPED / f"{table.file}.csv.gz" if data is None else Path(data).expanduser()
     try:
-        found = hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror}); {HAD}") from None
-    if found != given.digest:
-        raise DataError(f"{path}: its content must have the SHA-256 {given.digest}, got {found}; {HAD}")
-    return _problem(given.name, path, None, None, "maximize", given.reference, given.names)
-
-
-def _found(given: Published) -> Path:
-    folders = [Path(named).expanduser() for named in [os.environ.get(FOLDER)] if named]
-    places = [folder / name for folder in folders for name in (given.file, Path(given.file).name)]
-    places.append(BESIDE / given.file)
-    for path in places:
-        if path.is_file():
-            return path
-    raise DataError(f"{given.name} needs its table, which is none of {', '.join(map(str, places))}; {HAD}")
+        content = path.read_bytes()
+        content = gzip.decompress(content) if path.suffix == ".gz" else content
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path}: cannot be read ({error}); leave data out for the copy that is shipped") from None
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != table.digest:
+        raise DataError(
+            f"{path}: its content must have the SHA-256 {table.digest}, got {digest}; "
+            "leave data out for the copy that is shipped"
+        )
+    return _problem(table.name, path, None, None, "maximize", table.reference, table.names)
 
 
 @lru_cache(maxsize=8)

@@ -4,23 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from robustbo.errors import DataError
 from robustbo.tasks.problem import load as problem_of
 
 SMALL = ["--set", "trials=12", "--set", "num_initial=4"]
 PLACES = [f"{data} {name}" for data in ("crossed-barrel", "hplc") for name in ("loop", "detection", "values")]
-
-
-@pytest.fixture
-def real_tables():
-    """Both problems; the test is skipped where there is no table."""
-    for name in ("crossed-barrel", "hplc"):
-        try:
-            problem_of(name)
-        except DataError as error:
-            pytest.skip(
-                f"no {name} in what there is here: let ROBUSTBO_DATA name a folder with the real data ({error})"
-            )
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +113,7 @@ def test_differences_are_paired(tables):
     assert (again[2]["n"], again[2]["100%"]) == (0, "-")
 
 
-def test_a_recording_goes_on_is_kept_and_shown(repeats, real_tables, tmp_path):
+def test_a_recording_goes_on_is_kept_and_shown(repeats, tmp_path):
     work, out, page = tmp_path / "work", tmp_path / "rows", tmp_path / "page.md"
     given = ["--work", str(work), "--replications", "0:2", "--commit", "abc"]
     recording = ["record", *given, "--methods", "default", "standard", "optuna-tpe", *SMALL]
@@ -160,7 +147,7 @@ def test_a_recording_goes_on_is_kept_and_shown(repeats, real_tables, tmp_path):
     assert of_injections.groupby(["trial"])["value"].nunique().eq(1).all()  # all are told the same
 
 
-def test_what_was_measured_is_real_and_regret_is_of_the_medians(repeats, real_tables, tmp_path):
+def test_what_was_measured_is_real_and_regret_is_of_the_medians(repeats, tmp_path):
     options = [
         "--work",
         str(tmp_path),
@@ -183,7 +170,7 @@ def test_what_was_measured_is_real_and_regret_is_of_the_medians(repeats, real_ta
     assert (row["again"], row["nothing_new"]) == (0, 0)
 
 
-def test_data_are_described_as_they_were_published(reports, real_tables):
+def test_data_are_described_as_they_were_published(reports):
     barrels, injections = map(reports.described, ("crossed-barrel", "hplc"))
     assert (barrels["points"], barrels["values there"]) == (600, 1800)
     assert (injections["points"], injections["measured twice or more"]) == (1007, 379)
@@ -192,7 +179,7 @@ def test_data_are_described_as_they_were_published(reports, real_tables):
     assert np.mean(shares) == pytest.approx(float(injections["more than 5 sd off"].rstrip("%")), abs=0.6)
 
 
-def test_what_cannot_be_is_said(repeats, real_tables, tmp_path):
+def test_what_cannot_be_is_said(repeats, tmp_path):
     with pytest.raises(SystemExit, match=r"--methods must be of default, .*, got defalt"):
         repeats.main(["record", "--work", str(tmp_path), "--methods", "defalt"])
     with pytest.raises(SystemExit, match="must be a folder in which something was recorded"):

@@ -1,5 +1,7 @@
 """Tables of measurements as problems, and their repeats as what trials measure."""
 
+import gzip
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from robustbo.errors import DataError
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.tasks.corruption import build
 from robustbo.tasks.problem import load
-from robustbo_problems.tables import crossed_barrel, hplc, table
+from robustbo_problems.tables import SHIPPED, crossed_barrel, hplc, table
 
 
 def test_the_true_value_is_the_median_of_the_repeats():
@@ -40,20 +42,22 @@ def test_a_file_that_will_not_do_is_an_error(tmp_path, text, options, message):
         table(str(path), **options)
 
 
-def test_a_file_that_is_missing_or_another_is_an_error(tmp_path, monkeypatch):
+def test_a_copy_that_is_missing_cut_or_another_is_an_error(tmp_path):
     with pytest.raises(DataError, match=r"none\.csv: must be a CSV file"):
         table(str(tmp_path / "none.csv"))
-    other = tmp_path / "other.csv"
+    other, cut = tmp_path / "other.csv", tmp_path / "cut.csv.gz"
     other.write_text("n,toughness\n1,2\n")
-    monkeypatch.setattr("robustbo_problems.tables.BESIDE", tmp_path)
-    monkeypatch.setenv("ROBUSTBO_DATA", str(tmp_path))
-    for published, name, digest in ((crossed_barrel, "crossed-barrel", "2c01f8"), (hplc, "hplc", "9c9422")):
-        with pytest.raises(DataError, match=r"none\.csv: cannot be read .*put the published table there"):
-            published(str(tmp_path / "none.csv"))
+    for published, digest in ((crossed_barrel, "2c01f8"), (hplc, "9c9422")):
+        shipped = SHIPPED / f"{published.__name__}.csv.gz"
+        cut.write_bytes(shipped.read_bytes()[:-100])
+        for path in (tmp_path / "none.csv", cut):
+            with pytest.raises(DataError, match=f"{path.name}: cannot be read .*leave data out"):
+                published(str(path))
         with pytest.raises(DataError, match=f"its content must have the SHA-256 {digest}"):
             published(str(other))
-        with pytest.raises(DataError, match=f"{name} needs its table, which is none of"):
-            published()
+        other_copy = tmp_path / "copy.csv"
+        other_copy.write_bytes(gzip.decompress(shipped.read_bytes()))
+        assert published(str(other_copy)).space.size == published().space.size
 
 
 def test_every_repeat_is_measured_before_one_is_again():
@@ -93,14 +97,14 @@ def test_a_problem_without_repeats_has_none_to_draw():
         build("repeats", table(), asked=3)
 
 
-def test_the_barrels_are_600_points_of_three(real_data):
+def test_the_barrels_are_600_points_of_three():
     made = crossed_barrel()
     assert made.space.size == 600
     assert all(len(made.repeats(made.space.point(i))) == 3 for i in range(600))
     assert made(made.optimizer) == made.optimum == pytest.approx(50.29, abs=0.01)
 
 
-def test_the_injections_are_1007_points_of_which_379_have_two(real_data):
+def test_the_injections_are_1007_points_of_which_379_have_two():
     made = hplc()
     values = [made.repeats(made.space.point(i)) for i in range(made.space.size)]
     assert (len(values), sum(len(each) == 2 for each in values), sum(map(len, values))) == (1007, 379, 1386)
@@ -110,7 +114,7 @@ def test_the_injections_are_1007_points_of_which_379_have_two(real_data):
     assert all(made(made.space.point(i)) == pytest.approx(np.mean(each)) for i, each in enumerate(values))
 
 
-def test_an_injection_is_made_again_where_there_is_another(real_data):
+def test_an_injection_is_made_again_where_there_is_another():
     made = hplc()
     params = next(p for p in map(made.space.point, range(1007)) if len(set(made.repeats(p))) == 2)
     corruption = build("repeats", made)

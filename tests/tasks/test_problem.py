@@ -5,25 +5,17 @@ from importlib.metadata import EntryPoint
 import numpy as np
 import pytest
 
-from robustbo.errors import DataError, ProblemError
+from robustbo.errors import ProblemError
 from robustbo.tasks import problem
 from robustbo.tasks.problem import about, load, names
 from robustbo.tasks.several import SeveralProblem
 from robustbo_problems.hartmann6 import hartmann6
 
 
-def there(name):
-    """The problem; the test is skipped where its data are missing."""
-    try:
-        return load(name)
-    except DataError as error:
-        pytest.skip(f"no {name} in what there is here: let ROBUSTBO_DATA name a folder with the real data ({error})")
-
-
 @pytest.mark.parametrize("name", names())
 class TestEveryProblem:
     def test_it_says_what_it_is(self, name):
-        made = there(name)
+        made = load(name)
         assert made.name == name
         assert made.direction in ("minimize", "maximize")
         assert made.reference
@@ -33,7 +25,7 @@ class TestEveryProblem:
         assert f"), {made.wanted}; " in made.about
 
     def test_its_best_point_is_one_of_its_space(self, name):
-        made = there(name)
+        made = load(name)
         at = made.best_seen_at if made.optimizer is None else made.optimizer
         has_front = isinstance(made, SeveralProblem) and len(made.objectives) > 1  # whose best is no one point
         assert has_front or made.space.validate(at)
