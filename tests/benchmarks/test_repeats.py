@@ -46,7 +46,7 @@ def test_the_standard_deviation_of_repeats_is_that_of_normal_errors(reports):
 def test_the_area_is_a_share_of_pairs(scores):
     number, case = pd.Series([3.0, 1.0, 2.0, 2.0, 0.0]), pd.Series([True, False, True, False, False])
     pairs = [(a > b) + (a == b) / 2 for a in number[case] for b in number[~case]]
-    assert scores.auc(number, case) == np.mean(pairs)
+    assert scores.auc(number, case) == pytest.approx(np.mean(pairs))
     assert np.isnan(scores.auc(number, case & False))
 
 

@@ -41,8 +41,9 @@ def test_values_are_botorchs(problem, function):
         X = torch.tensor([list(params.values())], dtype=torch.float64)
         found = list(problem.truth(params).values())
         k = len(problem.objectives)
-        assert found[:k] == function.evaluate_true(X).reshape(-1).tolist()
-        assert found[k:] == (function.evaluate_slack_true(X).reshape(-1).tolist() if found[k:] else [])
+        assert found[:k] == pytest.approx(function.evaluate_true(X).reshape(-1).tolist(), rel=1e-12)
+        slack = function.evaluate_slack_true(X).reshape(-1).tolist() if found[k:] else []
+        assert found[k:] == pytest.approx(slack, rel=1e-12, abs=1e-12)
         assert problem.keeps(problem.truth(params)) == bool(
             function.is_feasible(X).item() if hasattr(function, "num_constraints") else True
         )

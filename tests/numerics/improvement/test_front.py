@@ -41,7 +41,7 @@ def test_the_reference_point_is_botorchs_of_a_front():
     Y = uniform(20, 2)
     torch.testing.assert_close(reference_point(Y), infer_reference_point(Y[non_dominated(Y)], scale=0.1))
     likely = Y[:, 0] < 0.5
-    assert torch.equal(reference_point(Y, likely), reference_point(Y[likely]))
+    torch.testing.assert_close(reference_point(Y, likely), reference_point(Y[likely]))
 
 
 def test_where_nothing_is_feasible_the_reference_lies_below_all_values():
