@@ -15,7 +15,7 @@ SheetOption = Annotated[
 ]
 ValueOption = Annotated[
     str,
-    typer.Option("--value", metavar="NAME", help="With --sheet: its column of values; several outcomes have one each."),
+    typer.Option("--value", metavar="NAME", help="With --sheet: its column of values, where there is one outcome."),
 ]
 AmendOption = Annotated[
     bool, typer.Option("--amend", help="With --sheet: take values that have changed since they were told.")

@@ -96,14 +96,18 @@ def _check_place(trial: Trial, row: Filled, rules: Rules) -> None:
     named = dict(rules.space.parameters)
     for name, text in row.cells.items():
         if name not in trial.params:
-            raise ValueError(f"trial {trial.number} has no {name}, the cell has {text!r}; empty it, or {_elsewhere()}")
+            raise ValueError(
+                f"trial {trial.number} has no {name}, the cell has {text!r}; empty it, or {_elsewhere(trial)}"
+            )
         if not is_as_asked(named[name], text, trial.params[name], rules.decimal):
-            asked = f"trial {trial.number} was asked for at {name}={trial.params[name]!r}, the cell has {text!r}"
-            raise ValueError(f"{asked}; if that is right, {_elsewhere()}; else write {trial.params[name]!r} again")
+            known = f"trial {trial.number} is at {name}={trial.params[name]!r}, the cell has {text!r}"
+            raise ValueError(f"{known}; if that is right, {_elsewhere(trial)}; else write {trial.params[name]!r} again")
 
 
-def _elsewhere() -> str:
-    return f"it was measured elsewhere: {OWN_ROW}"
+def _elsewhere(trial: Trial) -> str:
+    """What to do of a row that was measured elsewhere; what was told of its trial must not be told twice."""
+    before = f"exclude trial {trial.number} and " if trial.state == "told" else ""
+    return f"it was measured elsewhere: {before}{OWN_ROW}"
 
 
 def _waits(what: str, row: Filled) -> str:
