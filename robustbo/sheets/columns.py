@@ -116,18 +116,11 @@ def placed(row: int, header: list[str], names: Names, at: Mapping[str, int]) -> 
     )
 
 
-def row_of(trial: Trial, columns: Columns, names: Names) -> list[Value]:
-    """A trial as a row of the sheet, without a value.
-
-    Raises:
-        SheetError: If a parameter of its point has no column.
-    """
+def row_of(trial: Trial, columns: Columns) -> list[Value]:
+    """A trial as a row of a sheet that has a column for each parameter, without a value."""
     row: list[Value] = [None] * len(columns.names)
     row[columns.trial] = trial.number
     for name, value in trial.params.items():
-        if name not in columns.parameters:
-            what = f"for trial {trial.number}"
-            raise SheetError(f"{missing_column(columns.names, names.parameters[name], what)}; add it")
         row[columns.parameters[name]] = str(value) if isinstance(value, bool | None) else value
     if columns.repeats is not None:
         row[columns.repeats] = trial.repeats

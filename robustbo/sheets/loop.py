@@ -63,6 +63,7 @@ class Sheets(Recording):
             for _ in range(TRIES):
                 sheet = opened(file, self.settings, value)
                 check_free(file)
+                sheet.check_whole()
                 _, numbers = self._taken_in(sheet, amends=False)
                 if count > len(asked):
                     asked += self.ask_as(who, count, fixed=fixed)

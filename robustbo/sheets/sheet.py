@@ -9,7 +9,7 @@ from robustbo.sheets import file
 from robustbo.sheets.columns import Columns, Names, columns_of, names_of, placed, row_of
 from robustbo.sheets.delimited import Delimited
 from robustbo.sheets.filled import Filled, filled_rows
-from robustbo.sheets.grid import Grid
+from robustbo.sheets.grid import Grid, missing_column
 from robustbo.sheets.workbook import Workbook
 from robustbo.trials.history import Trial
 from robustbo.trials.settings import Settings
@@ -37,6 +37,12 @@ class Sheet:
     names: Names
     is_empty: bool
 
+    def check_whole(self) -> None:
+        """Raise a `SheetError` where a parameter has no column."""
+        for name, column in self.names.parameters.items():
+            if name not in self.columns.parameters:
+                raise SheetError(f"{self.path}: {missing_column(self.columns.names, column, 'for new rows')}; add it")
+
     def filled(self, errors: list[str]) -> list[Filled]:
         """The rows with something filled in; see `robustbo.sheets.filled.filled_rows`."""
         return filled_rows(self.grid, self.columns, errors)
@@ -58,10 +64,7 @@ class Sheet:
             SheetError: If it cannot be written, or would lose something.
         """
         cells = {(row, self.columns.trial): number for row, number in numbers.items()}
-        try:
-            rows: list[Sequence[object]] = [row_of(trial, self.columns, self.names) for trial in trials]
-        except SheetError as error:
-            raise SheetError(f"{self.path}: {error}") from None
+        rows: list[Sequence[object]] = [row_of(trial, self.columns) for trial in trials]
         if self.is_empty:
             rows = [self.names.header, *rows]
         if not cells and not rows:
