@@ -202,7 +202,7 @@ class TestOutcomes:
         opt.tell(0, {"yield": 0.5})
         assert opt.read_sheet(fill("0.5,3"))[0].values == {"yield": 0.5, "cost": 3.0}
         assert opt.read_sheet(fill("0.5,3")) == []
-        with pytest.raises(rb.SheetError, match="trial 0 was told as cost 3.0, the cell has '4'"):
+        with pytest.raises(rb.SheetError, match=r"trial 0 was told as cost 3.0, the cell has '4'"):
             opt.read_sheet(fill("0.5,4"))
 
     def test_columns_have_the_outcomes_names(self, opt, fill):

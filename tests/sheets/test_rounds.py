@@ -8,12 +8,14 @@ import random
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import robustbo as rb
+from robustbo.sheets import file
 
 SPACE = rb.Space(x=rb.Float(0, 1), n=rb.Int(1, 9), c=rb.Choice("a", "=b"))
 WORDS = ("broke", "failed: 3 vials", "kein Gas")
@@ -39,9 +41,9 @@ class Lab:
         return list(csv.reader(io.StringIO(text, newline=""), delimiter=self.separator))
 
     def save(self, rows):
-        file = io.StringIO(newline="")
-        csv.writer(file, delimiter=self.separator, lineterminator="\r\n").writerows(rows)
-        self.sheet.write_bytes(file.getvalue().encode("utf-8-sig" if self.mark else "utf-8"))
+        text = io.StringIO(newline="")
+        csv.writer(text, delimiter=self.separator, lineterminator="\r\n").writerows(rows)
+        self.sheet.write_bytes(text.getvalue().encode("utf-8-sig" if self.mark else "utf-8"))
 
     def number(self, text):
         return text.replace(".", ",") if self.separator == ";" else text
@@ -159,21 +161,13 @@ class Lab:
     @contextmanager
     def on_broken_disk(self):
         failure, self.failure = self.failure, None
-        fsync = os.fsync
 
-        def failing(handle):
-            if self.is_sheets(handle):
+        def fsync(handle):
+            if failure:
                 raise failure
-            fsync(handle)
 
-        with mock.patch.object(os, "fsync", failing if failure else fsync):
+        with mock.patch.object(file, "os", SimpleNamespace(**{**vars(os), "fsync": fsync})):
             yield
-
-    def is_sheets(self, handle):
-        try:
-            return "todo.csv" in os.readlink(f"/proc/self/fd/{handle}")
-        except OSError:
-            return False
 
     def mended(self):
         """The sheet as its messages advise: closed, and without the number where it was measured elsewhere."""
