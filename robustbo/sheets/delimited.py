@@ -54,6 +54,9 @@ class Delimited:
         self.decimal = _decimal(self.rows, self._separator)
         self.uncomputed: frozenset[Place] = frozenset()
 
+    def check_added(self) -> None:
+        """To a text anything can be added."""
+
     def added(self, cells: Mapping[Place, object], rows: Sequence[Sequence[object]]) -> bytes:
         """The file with values in cells that are empty, and rows at its end.
 

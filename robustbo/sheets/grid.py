@@ -20,6 +20,10 @@ class Grid(Protocol):
     decimal: str
     uncomputed: frozenset[Place]
 
+    def check_added(self) -> None:
+        """Raise a `SheetError` where nothing can be added without a loss."""
+        ...
+
     def added(self, cells: Mapping[Place, object], rows: Sequence[Sequence[object]]) -> bytes:
         """The file with values in cells that are empty, and rows at its end."""
         ...

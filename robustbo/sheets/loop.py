@@ -8,7 +8,6 @@ from typing import Any
 from robustbo.errors import SheetError, SheetWarning, warn
 from robustbo.searchspace.tabular import SHOWN, warn_of_broken
 from robustbo.sheets.changes import Rules, changes
-from robustbo.sheets.file import check_free
 from robustbo.sheets.filled import numbers_in
 from robustbo.sheets.sheet import Sheet, opened
 from robustbo.study.recording import Recording, own
@@ -57,14 +56,15 @@ class Sheets(Recording):
                 was then, and nothing was asked or told, unless the message says so.
             SpaceExhausted: As for `ask`.
         """
-        count, file, asked = whole("n", n, 0), Path(path), list[Trial]()
+        count, file, told, asked = whole("n", n, 0), Path(path), list[Trial](), list[Trial]()
         who = file.name if by is None else by
         try:
             for _ in range(TRIES):
                 sheet = opened(file, self.settings, value)
-                check_free(file)
+                sheet.check_writable()
                 sheet.check_whole()
-                _, numbers = self._taken_in(sheet, amends=False)
+                now, numbers = self._taken_in(sheet, amends=False)
+                told += now
                 if count > len(asked):
                     asked += self.ask_as(who, count, fixed=fixed)
                 there = numbers_in(sheet.grid, sheet.columns) | {*numbers.values()}
@@ -75,10 +75,7 @@ class Sheets(Recording):
                     return [own(trial) for trial in rows]
             raise SheetError(f"{file}: others change it all the time; try again")
         except SheetError as error:
-            if not asked:
-                raise
-            said = f"trials {[trial.number for trial in asked]} have been asked for; n=0 (-n 0) adds their rows"
-            raise SheetError(f"{error}; {said}") from error
+            raise _with_what_is_done(error, told, asked) from error
 
     def read_sheet(self, path: str | PathLike[str], *, value: str = "value", amend: bool = False) -> list[Trial]:
         """Tell what has been filled in in a sheet: all of it, or nothing where a row breaks a rule.
@@ -100,23 +97,26 @@ class Sheets(Recording):
             SheetError: If the sheet cannot be read, or rows break a rule; the message tells of each. A value that has
                 changed since it was told is one, unless ``amend``; so are settings that are not those asked for.
         """
-        file, amends, done = Path(path), flag("amend", amend), list[Trial]()
-        for _ in range(TRIES):
-            sheet = opened(file, self.settings, value)
-            if sheet.before is None:
-                raise SheetError(f"{file}: there is no such sheet; write_sheet (robustbo ask --sheet) begins one")
-            told, numbers = self._taken_in(sheet, amends=amends)
-            done += told
-            if not numbers or sheet.added(numbers, []):
-                return done
-        raise SheetError(f"{file}: others change it all the time; its values are told, try again for the numbers")
+        file, amends, told = Path(path), flag("amend", amend), list[Trial]()
+        try:
+            for _ in range(TRIES):
+                sheet = opened(file, self.settings, value)
+                if sheet.before is None:
+                    raise SheetError(f"{file}: there is no such sheet; write_sheet (robustbo ask --sheet) begins one")
+                now, numbers = self._taken_in(sheet, amends=amends)
+                told += now
+                if not numbers or sheet.added(numbers, []):
+                    return told
+            raise SheetError(f"{file}: others change it all the time; try again")
+        except SheetError as error:
+            raise _with_what_is_done(error, told, []) from error
 
     def _taken_in(self, sheet: Sheet, *, amends: bool) -> tuple[list[Trial], dict[int, int]]:
         """Tell what is filled in; the trials, and by row the numbers of those of rows without one."""
         errors: list[str] = []
         rows, space = sheet.filled(errors), self.settings.space
         if any(row.number is None for row in rows):
-            check_free(sheet.path)
+            sheet.check_writable()
         rules, numbers = Rules(space, sheet.grid.decimal, self._told, amends), dict[int, int]()
 
         def told(state: State) -> Sequence[Event]:
@@ -131,6 +131,16 @@ class Sheets(Recording):
             return found.events
 
         return self._commit(told), numbers
+
+
+def _with_what_is_done(error: SheetError, told: Sequence[Trial], asked: Sequence[Trial]) -> SheetError:
+    """The error, with what the journal has of it, which the next call goes on from."""
+    said = [str(error)]
+    if told:
+        said.append(f"trials {[trial.number for trial in told]} have been told, and are known by their rows")
+    if asked:
+        said.append(f"trials {[trial.number for trial in asked]} have been asked for; n=0 (-n 0) adds their rows")
+    return SheetError("; ".join(said))
 
 
 def _in_all(sheet: Sheet, errors: Sequence[str]) -> str:

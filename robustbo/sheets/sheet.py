@@ -37,6 +37,11 @@ class Sheet:
     names: Names
     is_empty: bool
 
+    def check_writable(self) -> None:
+        """Raise a `SheetError` where it cannot be written, as far as that can be known before."""
+        file.check_free(self.path)
+        self.grid.check_added()
+
     def check_whole(self) -> None:
         """Raise a `SheetError` where a parameter has no column."""
         for name, column in self.names.parameters.items():

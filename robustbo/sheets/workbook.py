@@ -93,18 +93,22 @@ class Workbook:
             raise SheetError(f"{self._name}: has no worksheet of cells")
         return first
 
-    def added(self, cells: Mapping[Place, object], rows: Sequence[Sequence[object]]) -> bytes:
-        """The file with values in cells that are empty, and rows below all others.
-
-        Raises:
-            SheetError: If something else in the file would be lost.
-        """
+    def check_added(self) -> None:
+        """Raise a `SheetError` where something else in the file would be lost by saving it."""
         if self._lost:
             raise SheetError(
                 f"{self._name}: has what would be lost ({', '.join(self._lost)}); keep the trials in a workbook of "
                 "their own, or as .csv"
             )
-        last = max(len(self.rows), max((place[0] + 1 for place in self.uncomputed), default=0))
+
+    def added(self, cells: Mapping[Place, object], rows: Sequence[Sequence[object]]) -> bytes:
+        """The file with values in cells that are empty, and rows below all others.
+
+        Raises:
+            SheetError: If something else in the file would be lost, or a cell cannot have its value.
+        """
+        self.check_added()
+        last = max((c.row for row in self._sheet.iter_rows() for c in row if c.value is not None), default=0)
         below = {(last + i, column): value for i, row in enumerate(rows) for column, value in enumerate(row)}
         for (row, column), value in {**cells, **below}.items():
             if value is not None:

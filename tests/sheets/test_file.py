@@ -58,8 +58,13 @@ def test_a_full_disk_or_an_interrupt_leaves_it_as_it_was(lab, sheet, failure, mo
     with pytest.raises(expected):
         lab.write_sheet(sheet, 1)
     assert (sheet.read_bytes(), {path.name for path in sheet.parent.iterdir()}) == (before, names)
+    sheet.write_text(sheet.read_text() + ",0.5,3,a,,1\n")
+    message = r"cannot be written, and is as it was: no space left; .*; trials \[3\] have been told"
+    with pytest.raises(expected, match=message if expected is rb.SheetError else None):
+        lab.read_sheet(sheet)
     monkeypatch.undo()
     assert [trial.number for trial in lab.write_sheet(sheet, 0)] == [2]
+    assert sheet.read_text().splitlines()[3] == "3,0.5,3,a,,1"
 
 
 def test_an_edit_in_between_is_kept(lab, sheet, monkeypatch):
