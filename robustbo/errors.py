@@ -34,6 +34,10 @@ class LockTimeout(JournalError, TimeoutError):
     """Somebody else has a journal locked; nothing was recorded."""
 
 
+class SheetError(RobustBOError, ValueError):
+    """A sheet of trials cannot be read, or not be written without losing something; names it, and what to do."""
+
+
 class SpaceExhausted(RobustBOError):
     """Every point of a finite space is being measured: there is none left to ask for."""
 
@@ -64,6 +68,10 @@ class ReplayMismatch(RobustBOError):
 
 class SpaceWarning(UserWarning):
     """A measured point breaks a constraint; it is kept, since it was measured."""
+
+
+class SheetWarning(UserWarning):
+    """Something in a sheet of trials waits: it is not told yet, and is not lost."""
 
 
 class NumericsWarning(UserWarning):

@@ -18,9 +18,10 @@ from robustbo.searchspace.region.made import region_of
 from robustbo.searchspace.region.region import Fixed
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import warn_of_broken
+from robustbo.sheets.loop import Sheets
 from robustbo.study.beginning import Prior, begun, measured_before, settings_of, tell_before_all
 from robustbo.study.handing import as_of_now, given_out, line_of
-from robustbo.study.recording import Recording, own
+from robustbo.study.recording import own
 from robustbo.surrogates.names import SurrogateName
 from robustbo.trials import worker
 from robustbo.trials.history import History, Trial
@@ -41,7 +42,7 @@ from robustbo.validation import flag, one_of, whole
 log = logging.getLogger("robustbo")
 
 
-class Optimizer(Recording):
+class Optimizer(Sheets):
     """Bayesian optimization by ask and tell that keeps working when some of the values are wrong.
 
     It may be used from any number of threads, and any number of processes may work on one journal: each sees what the

@@ -26,7 +26,7 @@ LAYERS = (
     ("trials",),
     ("loop",),
     ("report", "study"),
-    ("driving", "ax", "optuna", "bofire"),
+    ("driving", "sheets", "ax", "optuna", "bofire"),
     ("optimizer",),
     ("replay", "gest", "sklearn"),
     ("cli",),
@@ -137,6 +137,18 @@ WITHIN = {
         "frames": {"problem"},
         "generator": {"problem", "results", "recording", "frames"},
     },
+    "sheets": {
+        "cells": set(),
+        "file": set(),
+        "grid": set(),
+        "columns": {"grid"},
+        "delimited": {"cells", "grid"},
+        "workbook": {"grid"},
+        "filled": {"cells", "columns", "grid"},
+        "changes": {"filled"},
+        "sheet": {"columns", "delimited", "file", "filled", "grid", "workbook"},
+        "loop": {"changes", "file", "filled", "sheet"},
+    },
     "bofire": {"data_model": set(), "surrogate": {"data_model"}, "strategies": {"surrogate"}},
     "replay": {
         "spec": set(),
@@ -152,30 +164,34 @@ WITHIN = {
         "verify": {"spec", "cells", "check", "output", "kinds"},
     },
 }
-# The command line imports late so that --help is instant, the package is lazy, matplotlib, Ax, Dask and SQLAlchemy are
-# optional, locks are another module on Windows, and joblib's workers, which import a search to fit, need no torch.
+# The command line imports late so that --help is instant, the package is lazy, matplotlib, Ax, Dask, SQLAlchemy and
+# openpyxl are optional, locks are another module on Windows, and joblib's workers, which import a search to fit, need
+# no torch.
 LATE = {
     "__init__.py",
     "cli/app.py",
     "cli/beginning.py",
     "cli/results.py",
+    "cli/sheets.py",
     "cli/study.py",
     "cli/terminal.py",
     "report/canvas.py",
     "replay/execute/on_dask.py",
+    "sheets/workbook.py",
     "sklearn/search.py",
     "trials/storage/places.py",
     "trials/storage/disk.py",
 }
 OPENS = ("open", "read_text", "read_bytes", "write_text", "write_bytes", "to_csv", "read_csv", "savefig", "mkdir")
 OPENS += ("np.load", "np.save", "np.savez", "np.loadtxt", "np.memmap", "np.fromfile", "torch.load", "torch.save")
-# Who may open files: the log and what mends it, replay, what is drawn, overviews kept, and a committee's observations.
+# Who may open files: the log and what mends it, replay, what is drawn, overviews kept, sheets, a committee's values.
 OPENERS = (
     "trials/",
     "replay/",
     "report/canvas.py",
     "report/journals.py",
     "report/kept.py",
+    "sheets/",
     "surrogates/committee/files.py",
 )
 
@@ -284,6 +300,7 @@ FOREIGN = {
     "gest_api": "gest",
     "bofire": "bofire",
     "sklearn": "sklearn",
+    "openpyxl": "sheets",
 }
 COMPETITORS = {"replay/cells/optuna.py", "replay/cells/optuna_several.py", "replay/cells/ax.py"}
 

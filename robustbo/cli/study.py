@@ -11,6 +11,7 @@ import typer
 
 from robustbo.cli import terminal
 from robustbo.cli.arguments import json_object, mendable, noise_of, only_value, seconds, trial_and_value
+from robustbo.cli.sheets import AmendOption, SheetOption, ValueOption, rows_added, tell_sheet
 from robustbo.cli.terminal import Format
 
 JOURNAL_HELP = "The journal: a file, or a study in a database (postgresql://...#name)."
@@ -37,15 +38,21 @@ commands = typer.Typer(no_args_is_help=True, add_completion=False)
 @commands.command()
 def ask(
     journal: Journal,
-    n: Annotated[int, typer.Option("-n", min=1, help="How many.")] = 1,
-    by: Annotated[str | None, typer.Option(help="Who measures them, for `show`; this machine unless said.")] = None,
+    n: Annotated[int, typer.Option("-n", min=0, help="How many; 0 only adds rows that a sheet lacks.")] = 1,
+    by: Annotated[
+        str | None, typer.Option(help="Who measures them, for `show`; this machine, or the sheet, unless said.")
+    ] = None,
     fixed: FixedOption = None,
+    sheet: SheetOption = None,
+    column: ValueOption = "value",
     format_: FormatOption = Format.json,
 ) -> None:
     """Ask for the next points to measure.
 
     Each is a JSON object on a line of its own: {"trial": 3, "params": {"x": 0.5}, "repeats": null}. Where it repeats an
     earlier trial, measure that point again: its value is in doubt, or it failed and may have been a flake.
+
+    With --sheet they are added to the sheet too, a row each; what has been filled in there is told first.
     """
     from robustbo.cli.typed import fixed_values
     from robustbo.optimizer import Optimizer
@@ -54,8 +61,10 @@ def ask(
     with mendable():
         opt = Optimizer.resume(journal)
         known = fixed_values(opt.settings.space, fixed or ())
-        asked = opt.ask_as(by or f"{socket.gethostname()}:command line", n, fixed=known)
-    trials = asked if isinstance(asked, list) else [asked]
+        if sheet is None:
+            trials: Any = opt.ask_as(by or f"{socket.gethostname()}:command line", n, fixed=known)
+        else:
+            trials = rows_added(opt, sheet, n, column, known, by)
     if format_ is Format.json:
         terminal.objects({"trial": t.number, "params": t.params, "repeats": t.repeats} for t in trials)
         return
@@ -72,29 +81,40 @@ def ask(
 def tell(
     journal: Journal,
     numbers: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(metavar="[TRIAL] VALUE", help="Its number; the value, or several outcomes' as NAME=VALUE ..."),
-    ],
+    ] = None,
     params: Annotated[str | None, typer.Option(metavar="JSON", help="The point, in the place of TRIAL.")] = None,
     sd: SdOption = None,
+    sheet: SheetOption = None,
+    column: ValueOption = "value",
+    amend: AmendOption = False,
 ) -> None:
-    """Tell a measured value.
+    """Tell a measured value, or all that has been filled in in a sheet.
 
     That of a trial; or (with --params) at a point, which means the trial that is being measured there, or begins one.
     The value may be negative. One that is not finite (nan, inf) makes the trial a failed one. Of several outcomes some
     may be left out: 3 yield=0.81 cost=3.2.
+
+    With --sheet all values in a sheet are told that have not been, whatever the order of its rows and columns.
     """
     from robustbo.optimizer import Optimizer
 
     with mendable():
         opt = Optimizer.resume(journal)
+        if sheet is not None:
+            others = {"": " ".join(numbers or ()), "--params": params, "--sd": " ".join(sd or ())}
+            tell_sheet(opt, sheet, column, others, amends=amend)
+            return
+        if amend:
+            raise ValueError("--amend goes with --sheet; one value is corrected by robustbo amend JOURNAL TRIAL VALUE")
         names = _outcomes(opt)
         noise = noise_of(sd or (), names)
         if params is None:
-            number, value = trial_and_value("tell", numbers, names)
+            number, value = trial_and_value("tell", numbers or (), names)
             told = opt.tell(number, value, sd=noise)
         else:
-            point, value = json_object("--params", params), only_value("tell", numbers, names)
+            point, value = json_object("--params", params), only_value("tell", numbers or (), names)
             told = opt.tell(point, value, sd=noise)
     _say([told])
 

@@ -10,9 +10,9 @@ from typing import IO, Any
 
 import pandas as pd
 
-from robustbo.errors import SpaceError
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
 from robustbo.searchspace.parameters.reading import read
+from robustbo.searchspace.parameters.typed import number, value_of, whole_number
 from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.space import Space
 from robustbo.validation import nearest
@@ -116,20 +116,12 @@ def _column(name: str, texts: Sequence[str], *, is_words: bool) -> list[Any]:
     if not is_words and there and all(map(DECIMAL_COMMA.fullmatch, there)):
         advice = f"{AS_CSV.format(';')}; or say that it is a choice of words in the file of the space"
         raise ValueError(f"{name} must have numbers with a decimal point, got {there[0]!r}; {advice}")
-    for kind in () if is_words else (_whole, _number, _flag):
+    for kind in () if is_words else (whole_number, number, _flag):
         try:
             return [None if text == "" else kind(text) for text in texts]
         except (ValueError, KeyError):
             continue
     return [text or None for text in texts]
-
-
-def _whole(text: str) -> int:
-    return int("" if "_" in text else text)
-
-
-def _number(text: str) -> float:
-    return float("" if "_" in text else text)
 
 
 def _flag(text: str) -> bool:
@@ -154,28 +146,3 @@ def fixed_values(space: Space, texts: Sequence[str]) -> dict[str, Value]:
             raise ValueError(f"--fixed: {name!r} must be given once, got it twice")
         found[name] = value_of(name, named[name], text[len(name) + 1 :])
     return found
-
-
-def value_of(name: str, parameter: Parameter, text: str) -> Value:
-    """A value of a parameter that was typed: a number, or one of those that are listed.
-
-    Example:
-        >>> value_of("dose", Ordinal(0.1, 0.5), "0.50"), value_of("acid", Choice("1", True, None), "true")
-        (0.5, True)
-    """
-    if isinstance(parameter, Choice | Ordinal):
-        for value in parameter.values:
-            if text == value or (isinstance(value, bool | None) and text.lower() in (str(value).lower(), _json(value))):
-                return value
-    for number in (_whole, _number):
-        try:
-            return parameter.validate(name, number(text))
-        except SpaceError:
-            raise
-        except ValueError:
-            continue
-    return parameter.validate(name, text)
-
-
-def _json(value: Value) -> str:
-    return json.dumps(value)

@@ -1,0 +1,54 @@
+"""Asking and telling by a sheet that people fill in, for the commands `ask` and `tell`."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from robustbo.cli import terminal
+from robustbo.errors import SheetError
+
+SheetOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="A sheet that people fill in, .csv or .xlsx; no cell is ever written over."),
+]
+ValueOption = Annotated[
+    str,
+    typer.Option("--value", metavar="NAME", help="With --sheet: its column of values, where there is one outcome."),
+]
+AmendOption = Annotated[
+    bool, typer.Option("--amend", help="With --sheet: take values that have changed since they were told.")
+]
+
+
+def rows_added(opt: Any, sheet: Path, n: int, value: str, fixed: Mapping[str, Any], by: str | None) -> list[Any]:
+    """The trials whose rows are added to a sheet; what is filled in there is told first, and said."""
+    if sheet.exists():
+        for line in _lines(opt.read_sheet(sheet, value=value)):
+            terminal.log(f"told: {line}")
+    return opt.write_sheet(sheet, n, value=value, fixed=fixed, by=by)
+
+
+def tell_sheet(opt: Any, sheet: Path, value: str, others: Mapping[str, Any], *, amends: bool) -> None:
+    """Tell what is filled in in a sheet, and say what that is.
+
+    Args:
+        opt: The optimizer.
+        sheet: The file.
+        value: Its column of values.
+        others: What else was typed, by its name; nothing of it may be.
+        amends: Whether values that were told may change.
+    """
+    if typed := [f"{name} {given}".strip() for name, given in others.items() if given]:
+        raise SheetError(f"--sheet has trials and values by itself, got {typed[0]!r} too; leave one of them out")
+    told = _lines(opt.read_sheet(sheet, value=value, amend=amends))
+    terminal.lines(told)
+    if not told:
+        terminal.log(f"nothing new is filled in in {sheet}")
+
+
+def _lines(trials: list[Any]) -> list[str]:
+    from robustbo.study.handing import line_of
+
+    return [line_of(trial) for trial in trials]

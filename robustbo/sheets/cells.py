@@ -1,0 +1,88 @@
+"""What a cell says: numbers as people and spreadsheet programs write them, and text that no program runs.
+
+A spreadsheet program takes a text that begins with = + - or @ for a formula. So such a text has an apostrophe before it
+in a CSV file, as a person at the program would type it, and loses it when it is read.
+"""
+
+import math
+import re
+
+EXECUTED = re.compile(r"'*[=+\-@\t\r]")  # and what only looks guarded: what is written is read as it was
+GUARDED = re.compile(r"'+[=+\-@\t\r]")
+NUMBER = re.compile(r"[-+]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][-+]?[0-9]+)?")
+THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}[.,][0-9]{3}")  # or three decimals
+NOT_FINITE = re.compile(r"[-+]?(nan|inf|infinity)", re.IGNORECASE)
+SHOWN = 6  # digits that a spreadsheet program leaves of a number at least, where it rounds what it saves as text
+
+
+def guarded(text: str) -> str:
+    """A text as a CSV file may have it; see `restored`.
+
+    Example:
+        >>> guarded("=1+1"), guarded("-5"), guarded("-5 mM"), guarded("'=x")
+        ("'=1+1", '-5', "'-5 mM", "''=x")
+    """
+    return f"'{text}" if EXECUTED.match(text) and not NUMBER.fullmatch(text) else text
+
+
+def restored(text: str) -> str:
+    """The text that was guarded.
+
+    Example:
+        >>> restored(guarded("=1+1")), restored("'tis")
+        ('=1+1', "'tis")
+    """
+    return text[1:] if GUARDED.match(text) else text
+
+
+def number_of(text: str, decimal: str = ".") -> float | None:
+    """The number in a cell; None where there is none.
+
+    Args:
+        text: The cell.
+        decimal: What separates decimals in its file. The other mark will do too, where it cannot mean thousands.
+
+    Raises:
+        ValueError: If it may be either.
+
+    Example:
+        >>> number_of(" 3,5 "), number_of("1,234", ","), number_of("12 %")
+        (3.5, 1.234, None)
+    """
+    text = text.strip()
+    if NOT_FINITE.fullmatch(text):
+        return float(text)
+    if not NUMBER.fullmatch(text):
+        return None
+    if decimal not in text and THOUSANDS.fullmatch(text):
+        decimals, thousands = re.sub("[.,]", decimal, text), re.sub("[.,]", "", text)
+        raise ValueError(f"got {text!r}, which may be {decimals} or {thousands}; write one of these")
+    return float(text.replace(",", "."))
+
+
+def agrees(text: str, shown: float, value: float) -> bool:
+    """Whether a cell's number is a value, or what a spreadsheet program left of its digits.
+
+    Example:
+        >>> agrees("0.0316228", 0.0316228, 0.0316227766), agrees("0.032", 0.032, 0.0316227766)
+        (True, False)
+    """
+    if shown == value or (math.isnan(shown) and math.isnan(value)):
+        return True
+    mantissa, _, exponent = text.strip().lower().replace(",", ".").partition("e")
+    digits, decimals = re.sub("[^0-9]", "", mantissa).lstrip("0"), len(mantissa.partition(".")[2])
+    if len(digits) < SHOWN or not math.isfinite(shown):
+        return False
+    return abs(shown - value) <= 0.5000001 * 10.0 ** (int(exponent or 0) - decimals)
+
+
+def written(value: object, decimal: str = ".") -> str:
+    """A value as a cell of a CSV file, before any quotes; an empty one for None.
+
+    Example:
+        >>> written(0.5, ","), written(172), written("=x"), written("-5")
+        ('0,5', '172', "'=x", '-5')
+    """
+    if isinstance(value, float):
+        return repr(value).replace(".", decimal)
+    return "" if value is None else guarded(value) if isinstance(value, str) else str(value)

@@ -1,0 +1,219 @@
+"""What the rows that are filled in mean for the trials, as events: each value once, and a changed one is a question."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from robustbo.searchspace.space import Space
+from robustbo.sheets.filled import Filled, Shown, is_as_asked, point_in
+from robustbo.study.handing import ended, ended_rows
+from robustbo.trials.history import History, Trial
+from robustbo.trials.storage.line import Event
+from robustbo.trials.trial import point_of
+
+Tell = Callable[[Any, Any], tuple[str, dict[str, Any]]]  # a value and its noise as the kind and content of an event
+OWN_ROW = "empty its cell 'trial': then the row is a measurement of its own"
+
+
+@dataclass
+class Changes:
+    """What a sheet has that the journal has not.
+
+    Attributes:
+        events: It.
+        numbers: By row, the trials of the rows without one, which are written there.
+        waiting: What waits for the rest of its row, for people.
+        errors: What stands against it all, a line each.
+    """
+
+    events: list[Event] = field(default_factory=list)
+    numbers: dict[int, int] = field(default_factory=dict)
+    waiting: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the rows are judged by.
+
+    Attributes:
+        space: That of the study.
+        decimal: What separates decimals in the sheet.
+        tell: A value and its noise as an event.
+        amends: Whether values that were told may change.
+    """
+
+    space: Space
+    decimal: str
+    tell: Tell
+    amends: bool
+
+
+def changes(history: History, rows: Sequence[Filled], rules: Rules) -> Changes:
+    """What rows mean that are filled in; in a history with these events they mean nothing any more."""
+    found, done = Changes(), set[int]()
+    for row in rows:
+        try:
+            if row.number is not None:
+                event = _of_trial(history, row, row.number, rules, found, is_again=row.number in done)
+                done.add(row.number)
+                if event is not None:
+                    found.events.append(event)
+                    history = history.extended([event])
+        except ValueError as error:
+            found.errors.append(f"{row.label}: {error}")
+    _own_rows(history, [row for row in rows if row.number is None], done, rules, found)
+    return found
+
+
+def _of_trial(
+    history: History, row: Filled, number: int, rules: Rules, found: Changes, *, is_again: bool
+) -> Event | None:
+    """The event that a row of a trial is, if it is any."""
+    if number >= len(history):
+        raise ValueError(f"there must be a trial {number} in this study, which has {len(history)}; {OWN_ROW}")
+    trial = history[number]
+    _check_place(trial, row, rules)
+    if trial.is_open:
+        if row.waits:
+            found.waiting.append(_waits(f"trial {number}", row))
+            return None
+        kind, content = _measured(row, rules)
+        return ended(history, kind, number, content)
+    changed = _changed(trial, row)
+    if not changed:
+        return None
+    if is_again:
+        raise ValueError(f"trial {number} is in several rows with different values; of a further measurement {OWN_ROW}")
+    if not (rules.amends or _is_completed(trial, changed)):
+        raise ValueError(_question(trial, row, changed))
+    return ended(history, "amend", number, _amended(trial, row, changed, rules))
+
+
+def _check_place(trial: Trial, row: Filled, rules: Rules) -> None:
+    """Raise a ValueError where a row was measured elsewhere than its trial was asked for."""
+    named = dict(rules.space.parameters)
+    for name, text in row.cells.items():
+        if name not in trial.params:
+            raise ValueError(
+                f"trial {trial.number} has no {name}, the cell has {text!r}; empty it, or {_elsewhere(trial)}"
+            )
+        if not is_as_asked(named[name], text, trial.params[name], rules.decimal):
+            known = f"trial {trial.number} is at {name}={trial.params[name]!r}, the cell has {text!r}"
+            raise ValueError(f"{known}; if that is right, {_elsewhere(trial)}; else write {trial.params[name]!r} again")
+
+
+def _elsewhere(trial: Trial) -> str:
+    """What to do of a row that was measured elsewhere; what was told of its trial must not be told twice."""
+    before = f"exclude trial {trial.number} and " if trial.state == "told" else ""
+    return f"it was measured elsewhere: {before}{OWN_ROW}"
+
+
+def _waits(what: str, row: Filled) -> str:
+    advice = "fill it in, or say in words why there is none"
+    return f"{row.label}: {what} waits for {', '.join(row.waits)}; {advice}"
+
+
+def _measured(row: Filled, rules: Rules) -> tuple[str, Mapping[str, Any]]:
+    """The kind and the content of the event that a row is which is filled in as a whole."""
+    reasons = [shown.reason for shown in row.values.values() if shown.reason is not None]
+    if len(reasons) == len(row.values):
+        return "fail", {"reason": "; ".join(dict.fromkeys(reasons))}
+    return rules.tell(_plain(row.values), _noise(row.sds))
+
+
+def _plain(values: Mapping[str | None, Shown]) -> Any:
+    numbers = {name: shown.number for name, shown in values.items()}
+    return numbers.get(None, numbers)
+
+
+def _noise(sds: Mapping[str | None, float]) -> Any:
+    return sds.get(None, sds or None)
+
+
+def _now(trial: Trial, name: str | None) -> tuple[float | None, float | None]:
+    """The value of an outcome, and the standard deviation of its noise, as they are known."""
+    each = trial if name is None else trial.outcomes.get(name)
+    return (None, None) if each is None else (each.value, each.sd)
+
+
+def _changed(trial: Trial, row: Filled) -> list[str | None]:
+    """The outcomes of which a row says something else than is known."""
+    found = []
+    for name, shown in row.values.items():
+        value, sd = _now(trial, name)
+        is_other_noise = name in row.sds and math.isfinite(shown.number) and row.sds[name] != sd
+        if not shown.is_value(value) or (is_other_noise and value is not None):
+            found.append(name)
+    return found
+
+
+def _is_completed(trial: Trial, changed: Sequence[str | None]) -> bool:
+    """Whether nothing but outcomes is added that were missing, and of which nobody had said that there are none."""
+    if trial.state == "failed" or None in changed:
+        return False
+    outcomes = [trial.outcomes.get(name) for name in changed if name is not None]
+    return all(each is None or (each.value is None and not each.is_lost) for each in outcomes)
+
+
+def _question(trial: Trial, row: Filled, changed: Sequence[str | None]) -> str:
+    """What is asked where a value has changed that was told."""
+    said = []
+    for name in changed:
+        of, (value, sd) = "" if name is None else f"{name} ", _now(trial, name)
+        noise = "" if sd is None else f" (sd {sd!r})"
+        was = f"{trial.state}: {trial.reason}" if value is None and trial.state == "failed" else f"{value!r}{noise}"
+        cell = f"{row.values[name].text.strip()!r}" + (f" (sd {row.sds[name]!r})" if name in row.sds else "")
+        said.append(f"{of}{was}, the cell has {cell}")
+    advice = "if the cell is right, --amend takes it (in Python amend=True); else write again what was told"
+    if any(row.values[name].reason is not None for name in changed):
+        advice = f"if the value is wrong, exclude trial {trial.number}; write again what was told"
+    return f"trial {trial.number} was told as {'; '.join(said)}; {advice}, or {OWN_ROW}"
+
+
+def _amended(trial: Trial, row: Filled, changed: Sequence[str | None], rules: Rules) -> dict[str, Any]:
+    """The content of the event that corrects what was told.
+
+    Raises:
+        ValueError: If it was told, and is to have no value.
+    """
+    if any(not math.isfinite(row.values[name].number) for name in changed):
+        raise ValueError(_question(trial, row, [n for n in changed if row.values[n].reason is not None] or changed))
+    noise = {name: row.sds.get(name, _now(trial, name)[1]) for name in changed}
+    known = {name: sd for name, sd in noise.items() if sd is not None}
+    return rules.tell(_plain({name: row.values[name] for name in changed}), _noise(known))[1]
+
+
+def _own_rows(history: History, rows: Sequence[Filled], done: set[int], rules: Rules, found: Changes) -> None:
+    """Take in rows of somebody's own: what was told already is known by its point and value."""
+    told: dict[Any, list[int]] = {}
+    for trial in reversed(history.trials):
+        if not trial.is_open and trial.number not in done:
+            told.setdefault((trial.point, _said(trial)), []).append(trial.number)
+    new = []
+    for row in rows:
+        try:
+            point = point_in(rules.space, row.cells, rules.decimal)
+            if row.waits:
+                found.waiting.append(_waits("its point", row))
+                continue
+            kind, content = _measured(row, rules)
+        except ValueError as error:
+            found.errors.append(f"{row.label}: {error}")
+            continue
+        if same := told.get((point_of(point), _key(content.get("value"), content.get("reason")))):
+            found.numbers[row.row] = same.pop()
+        else:
+            new.append((row.row, (point, kind, content)))
+    events = ended_rows(history, [content for _, content in new])
+    found.events += events
+    found.numbers |= {row: event["trial"] for (row, _), event in zip(new, events, strict=True)}
+
+
+def _said(trial: Trial) -> Any:
+    return _key(trial.values or trial.value, trial.reason if trial.state == "failed" else None)
+
+
+def _key(value: Any, reason: str | None) -> Any:
+    return (tuple(sorted(value.items())) if isinstance(value, Mapping) else value), reason

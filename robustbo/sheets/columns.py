@@ -1,0 +1,127 @@
+"""Which column of a sheet is what, by the names in its header; what is not ours is passed over."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from robustbo.errors import SheetError
+from robustbo.searchspace.parameters import Value
+from robustbo.sheets.grid import TRIAL, Grid, header_of, missing_column, places_of
+from robustbo.trials.history import Trial, column_names
+
+REPEATS = "repeats"
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the columns are called.
+
+    Attributes:
+        parameters: The column of each parameter, by its name.
+        values: The column of each outcome by its name, or of the only one, which is None.
+        sds: Those of their noise's standard deviations, which need not be there.
+    """
+
+    parameters: dict[str, str]
+    values: dict[str | None, str]
+    sds: dict[str | None, str]
+
+    @property
+    def header(self) -> list[str]:
+        """The header of a new sheet."""
+        return [TRIAL, *self.parameters.values(), REPEATS, *self.values.values()]
+
+
+def names_of(parameters: Sequence[str], outcomes: Sequence[str], value: str) -> Names:
+    """What the columns of a study's sheets are called.
+
+    Args:
+        parameters: Their names.
+        outcomes: The names of several outcomes.
+        value: The column of the only one, where there are none.
+
+    Raises:
+        SheetError: If columns of several outcomes are to be named otherwise, or a name is taken.
+    """
+    if outcomes and value != "value":
+        raise SheetError(f"columns of several outcomes have their names, {[*outcomes]}, got value={value!r}")
+    values: dict[str | None, str] = {name: name for name in outcomes} if outcomes else {None: value}
+    sds = {name: "sd" if name is None else f"{name}.sd" for name in values}
+    own = [REPEATS, *values.values(), *sds.values()]
+    if len({TRIAL, *own}) <= len(own):
+        raise SheetError(f"the column of values must have a name of its own, got value={value!r}")
+    columns = column_names(parameters, own)
+    return Names(dict(zip(parameters, columns, strict=True)), values, sds)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Where these are in a sheet.
+
+    Attributes:
+        header: Its row.
+        names: What is in it.
+        trial: The column of the trials' numbers.
+        parameters: Those of parameters, by name, as far as they are there.
+        values: Those of outcomes.
+        sds: Those of their noise, as far as they are there.
+        repeats: That of what a trial repeats.
+    """
+
+    header: int
+    names: list[str]
+    trial: int
+    parameters: dict[str, int]
+    values: dict[str | None, int]
+    sds: dict[str | None, int]
+    repeats: int | None
+
+
+def columns_of(grid: Grid, names: Names) -> Columns:
+    """Where a sheet has these columns.
+
+    Raises:
+        SheetError: If one that must be there is not, or they cannot be told apart.
+    """
+    row = header_of(grid.rows)
+    if row is None:
+        first = next((cells for cells in grid.rows if any(cells)), [])
+        hint = "name another file for a new sheet; a table of old values is told by tell_frame"
+        raise SheetError(f"there must be a column {TRIAL!r} of the trials' numbers, got {first}; {hint}")
+    header = grid.rows[row]
+    at = places_of(header, [*names.header, *names.sds.values()])
+    for name, column in names.values.items():
+        if column not in at:
+            advice = "; if it has another name, say so: --value NAME, or value='NAME'" if name is None else ""
+            raise SheetError(f"{missing_column(header, column, 'of measured values (it may be empty)')}{advice}")
+    return placed(row, header, names, at)
+
+
+def placed(row: int, header: list[str], names: Names, at: Mapping[str, int]) -> Columns:
+    """The columns of a header.
+
+    Args:
+        row: Its row.
+        header: Its cells.
+        names: What the columns are called.
+        at: Where they are, by these names.
+    """
+    return Columns(
+        row,
+        header,
+        at[TRIAL],
+        {name: at[column] for name, column in names.parameters.items() if column in at},
+        {name: at[column] for name, column in names.values.items()},
+        {name: at[column] for name, column in names.sds.items() if column in at},
+        at.get(REPEATS),
+    )
+
+
+def row_of(trial: Trial, columns: Columns) -> list[Value]:
+    """A trial as a row of a sheet that has a column for each parameter, without a value."""
+    row: list[Value] = [None] * len(columns.names)
+    row[columns.trial] = trial.number
+    for name, value in trial.params.items():
+        row[columns.parameters[name]] = str(value) if isinstance(value, bool | None) else value
+    if columns.repeats is not None:
+        row[columns.repeats] = trial.repeats
+    return row

@@ -1,0 +1,98 @@
+"""A sheet on the disk: read as it is, and replaced as a whole or not at all, only where nobody else is at it."""
+
+import os
+import stat
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from robustbo.errors import SheetError
+from robustbo.trials.storage import disk
+
+SIGNS = (".~lock.{}#", "~${}")  # what LibreOffice and Excel put beside a file that is open there
+
+
+def read(path: Path) -> bytes | None:
+    """What is in it; None where there is none.
+
+    Raises:
+        SheetError: If it is no file of its own, or cannot be read.
+    """
+    try:
+        kind = path.lstat().st_mode
+        if stat.S_ISLNK(kind):
+            advice = f"name the file itself: {path.resolve()}"
+            raise SheetError(f"{path}: must be a file, is a link, and links are not followed; {advice}")
+        if not stat.S_ISREG(kind):
+            raise SheetError(f"{path}: must be a file, is something else; name another")
+        with open(path, "rb", opener=_not_following) as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise SheetError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _not_following(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
+
+
+def check_free(path: Path) -> None:
+    """Raise a `SheetError` where it is open in a spreadsheet program, or its folder does not let it be replaced."""
+    for sign in SIGNS:
+        if os.path.lexists(beside := path.with_name(sign.format(path.name))):
+            must = "must be closed in the spreadsheet program, which would not see what is added"
+            raise SheetError(f"{path}: {must}; if it is open nowhere, delete {beside.name!r} beside it")
+    if not path.parent.is_dir():
+        raise SheetError(f"{path}: must be in a folder that is there; make {str(path.parent)!r} first")
+    if not os.access(path.parent, os.W_OK):
+        raise SheetError(f"{path}: its folder must be one that you may write to; move the sheet")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise SheetError(f"{path}: must not be read-only, since rows are added to it")
+
+
+def replaced(path: Path, before: bytes | None, after: bytes) -> bool:
+    """Write it anew, with the rights it had; False, and nothing is done, where it is not as it was any more.
+
+    Args:
+        path: The file.
+        before: What was in it; None where there was none.
+        after: What is to be.
+
+    Raises:
+        SheetError: If it cannot be written; it is as it was then.
+    """
+    new = path.with_name(f".{path.name}.{os.getpid()}.{time.monotonic_ns():x}.new")
+    try:
+        if before is None:
+            return _created(path, after)
+        kept = path.stat()
+        with open(new, "xb") as file:
+            file.write(after)
+            file.flush()
+            os.fsync(file.fileno())
+        new.chmod(stat.S_IMODE(kept.st_mode))
+        with suppress(OSError, AttributeError):  # a folder that several share
+            os.chown(new, -1, kept.st_gid)
+        if read(path) != before:
+            return False
+        new.replace(path)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        advice = "close it elsewhere, or make room"
+        raise SheetError(f"{path}: cannot be written, and is as it was: {error.strerror}; {advice}") from error
+    finally:
+        with suppress(OSError):
+            new.unlink(missing_ok=True)
+    with suppress(OSError):  # it is there already
+        disk.sync_folder(path.parent)
+    return True
+
+
+def _created(path: Path, data: bytes) -> bool:
+    try:
+        disk.create(path, data)
+    except FileExistsError:
+        return False
+    return True

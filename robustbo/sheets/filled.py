@@ -1,0 +1,213 @@
+"""What people have filled in: the rows that have a value, or a word in its place, and where they were measured."""
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from robustbo.errors import SpaceError
+from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
+from robustbo.searchspace.parameters.typed import value_of
+from robustbo.searchspace.space import Space
+from robustbo.sheets.cells import agrees, number_of
+from robustbo.sheets.columns import Columns
+from robustbo.sheets.grid import Grid
+
+WAITING = {"n/a", "na", "tbd", "todo", "to do", "pending", "later", "waiting", "running", "in progress", "none", "null"}
+WAITING |= {"ok", "done", "yes", "no", "true", "false", "queued", "open"}
+FAILED = re.compile("fail", re.IGNORECASE)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A number in a cell, or a reason why there is none.
+
+    Attributes:
+        text: The cell.
+        number: The number; NaN for a reason.
+        reason: The reason.
+    """
+
+    text: str
+    number: float
+    reason: str | None = None
+
+    def is_value(self, value: float | None) -> bool:
+        """Whether it says that value, or that there is none."""
+        return not math.isfinite(self.number) if value is None else agrees(self.text, self.number, value)
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A row with something filled in.
+
+    Attributes:
+        row: Which one.
+        label: The same for people.
+        number: Its trial's number; None in a row of somebody's own.
+        cells: What is in the cells of parameters, by name, as far as they are not empty.
+        values: What is in those of outcomes, likewise.
+        sds: And in those of their noise.
+        waits: The outcomes whose cells are empty.
+    """
+
+    row: int
+    label: str
+    number: int | None
+    cells: dict[str, str]
+    values: dict[str | None, Shown]
+    sds: dict[str | None, float]
+    waits: list[str]
+
+
+def shown_in(text: str, decimal: str) -> Shown:
+    """What a cell of values says.
+
+    Raises:
+        ValueError: If it is neither a number nor a reason why there is none.
+
+    Example:
+        >>> shown_in("48,8", ",").number, shown_in("the stirrer broke", ".").reason
+        (48.8, 'the stirrer broke')
+    """
+    number, word = number_of(text, decimal), text.strip()
+    if number is not None:
+        return Shown(text, number)
+    has_digits, has_letters = re.search("[0-9]", word), re.search(r"[^\W\d_]", word)
+    is_waiting = word.casefold() in WAITING or not has_letters
+    if (is_waiting or has_digits or word.startswith("#")) and not FAILED.match(word):
+        advice = (
+            "leave the cell empty where nothing has been measured yet"
+            if is_waiting
+            else ("write units into the header, and before a reason with digits in it the word failed")
+        )
+        raise ValueError(f"must be a number, or say in words why there is none, got {word!r}; {advice}")
+    return Shown(text, math.nan, word)
+
+
+def number_in(text: str) -> int | None:
+    """The trial's number in a cell; None in an empty one.
+
+    Raises:
+        ValueError: If it is none.
+    """
+    if not text.strip():
+        return None
+    number = number_of(text)
+    if number is None or not math.isfinite(number) or number < 0 or number != int(number):
+        raise ValueError(f"trial must be a number, 0, 1, ..., or empty in a row of your own, got {text!r}")
+    return int(number)
+
+
+def numbers_in(grid: Grid, columns: Columns) -> set[int]:
+    """The trials that have a row, filled in or not."""
+    found = set[int]()
+    for cells in grid.rows[columns.header + 1 :]:
+        try:
+            number = number_in(_cell(cells, columns.trial))
+        except ValueError:
+            continue
+        found |= set() if number is None else {number}
+    return found
+
+
+def filled_rows(grid: Grid, columns: Columns, errors: list[str]) -> list[Filled]:
+    """The rows with something filled in; what is wrong with others goes to the errors."""
+    found = []
+    for index in range(columns.header + 1, len(grid.rows)):
+        try:
+            row = _filled(grid, columns, index)
+        except ValueError as error:
+            errors.append(f"{grid.labels[index]}: {error}")
+        else:
+            found += [] if row is None else [row]
+    return found
+
+
+def _filled(grid: Grid, columns: Columns, index: int) -> Filled | None:
+    cells = grid.rows[index]
+    if more := [cell for cell in cells[len(columns.names) :] if cell.strip()]:
+        advice = "put quotes around a cell with a separator in it, such as a decimal comma, or name the column"
+        raise ValueError(f"must have {len(columns.names)} cells, as the header, got {more} behind them; {advice}")
+    values = _each(cells, columns.values, columns, lambda text: shown_in(text, grid.decimal))
+    if not values:
+        return None
+    waits = [str(name) for name in columns.values if name not in values]
+    sds = _each(cells, columns.sds, columns, lambda text: _sd(text, grid.decimal))
+    there = {name: text for name, at in columns.parameters.items() if (text := _cell(cells, at)).strip()}
+    number = number_in(_cell(cells, columns.trial))
+    return Filled(index, grid.labels[index], number, there, values, sds, waits)
+
+
+def _each(
+    cells: Sequence[str], places: Mapping[str | None, int], columns: Columns, read: Callable[[str], T]
+) -> dict[str | None, T]:
+    """What is in some cells, without the empty ones."""
+    found = {}
+    for name, at in places.items():
+        if (text := _cell(cells, at)).strip():
+            try:
+                found[name] = read(text)
+            except ValueError as error:
+                raise ValueError(f"{columns.names[at]} {error}") from None
+    return found
+
+
+def _sd(text: str, decimal: str) -> float:
+    number = number_of(text, decimal)
+    if number is None or not math.isfinite(number) or number < 0:
+        raise ValueError(f"must be finite and at least 0, got {text!r}")
+    return number
+
+
+def _cell(cells: Sequence[str], at: int) -> str:
+    return cells[at] if at < len(cells) else ""
+
+
+def point_in(space: Space, cells: Mapping[str, str], decimal: str) -> dict[str, Value]:
+    """The point in a row of somebody's own.
+
+    Raises:
+        ValueError: If it is none.
+    """
+    if not cells:
+        raise ValueError("has a value, but neither a trial's number nor a point; fill in one of these, or delete it")
+    named = dict(space.parameters)
+    return space.validate({name: _value(name, named[name], text, decimal) for name, text in cells.items()})
+
+
+def _value(name: str, parameter: Parameter, text: str, decimal: str) -> Value:
+    if isinstance(parameter, Choice | Ordinal):
+        try:
+            return value_of(name, parameter, text)
+        except SpaceError:
+            pass
+    try:
+        number = number_of(text, decimal)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    return value_of(name, parameter, text.strip() if number is None else text.strip().replace(",", "."))
+
+
+def is_as_asked(parameter: Parameter, text: str, value: Value, decimal: str) -> bool:
+    """Whether a cell still has the value that was asked for, as spreadsheet programs may have changed it."""
+    if isinstance(value, bool | None):
+        return text.strip().casefold() == str(value).casefold()
+    if isinstance(value, str) and (text == value or text in getattr(parameter, "values", ())):
+        return text == value
+    numbers = _numbers(text, decimal)
+    if isinstance(value, str):  # 007 is 7 then
+        return text.strip() == value.strip() or bool({*numbers} & {*_numbers(value, ".")})
+    return any(agrees(text, number, value) for number in numbers)
+
+
+def _numbers(text: str, decimal: str) -> list[float]:
+    """What number a cell may have: none, one, or where it has three decimals, or thousands, two."""
+    try:
+        number = number_of(text, decimal)
+        return [] if number is None else [number]
+    except ValueError:
+        return [float(re.sub("[.,]", "", text)), float(text.replace(",", "."))]

@@ -1,0 +1,158 @@
+"""Ask and tell by a sheet: rows go out, and what has been filled in comes in; the journal is what counts."""
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from robustbo.errors import SheetError, SheetWarning, warn
+from robustbo.searchspace.tabular import SHOWN, warn_of_broken
+from robustbo.sheets.changes import Rules, changes
+from robustbo.sheets.filled import numbers_in
+from robustbo.sheets.sheet import Sheet, opened
+from robustbo.study.recording import Recording, own
+from robustbo.trials.history import Trial
+from robustbo.trials.storage.line import Event
+from robustbo.trials.store import State
+from robustbo.validation import flag, whole
+
+TRIES = 5  # of writing a sheet that others write too
+
+
+class Sheets(Recording):
+    """A study whose trials go out, and whose values come in, by sheets that people fill in."""
+
+    ask_as: Callable[..., Any]  # whoever asks has it
+
+    def write_sheet(
+        self,
+        path: str | PathLike[str],
+        n: int = 1,
+        *,
+        value: str = "value",
+        fixed: Mapping[str, Any] | None = None,
+        by: str | None = None,
+    ) -> list[Trial]:
+        """Ask for the next ``n`` points, and add them to a sheet, a row each, for somebody to fill in their values.
+
+        What has been filled in is told first, as by `read_sheet`. No cell that has something in it is written over:
+        rows are added below all others, whatever has been done to these. The file keeps its dialect (separator,
+        decimal mark, encoding) and its rights. Rows that are not there any more of trials that this sheet was given,
+        and that nobody has told, are added again.
+
+        Args:
+            path: The sheet, .csv (.tsv, .txt) or .xlsx, which needs openpyxl; a new one is begun where there is none.
+            n: How many points; 0 only adds rows that are missing.
+            value: The name of the column of values. Several outcomes have a column each, by their names.
+            fixed: As for `ask`.
+            by: Who measures them (`Trial.asked_by`); the sheet's file name unless given. Two sheets of one journal need
+                different ones.
+
+        Returns:
+            The trials whose rows were added.
+
+        Raises:
+            SheetError: If the sheet cannot be read, what is in it cannot be told, or it is open elsewhere; it is as it
+                was then, and nothing was asked or told, unless the message says so.
+            SpaceExhausted: As for `ask`.
+        """
+        count, file, told, asked = whole("n", n, 0), Path(path), list[Trial](), list[Trial]()
+        who = file.name if by is None else by
+        try:
+            for _ in range(TRIES):
+                sheet = opened(file, self.settings, value)
+                sheet.check_writable()
+                sheet.check_whole()
+                now, numbers = self._taken_in(sheet, amends=False)
+                told += now
+                if count > len(asked):
+                    asked += self.ask_as(who, count, fixed=fixed)
+                there = numbers_in(sheet.grid, sheet.columns) | {*numbers.values()}
+                pending = [trial for trial in self.history.having("pending") if trial.number not in there]
+                rows = [trial for trial in pending if trial.asked_by == who]
+                if sheet.added(numbers, rows):
+                    _warn_of_others(sheet, [trial.number for trial in pending if trial not in rows])
+                    return [own(trial) for trial in rows]
+            raise SheetError(f"{file}: others change it all the time; try again")
+        except SheetError as error:
+            raise _with_what_is_done(error, told, asked) from error
+
+    def read_sheet(self, path: str | PathLike[str], *, value: str = "value", amend: bool = False) -> list[Trial]:
+        """Tell what has been filled in in a sheet: all of it, or nothing where a row breaks a rule.
+
+        A trial's number says whose value it is: what has been told is passed over. A row without a number is a
+        measurement of somebody's own, and gets its number. A word in the place of a value ("the stirrer broke") makes
+        the trial a failed one, with that reason. Of several outcomes a row waits until each has a value or a word.
+
+        Args:
+            path: The sheet.
+            value: The name of its column of values. Several outcomes have a column each, by their names; OUTCOME.sd, or
+                "sd", may have the standard deviations of their noise.
+            amend: Whether values that have changed since they were told are corrected, as by `amend`.
+
+        Returns:
+            The trials that were told, failed or amended.
+
+        Raises:
+            SheetError: If the sheet cannot be read, or rows break a rule; the message tells of each. A value that has
+                changed since it was told is one, unless ``amend``; so are settings that are not those asked for.
+        """
+        file, amends, told = Path(path), flag("amend", amend), list[Trial]()
+        try:
+            for _ in range(TRIES):
+                sheet = opened(file, self.settings, value)
+                if sheet.before is None:
+                    raise SheetError(f"{file}: there is no such sheet; write_sheet (robustbo ask --sheet) begins one")
+                now, numbers = self._taken_in(sheet, amends=amends)
+                told += now
+                if not numbers or sheet.added(numbers, []):
+                    return told
+            raise SheetError(f"{file}: others change it all the time; try again")
+        except SheetError as error:
+            raise _with_what_is_done(error, told, []) from error
+
+    def _taken_in(self, sheet: Sheet, *, amends: bool) -> tuple[list[Trial], dict[int, int]]:
+        """Tell what is filled in; the trials, and by row the numbers of those of rows without one."""
+        errors: list[str] = []
+        rows, space = sheet.filled(errors), self.settings.space
+        if any(row.number is None for row in rows):
+            sheet.check_writable()
+        rules, numbers = Rules(space, sheet.grid.decimal, self._told, amends), dict[int, int]()
+
+        def told(state: State) -> Sequence[Event]:
+            found = changes(state.history, rows, rules)
+            if wrong := errors + found.errors:
+                raise SheetError(_in_all(sheet, wrong))
+            for text in found.waiting + sheet.uncomputed():  # before anything is recorded: it may be made an error
+                warn(f"{sheet.path}, {text}", SheetWarning)
+            warn_of_broken(space, [event["params"] for event in found.events if "params" in event])
+            numbers.clear()
+            numbers.update(found.numbers)
+            return found.events
+
+        return self._commit(told), numbers
+
+
+def _with_what_is_done(error: SheetError, told: Sequence[Trial], asked: Sequence[Trial]) -> SheetError:
+    """The error, with what the journal has of it, which the next call goes on from."""
+    said = [str(error)]
+    if told:
+        said.append(f"trials {[trial.number for trial in told]} have been told, and are known by their rows")
+    if asked:
+        said.append(f"trials {[trial.number for trial in asked]} have been asked for; n=0 (-n 0) adds their rows")
+    return SheetError("; ".join(said))
+
+
+def _in_all(sheet: Sheet, errors: Sequence[str]) -> str:
+    if len(errors) == 1:
+        return f"{sheet.path}, {errors[0]}; nothing was told"
+    more = [f"... and {len(errors) - SHOWN} more"] if len(errors) > SHOWN else []
+    lines = [f"{sheet.path}: nothing was told, since {len(errors)} rows cannot be:", *errors[:SHOWN], *more]
+    return "\n".join(lines)
+
+
+def _warn_of_others(sheet: Sheet, numbers: Sequence[int]) -> None:
+    """Say of a new sheet that it has not all that is pending."""
+    if sheet.is_empty and numbers:
+        advice = "where nobody measures them, take them back (requeue), and the next ask gives them out again"
+        warn(f"{sheet.path}: has no rows for trials {[*numbers]}, which others asked for; {advice}", SheetWarning)

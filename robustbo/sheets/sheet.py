@@ -1,0 +1,112 @@
+"""A sheet of a study: a file, its cells, and which of its columns is what."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from robustbo.errors import SheetError
+from robustbo.sheets import file
+from robustbo.sheets.columns import Columns, Names, columns_of, names_of, placed, row_of
+from robustbo.sheets.delimited import Delimited
+from robustbo.sheets.filled import Filled, filled_rows
+from robustbo.sheets.grid import Grid, missing_column
+from robustbo.sheets.workbook import Workbook
+from robustbo.trials.history import Trial
+from robustbo.trials.settings import Settings
+
+SEPARATORS = {".csv": ",", ".txt": ",", ".tsv": "\t"}  # of new ones
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A sheet as it was read.
+
+    Attributes:
+        path: The file.
+        before: What was in it; None where there was none.
+        grid: Its cells.
+        columns: Which is what.
+        names: What they are called.
+        is_empty: Whether it has no header yet.
+    """
+
+    path: Path
+    before: bytes | None
+    grid: Grid
+    columns: Columns
+    names: Names
+    is_empty: bool
+
+    def check_writable(self) -> None:
+        """Raise a `SheetError` where it cannot be written, as far as that can be known before."""
+        file.check_free(self.path)
+        self.grid.check_added()
+
+    def check_whole(self) -> None:
+        """Raise a `SheetError` where a parameter has no column."""
+        for name, column in self.names.parameters.items():
+            if name not in self.columns.parameters:
+                raise SheetError(f"{self.path}: {missing_column(self.columns.names, column, 'for new rows')}; add it")
+
+    def filled(self, errors: list[str]) -> list[Filled]:
+        """The rows with something filled in; see `robustbo.sheets.filled.filled_rows`."""
+        return filled_rows(self.grid, self.columns, errors)
+
+    def uncomputed(self) -> list[str]:
+        """The rows whose values are formulas without a result, for people."""
+        values = self.columns.values.values()
+        rows = sorted({row for row, column in self.grid.uncomputed if column in values})
+        advice = "open it in the spreadsheet program and save it"
+        return [f"{self.grid.labels[row]}: waits for the result of its formula; {advice}" for row in rows]
+
+    def added(self, numbers: Mapping[int, int], trials: Sequence[Trial]) -> bool:
+        """Write trials' numbers into rows that have none, and rows below all others.
+
+        Returns:
+            False, and nothing is done, where the file is not as it was read any more.
+
+        Raises:
+            SheetError: If it cannot be written, or would lose something.
+        """
+        cells = {(row, self.columns.trial): number for row, number in numbers.items()}
+        rows: list[Sequence[object]] = [row_of(trial, self.columns) for trial in trials]
+        if self.is_empty:
+            rows = [self.names.header, *rows]
+        if not cells and not rows:
+            return True
+        return file.replaced(self.path, self.before, self.grid.added(cells, rows))
+
+
+def opened(path: Path, settings: Settings, value: str) -> Sheet:
+    """A study's sheet, or an empty one where there is no such file.
+
+    Args:
+        path: The file.
+        settings: Those of the study.
+        value: The column of values, where there is one outcome.
+
+    Raises:
+        SheetError: If it cannot be read, or lacks a column.
+    """
+    before = file.read(path)
+    grid = _grid(path, before or b"")
+    is_empty = not any(cell.strip() for row in grid.rows for cell in row)
+    names = names_of(settings.space.names, [wanted.name for wanted in settings.outcomes], value)
+    try:
+        columns = placed(len(grid.rows), names.header, names, _counted(names)) if is_empty else columns_of(grid, names)
+    except SheetError as error:
+        raise SheetError(f"{path}: {error}") from None
+    return Sheet(path, before, grid, columns, names, is_empty)
+
+
+def _counted(names: Names) -> dict[str, int]:
+    return {name: at for at, name in enumerate(names.header)}
+
+
+def _grid(path: Path, data: bytes) -> Grid:
+    suffix = path.suffix.lower()
+    if suffix == ".xlsx":
+        return Workbook(data, str(path))
+    if suffix in SEPARATORS:
+        return Delimited(data, str(path), SEPARATORS[suffix])
+    raise SheetError(f"{path}: a sheet must be one of {[*SEPARATORS, '.xlsx']}, got {path.suffix!r}; save it as such")

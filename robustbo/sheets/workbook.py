@@ -1,0 +1,143 @@
+"""Sheets as workbooks (.xlsx), through openpyxl. What openpyxl would lose is never saved over."""
+
+import io
+import re
+import warnings
+import zipfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from robustbo.errors import SheetError
+from robustbo.sheets.grid import Place, header_of
+
+LOST = re.compile(
+    "xl/(drawings/drawing|charts|media|threadedComments|slicer|timeline|ctrlProps|activeX|embeddings|richData"
+    "|queryTables|connections|model|vbaProject|metadata)"
+)
+MOST_BYTES = 2**28  # unpacked: far beyond any sheet of trials
+NEW_TITLE = "trials"
+
+
+class Workbook:
+    """The cells of the worksheet that has a column "trial"; the others are left alone.
+
+    Args:
+        data: The file; empty where there is none yet.
+        name: The file's, for errors.
+
+    Attributes:
+        rows: The text in each cell, a list a row; of a formula its result.
+        labels: Where each row is, for people.
+        decimal: Numbers are numbers here.
+        uncomputed: The cells whose formulas have no result in the file.
+
+    Raises:
+        SheetError: If it cannot be read, or openpyxl is not there.
+    """
+
+    decimal = "."
+
+    def __init__(self, data: bytes, name: str) -> None:
+        self._name, self._data = name, data
+        self._lost: list[str] = []
+        openpyxl = _openpyxl(name)
+        if not data:
+            self._book = openpyxl.Workbook()
+            self._sheet = self._book.active
+            self._sheet.title = NEW_TITLE
+            self.rows: list[list[str]] = []
+            self.uncomputed: frozenset[Place] = frozenset()
+        else:
+            self._book = self._loaded(openpyxl, rich_text=True)
+            results = self._loaded(openpyxl, data_only=True)
+            self._sheet, self.rows = self._with_trials(results)
+            self.uncomputed = frozenset(
+                (cell.row - 1, cell.column - 1)
+                for row in self._sheet.iter_rows()
+                for cell in row
+                if cell.data_type == "f" and results[self._sheet.title].cell(cell.row, cell.column).value is None
+            )
+        self.labels = [f"row {index + 1}" for index in range(len(self.rows))]
+
+    def _loaded(self, openpyxl: Any, **options: Any) -> Any:
+        try:
+            with zipfile.ZipFile(io.BytesIO(self._data)) as parts:
+                sizes = {part.filename: part.file_size for part in parts.infolist()}
+            if sum(sizes.values()) > MOST_BYTES:
+                raise SheetError(
+                    f"{self._name}: must unpack to at most {MOST_BYTES:,} bytes; keep trials by themselves"
+                )
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                book = openpyxl.load_workbook(io.BytesIO(self._data), **options)
+        except SheetError:
+            raise
+        except Exception as error:  # of a broken file openpyxl raises anything
+            advice = "save it as .xlsx, without a password"
+            raise SheetError(f"{self._name}: cannot be read as a workbook; {advice} ({error})") from None
+        self._lost = sorted({match[1] for part in sizes if (match := LOST.match(part))})
+        self._lost += [str(each.message) for each in said if "removed" in str(each.message)]
+        return book
+
+    def _with_trials(self, results: Any) -> tuple[Any, list[list[str]]]:
+        """The worksheet that has them, the first if none has, and its cells."""
+        first = None
+        for sheet in results.worksheets:
+            rows = [[_text(cell) for cell in row] for row in sheet.iter_rows(values_only=True)]
+            while rows and not any(rows[-1]):  # only formats
+                rows.pop()
+            first = first or (self._book[sheet.title], rows)
+            if header_of(rows) is not None:
+                return self._book[sheet.title], rows
+        if first is None:
+            raise SheetError(f"{self._name}: has no worksheet of cells")
+        return first
+
+    def check_added(self) -> None:
+        """Raise a `SheetError` where something else in the file would be lost by saving it."""
+        if self._lost:
+            raise SheetError(
+                f"{self._name}: has what would be lost ({', '.join(self._lost)}); keep the trials in a workbook of "
+                "their own, or as .csv"
+            )
+
+    def added(self, cells: Mapping[Place, object], rows: Sequence[Sequence[object]]) -> bytes:
+        """The file with values in cells that are empty, and rows below all others.
+
+        Raises:
+            SheetError: If something else in the file would be lost, or a cell cannot have its value.
+        """
+        self.check_added()
+        last = max((c.row for row in self._sheet.iter_rows() for c in row if c.value is not None), default=0)
+        below = {(last + i, column): value for i, row in enumerate(rows) for column, value in enumerate(row)}
+        for (row, column), value in {**cells, **below}.items():
+            if value is not None:
+                self._put(self._sheet.cell(row + 1, column + 1), value)
+        file = io.BytesIO()
+        self._book.save(file)
+        return file.getvalue()
+
+    def _put(self, cell: Any, value: object) -> None:
+        assert cell.value is None or not str(cell.value).strip(), f"a cell that is filled in is never written: {cell}"
+        try:
+            cell.value = value
+        except Exception as error:  # part of a merged cell; a text with control characters
+            raise SheetError(f"{self._name}: cannot have {value!r} in {cell.coordinate}: {error}") from None
+        if isinstance(value, str):  # a text, whatever it begins with
+            cell.data_type = "s"
+            cell.quotePrefix = True
+
+
+def _openpyxl(name: str) -> Any:
+    try:
+        import openpyxl
+    except ImportError:
+        raise SheetError(
+            f"{name}: workbooks need openpyxl, which comes with the extra robustbo[xlsx]; install it, or name a .csv"
+        ) from None
+    return openpyxl
+
+
+def _text(cell: object) -> str:
+    """What a cell says."""
+    return "" if cell is None else repr(cell) if isinstance(cell, float) else str(cell)
