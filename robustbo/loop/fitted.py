@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import torch
 from botorch.models.gpytorch import GPyTorchModel
 from torch import Tensor
 
 from robustbo.determinism.isolation import isolated, seeded
+from robustbo.lazy import cached_property
 from robustbo.loop.evidence import Expectation, Word
 from robustbo.loop.observations import Observations, Row
 from robustbo.searchspace.encoding import encode

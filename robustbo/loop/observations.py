@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
 from robustbo.errors import NumericsWarning, warn
+from robustbo.lazy import cached_property
 from robustbo.loop.place import Place
 from robustbo.searchspace.region.made import region_of
 from robustbo.searchspace.region.region import Fixed, Region

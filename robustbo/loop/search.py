@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 
 import torch
 from botorch.acquisition import AcquisitionFunction
@@ -12,6 +12,7 @@ from torch import Tensor
 
 from robustbo import seeds
 from robustbo.determinism.isolation import drawing_in_python, drawing_nothing, isolated, seeded
+from robustbo.lazy import cached_property
 from robustbo.loop import maximizer
 from robustbo.loop.acquisition import build, has_formulas, maximize
 from robustbo.loop.fitted import Fitted

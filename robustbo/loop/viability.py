@@ -11,13 +11,13 @@ none (``retry=False``) is no flake to the model either.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from robustbo import seeds
+from robustbo.lazy import cached_property
 from robustbo.loop.cache import FitCache
 from robustbo.loop.observations import Data, Row
 from robustbo.loop.warm_start import predecessor

@@ -8,6 +8,7 @@ There are three verdicts: the same to the last bit; the same to rounding, as on 
 """
 
 import csv
+import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -107,8 +108,8 @@ def verify_folder(folder: Path, found: Sequence[Cell]) -> Agreement:
 
 def _rows_to_rounding(path: Path, written: Sequence[str], made: Sequence[str]) -> Agreement:
     """Compare rows, some of which differ, as numbers."""
-    rows = [dict(enumerate(map(_read, row))) for row in csv.reader(written)]
-    columns = {i: [found for row in rows if isinstance(found := row.get(i), float)] for i in rows[0]}
+    rows = [dict(enumerate(map(_read, row))) for row in csv.reader(made)]  # whose spread nobody can have changed
+    columns = {i: [x for row in rows if isinstance(x := row.get(i), float) and math.isfinite(x)] for i in rows[0]}
     scales: Scales = {str(i): center_and_scale(tuple(column))[1] for i, column in columns.items() if column}
     largest = (0.0, "")
     for number, (must, is_there) in enumerate(zip_longest(made, written, fillvalue="nothing"), start=1):

@@ -4,13 +4,13 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from robustbo.errors import SpaceError
+from robustbo.lazy import cached_property
 from robustbo.searchspace.listing import (
     Row,
     as_floats,

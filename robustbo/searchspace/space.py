@@ -4,13 +4,13 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from scipy.stats import qmc
 
 from robustbo.determinism.interrupts import Interrupts
 from robustbo.errors import SpaceError
+from robustbo.lazy import cached_property
 from robustbo.searchspace.conditions import Conditions, existing, in_words
 from robustbo.searchspace.conditions import conditions as find_conditions
 from robustbo.searchspace.constraints.constraint import Constraint

@@ -8,13 +8,13 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from importlib.metadata import entry_points
 from typing import Any, Literal
 
 import numpy as np
 
 from robustbo.errors import ProblemError
+from robustbo.lazy import cached_property
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter
 from robustbo.searchspace.space import Space
 from robustbo.validation import registered

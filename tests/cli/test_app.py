@@ -137,6 +137,10 @@ def test_verify_misses_no_missing_cell_row_or_event(cli, tmp_path):
     whole, rows = journal.read_bytes(), (folder / "results.csv").read_text()
     (folder / "results.csv").write_text(rows.replace("False", "True", 1))
     assert "as the cells say, and is" in cli("verify", "run", "--format", "json")[1]
+    for number in ("nan", "inf"):  # with which a comparison is false
+        (folder / "results.csv").write_text(re.sub(r"(?<=,)-?\d+\.\d+(?=,)", number, rows, count=1))
+        code, out, _ = cli("verify", "run", "--format", "json")
+        assert (code, "as the cells say, and is" in out) == (1, True)
     (folder / "results.csv").write_text(rows)
     journal.write_bytes(b"".join(whole.splitlines(keepends=True)[:-2]))
     assert "number of told trials: recorded 2, recomputed 3" in cli("verify", "run", "--format", "json")[1]

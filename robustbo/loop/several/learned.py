@@ -7,11 +7,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TypeVar
 
 import torch
 
+from robustbo.lazy import cached_property
 from robustbo.loop.cache import FitCache
 from robustbo.loop.evidence import Expectation
 from robustbo.loop.fit import fit_to, is_robust

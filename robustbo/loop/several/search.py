@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import torch
 from botorch.acquisition import AcquisitionFunction
 from torch import Tensor
 
+from robustbo.lazy import cached_property
 from robustbo.loop.observations import Data
 from robustbo.loop.search import Search
 from robustbo.loop.several.acquisition import build_several

@@ -21,11 +21,11 @@ References:
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robustbo.lazy import cached_property
 from robustbo.numerics.gp.parameters import Block, Exponential
 from robustbo.numerics.linalg.lapack import Array
 

@@ -23,13 +23,13 @@ References:
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from robustbo.lazy import cached_property
 from robustbo.numerics.linalg.lapack import Array, as_tensor
 from robustbo.numerics.student_t import likelihood
 from robustbo.numerics.student_t.likelihood import Slopes

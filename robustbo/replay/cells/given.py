@@ -10,11 +10,11 @@ the constraints.
 
 import math
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from robustbo import seeds
 from robustbo.errors import SpaceError
+from robustbo.lazy import cached_property
 from robustbo.replay.cells.scattered import Rows, is_scattered
 from robustbo.searchspace.constraints.constraint import Constraint
 from robustbo.searchspace.parameters import Choice, Float, Ordinal, Parameter, Value

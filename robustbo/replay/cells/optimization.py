@@ -11,13 +11,13 @@ recommendation is a list of trials, those of the believed front.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
 from pydantic import ValidationError
 
 from robustbo.errors import JournalError, SpecError
+from robustbo.lazy import cached_property
 from robustbo.optimizer import Optimizer
 from robustbo.replay.cells import records
 from robustbo.replay.cells.cell import CELLS, Cell, Progress

@@ -144,21 +144,25 @@ class Comparison:
 def apart(recorded: Any, recomputed: Any, rounding: Rounding, path: Path = ()) -> Apart | None:
     """How far two values, or lists or mappings of them, are apart at most; None where they are the same.
 
-    Where they differ by more than numbers, the share of what rounding may do is infinite.
+    Where they differ by more than finite numbers, the share of what rounding may do is infinite.
     """
-    if recorded == recomputed:
+    if recorded == recomputed or (_is_nan(recorded) and _is_nan(recomputed)):
         return None
     if isinstance(recorded, dict) and isinstance(recomputed, dict) and recorded.keys() == recomputed.keys():
         keys: list[Any] = list(recorded)
     elif isinstance(recorded, list) and isinstance(recomputed, list) and len(recorded) == len(recomputed):
         keys = list(range(len(recorded)))
     else:
-        are_numbers = _is_number(recorded) and _is_number(recomputed)
+        are_numbers = _is_finite(recorded) and _is_finite(recomputed)
         off = rounding(path, recorded, recomputed) if are_numbers else None
-        return Apart(math.inf, "") if off is None else off
+        return Apart(math.inf, "") if off is None or math.isnan(off.share) else off
     found = (apart(recorded[key], recomputed[key], rounding, (*path, key)) for key in keys)
     return max((off for off in found if off is not None), key=lambda off: off.share)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, float | int) and not isinstance(value, bool)
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, float | int) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 
+from robustbo.lazy import cached_property
 from robustbo.searchspace.constraints import arithmetic, intervals, linear
 from robustbo.searchspace.constraints.grammar import Program, Step, read_expression
 from robustbo.searchspace.constraints.linear import Linear

@@ -3,12 +3,12 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from robustbo.lazy import cached_property
 from robustbo.searchspace.columns import cell, is_continuous, middle, numbers, presence, values
 from robustbo.searchspace.conditions import absent
 from robustbo.searchspace.constraints.constraint import TOLERANCE, Constraint

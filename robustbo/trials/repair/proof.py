@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from robustbo.trials.storage.line import loaded
+from robustbo.trials.storage.line import loaded, loaded_before
 
 CHECK = re.compile(rb'"check": "([0-9a-f]{8})"\}')
 BEGINNING = re.compile(rb'(?=\{"(?:event|schema)": )')
@@ -113,8 +113,9 @@ def lines_in(data: bytes) -> list[Line]:
 def _line(number: int, text: bytes) -> Line:
     ends = [*CHECK.finditer(text)]
     check = int(ends[-1][1], 16) if ends else None
-    ways = [text, *(text[: end.end()] for end in ends)]  # the latter where something follows that does not belong to it
-    content = next((found for way in ways if (found := loaded(way)) is not None), None)
+    content = loaded(text)
+    if content is None:  # something may follow that does not belong to it
+        content = loaded_before(text, {end.end() for end in ends})
     if content is None:
         return Line(number, text, None, check, None)
     written = content.pop("check", None)

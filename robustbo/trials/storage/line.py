@@ -6,7 +6,7 @@ The first line is the header. What an event of each kind must hold, `trials.sche
 
 import json
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from pydantic_core import from_json
@@ -68,3 +68,18 @@ def loaded(line: bytes) -> dict[str, Any] | None:
         except (ValueError, RecursionError):
             return None
     return content if isinstance(content, dict) else None
+
+
+def loaded_before(line: bytes, ends: Collection[int]) -> dict[str, Any] | None:
+    """The JSON object that a line begins with, if it ends at one of these bytes; None if it does not.
+
+    It reads the line once, however many ends there are.
+    """
+    text = line.decode(errors="surrogateescape")  # what follows the object may be anything
+    start = len(text) - len(text.lstrip(" \t\r\n"))
+    try:
+        content, end = DECODER.raw_decode(text, start)
+        length = len(text[:end].encode())
+    except (ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) and length in ends else None

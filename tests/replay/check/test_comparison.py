@@ -61,6 +61,11 @@ def test_a_row_of_a_pool_is_the_same_row_or_another():
         (None, 0.0, Verdict.DIFFERENT),
         ({"y": 1.0, "z": 2.0}, {"y": 1.0, "z": 2.0 + 1e-13}, Verdict.ROUNDING),
         ({"y": 1.0}, {"y": 1.0, "z": 2.0}, Verdict.DIFFERENT),
+        (math.nan, 4.0, Verdict.DIFFERENT),  # a comparison with NaN is false
+        (4.0, math.inf, Verdict.DIFFERENT),
+        (math.inf, -math.inf, Verdict.DIFFERENT),
+        ({"y": math.nan, "z": 2.0}, {"y": 1.0, "z": 2.0 + 1e-13}, Verdict.DIFFERENT),
+        ({"y": math.nan, "z": 2.0}, {"y": math.nan, "z": 2.0}, Verdict.BITS),
     ],
 )
 def test_values(recorded, again, must_be):

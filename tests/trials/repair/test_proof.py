@@ -151,3 +151,21 @@ def test_without_a_header_nothing_begins():
     lines = lines_of(HEADER, EVENTS)
     links, _ = proof.proven(proof.lines_in(b"\n".join(lines[1:])))
     assert not any(link.line.is_header for link in links)
+
+
+def test_a_long_line_with_many_ends_is_read_once(monkeypatch):
+    """Of 400 kB, whose every prefix was kept, it took 3.8 GiB."""
+    read = []
+    monkeypatch.setattr(proof, "loaded", lambda text: read.append(len(text)))
+    monkeypatch.setattr(proof, "loaded_before", lambda text, ends: read.append(len(text)))
+    text = b'{"event": "tell", "note": "' + b'"check": "00000000"}' * 2000
+    assert proof.lines_in(text)[0].content is None
+    assert sum(read) <= 3 * len(text)
+
+
+@pytest.mark.parametrize("rest", [b"garbage", b"\xff\xfe", b'{"event": "te', b' "check": "00000000"}'])
+def test_what_follows_a_line_does_not_spoil_it(rest):
+    lines = lines_of(HEADER, EVENTS)
+    lines[3] += rest
+    links, left = proof.proven(proof.lines_in(b"\n".join([*lines, b""])))
+    assert [link.line.content for link in links[1:]] == EVENTS
