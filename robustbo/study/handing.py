@@ -182,7 +182,7 @@ def line_of(trial: Trial, quantities: Mapping[str | None, Outcome] | None = None
         >>> line_of(Trial(3, {"x": 0.5}, state="told", value=1.25, origin="model"))
         'trial 3 (told, model), x=0.5: 1.25'
     """
-    known = {None: Outcome()} if quantities is None else quantities
+    known: Mapping[str | None, Outcome] = quantities or {None: Outcome()}
     place = ", ".join(f"{name}={value!r}" for name, value in trial.params.items())
     values = ", ".join(f"{name} {_with_unit(known.get(name), value)}" for name, value in trial.values.items())
     values = values if trial.value is None else _with_unit(known.get(None), trial.value)

@@ -102,6 +102,15 @@ class Outcome:
         name = self.name or plain
         return f"{name} ({self.unit})" if self.unit else name
 
+    def wanted(self, direction: str | None) -> str:
+        """Its label, with what is wanted of it.
+
+        Example:
+            >>> Outcome("yield", unit="%").wanted("maximize"), Outcome("yield").wanted("maximize")
+            ('yield (%, maximize)', 'yield (maximize)')
+        """
+        return f"{self.name or 'value'} ({', '.join(part for part in (self.unit, direction) if part)})"
+
     def amount(self, value: float, sd: float | None = None, *, digits: int = 6) -> str:
         """A value with its unit, and its standard deviation where there is one, for sentences and cells."""
         return self.number(value, digits) + ("" if sd is None else f" (sd {sd:.2g})")
@@ -120,6 +129,11 @@ class Outcome:
         low = "(-inf" if self.low == -math.inf else f"[{_plain(self.low)}"
         high = "inf)" if self.high == math.inf else f"{_plain(self.high)}]"
         return self.with_unit(f"{low}, {high}")
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether some values are not possible."""
+        return math.isfinite(self.low) or math.isfinite(self.high)
 
     def holds(self, value: float) -> bool:
         """Whether a value is possible."""

@@ -131,7 +131,7 @@ class Settings:
 
     @property
     def goal(self) -> str:
-        """What is wanted, in words, such as "maximize yield, purity >= 0.95"; in the short form the direction, and the name."""
+        """What is wanted, in words, such as "maximize yield, purity >= 0.95"; in the short form direction and name."""
         wanted = [*(f"{way} {name}" for name, way in self.objectives), *self.outcome_constraints]
         return ", ".join(wanted) or f"{self.direction} {self.quantity.name}".rstrip()
 
