@@ -224,7 +224,7 @@ class Optimizer(Recording):
 
         Args:
             func: Gives a point's value, or ``(value, sd)``, for a dict of its parameters; of several outcomes a dict of
-                values, or one and a dict of sds.
+                values, or one and a dict of sds. What is not possible (see `Outcome`) is kept, and excluded.
             num_trials: How many trials, told, failed or excluded, the study is to have in all.
             timeout: Seconds, or a timedelta, after which no trial begins; those that run are finished.
             jobs: Worker processes. One that dies fails its trial only. ``func`` must be importable there.

@@ -33,15 +33,8 @@ def section(suspects: Sequence[dict[str, Any]], quantities: Mapping[str | None, 
         which = [suspect["trial"], *([suspect["outcome"]] if "outcome" in suspect else [])]
         lines.append([*which, of.number(suspect["value"]), expected, evidence, wrong, suspect["status"], why])
     which = ["trial", *(["outcome"] if "outcome" in suspects[0] else [])]
-    header = [
-        *which,
-        quantities[None].name or "value" if None in quantities else "value",
-        "expected",
-        "evidence, nats",
-        "probability wrong",
-        "status",
-        "why",
-    ]
+    value = quantities.get(None, Outcome()).name or "value"
+    header = [*which, value, "expected", "evidence, nats", "probability wrong", "status", "why"]
     note = (
         "Evidence: log-likelihood ratio, in nats, of the value having an error of its own; 5 nats: 150 times as likely."
     )

@@ -14,9 +14,11 @@ TO_KEEP_IT = "mend it, or keep it as it came, excluded, by out_of_range='exclude
 def check_possible(settings: Settings, advice: str) -> Callable[[Any], None]:
     """What raises a ValueError, which advises what to do, where a value is not possible, or one of several outcomes."""
 
+    quantities = settings.quantities
+
     def check(value: Any) -> None:
         for name, number in _values(value):
-            settings.quantities[name].check(number, advice)
+            quantities[name].check(number, advice)
 
     return check
 
@@ -34,23 +36,16 @@ def check_told(settings: Settings, out_of_range: OutOfRange) -> Callable[[Any], 
 
 def with_exclusions(settings: Settings, events: Iterable[Event]) -> list[Event]:
     """Events, and after each that tells a value which is not possible those that exclude it."""
-    return [each for event in events for each in (event, *_exclusions(settings, event))]
-
-
-def _exclusions(settings: Settings, event: Event) -> Iterator[Event]:
-    if event["event"] != "tell":
-        return
-    for name, quantity in _impossible(settings, event["value"]):
-        outcome = {} if name is None else {"outcome": name}
-        who = {key: event[key] for key in ("by", "at") if key in event}
-        yield {"event": "exclude", "trial": event["trial"], **outcome, "reason": quantity.reason, **who}
-
-
-def _impossible(settings: Settings, value: Any) -> Iterator[tuple[str | None, Outcome]]:
     quantities = settings.quantities
-    for name, number in _values(value):
+    return [each for event in events for each in (event, *_exclusions(quantities, event))]
+
+
+def _exclusions(quantities: Mapping[str | None, Outcome], event: Event) -> Iterator[Event]:
+    for name, number in _values(event["value"]) if event["event"] == "tell" else ():
         if not quantities[name].holds(number):
-            yield name, quantities[name]
+            outcome = {} if name is None else {"outcome": name}
+            who = {key: event[key] for key in ("by", "at") if key in event}
+            yield {"event": "exclude", "trial": event["trial"], **outcome, "reason": quantities[name].reason, **who}
 
 
 def _values(value: Any) -> Iterable[tuple[str | None, float]]:
