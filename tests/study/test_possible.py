@@ -29,6 +29,23 @@ def seven(**given):
     return opt
 
 
+def test_without_a_range_few_values_cannot_tell_a_typing_error_from_a_discovery():
+    """Which is why the range is asked for; with it the value does not come so far."""
+    space = rb.Space(t=rb.Float(20, 90), m=rb.Float(5, 60), s=rb.Choice("water", "ethanol", "dmf"))
+    plain, known = (rb.Optimizer(space, direction="maximize", seed=0, outcome=outcome) for outcome in ((), YIELD))
+    for value in (5, 12, 30, 74):
+        plain.tell(plain.ask(), value)
+        known.tell(known.ask(), value)
+    trial = plain.ask()
+    plain.tell(trial, 820)
+    assert plain.best().mean > 800
+    assert not any(o.flagged for o in plain.outliers())
+    with pytest.raises(ValueError, match=REFUSED):
+        known.tell(known.ask(), 820)
+    known.tell(trial.params, 820, out_of_range="exclude")
+    assert known.best().mean <= 100
+
+
 def test_an_impossible_value_is_refused_and_nothing_recorded():
     opt = seven()
     trial = opt.ask()
