@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from robustbo.searchspace.space import Space
     from robustbo.study.study import Prediction, Study
     from robustbo.trials.history import History, Trial
+    from robustbo.trials.outcome import Outcome
 
 __version__ = "0.1.0"
 moved.install()
@@ -69,6 +70,7 @@ __all__ = [
     "NumericsWarning",
     "Optimizer",
     "Ordinal",
+    "Outcome",
     "Outlier",
     "Pool",
     "Prediction",
@@ -103,6 +105,7 @@ _HOME = dict.fromkeys(_ERRORS, "robustbo.errors") | {
     "Incumbent": "robustbo.loop.incumbent",
     "LittleToGain": "robustbo.driving.stopping",
     "Optimizer": "robustbo.optimizer",
+    "Outcome": "robustbo.trials.outcome",
     "Outlier": "robustbo.loop.outliers",
     "Prediction": "robustbo.study.study",
     "Study": "robustbo.study.study",

@@ -21,10 +21,11 @@ from robustbo.searchspace.tabular import warn_of_broken
 from robustbo.sheets.loop import Sheets
 from robustbo.study.beginning import Prior, begun, measured_before, settings_of, tell_before_all
 from robustbo.study.handing import as_of_now, given_out, line_of
-from robustbo.study.recording import own
+from robustbo.study.queueing import own
 from robustbo.surrogates.names import SurrogateName
 from robustbo.trials import worker
 from robustbo.trials.history import History, Trial
+from robustbo.trials.outcome import Outcome
 from robustbo.trials.outcomes import named
 from robustbo.trials.settings import (
     DEFAULT_MAX_REPEATS,
@@ -74,6 +75,7 @@ class Optimizer(Sheets):
             objectives are told too.
         reference_point: By objective, where there are several, the value that is no good any more: hypervolume counts
             beyond it. By what is believed unless given.
+        outcome: Name, unit and possible range of what is measured; of several outcomes a list, by their names.
         journal: A file, or the address of a database (``postgresql+psycopg://...#name``, ``sqlite:///lab.db#name``);
             each event is kept there before the call that caused it returns.
         if_exists: What to do where there is such a journal: "error", or "resume" it, if it was begun with the same
@@ -113,6 +115,7 @@ class Optimizer(Sheets):
         objectives: Mapping[str, Direction] | None = None,
         outcome_constraints: Sequence[str] = (),
         reference_point: Mapping[str, float] | None = None,
+        outcome: Outcome | Sequence[Outcome] = (),
         journal: str | PathLike[str] | None = None,
         if_exists: Literal["error", "resume"] = "error",
     ) -> None:
@@ -135,6 +138,7 @@ class Optimizer(Sheets):
             objectives=() if objectives is None else named(objectives),
             outcome_constraints=outcome_constraints,
             reference_point=reference_point or (),
+            outcome=outcome,
         )
         before = [] if prior_data is None else measured_before(settings, prior_data)
         given = {"seed": seed, "num_initial": num_initial, "failures": failures, "committee_from": committee_from}
@@ -191,7 +195,7 @@ class Optimizer(Sheets):
         history = self._store.seen.history
         asked = [own(history[event["trial"]]) for event in events if event["event"] in ("ask", "assign")]
         for trial in asked:
-            log.info("asked: %s", line_of(trial))
+            log.info("asked: %s", line_of(trial, self._store.settings.quantities))
         return asked[0] if n is None else asked
 
     def _warn(self, events: Sequence[Event], fixed: Fixed) -> None:
@@ -220,7 +224,7 @@ class Optimizer(Sheets):
 
         Args:
             func: Gives a point's value, or ``(value, sd)``, for a dict of its parameters; of several outcomes a dict of
-                values, or one and a dict of sds.
+                values, or one and a dict of sds. What is not possible (see `Outcome`) is kept, and excluded.
             num_trials: How many trials, told, failed or excluded, the study is to have in all.
             timeout: Seconds, or a timedelta, after which no trial begins; those that run are finished.
             jobs: Worker processes. One that dies fails its trial only. ``func`` must be importable there.

@@ -51,6 +51,13 @@ def create(
         list[str] | None,
         typer.Option("--reference-point", metavar="NAME=NUMBER", help="What is no good any more, of each objective."),
     ] = None,
+    outcome: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEXT",
+            help='What is measured, its unit and possible range: "0 <= yield (%) <= 100"; may be repeated.',
+        ),
+    ] = None,
     surrogate: Annotated[str | None, typer.Option(help="auto unless said; see `robustbo list`.")] = None,
     surrogate_options: Annotated[str | None, typer.Option(metavar="JSON", help="Its options.")] = None,
     acquisition: Annotated[str | None, typer.Option(help="auto, qLogNEI, qLogEI, LogEI or sobol.")] = None,
@@ -63,6 +70,7 @@ def create(
     """Begin an optimization."""
     from robustbo.cli.typed import space_of
     from robustbo.optimizer import Optimizer
+    from robustbo.trials.outcome import Outcome
     from robustbo.trials.storage.places import shown
 
     given: dict[str, Any] = {"direction": direction, "surrogate": surrogate, "acquisition": acquisition}
@@ -71,7 +79,8 @@ def create(
         given |= _outcomes(direction, objectives or (), bounds or (), reference or ())
         if surrogate_options is not None:
             given["surrogate_options"] = json_object("--surrogate-options", surrogate_options)
-        made = space_of(space, pool, constraint or ())
+        made, described = space_of(space, pool, constraint or ())
+        given["outcome"] = [*described, *map(Outcome.read, outcome or ())] or None
         options = {key: value for key, value in given.items() if value is not None}
         try:
             opt = Optimizer(made, journal=journal, **{"if_exists": if_exists, **options})

@@ -190,4 +190,5 @@ def front(journal: Journal, fixed: FixedOption = None, format_: FormatOption = F
         terminal.objects(outcomes.point(point) for point in found)
         return
     made = outcomes.front(found)
-    terminal.rows(words.rows(made, is_plain=format_ is Format.csv), format_, words.title(made))
+    labels = {wanted.name: wanted.quantity.label for wanted in settings.outcomes} if format_ is Format.table else {}
+    terminal.rows(words.rows(made, labels, is_plain=format_ is Format.csv), format_, words.title(made))

@@ -5,7 +5,7 @@ Heavy imports happen inside the commands, so that ``--help`` answers at once.
 
 import socket
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -89,6 +89,9 @@ def tell(
     sheet: SheetOption = None,
     column: ValueOption = "value",
     amend: AmendOption = False,
+    out_of_range: Annotated[
+        str, typer.Option(metavar="WHAT", help="Of a value that is not possible: raise, or exclude (keep it so).")
+    ] = "raise",
 ) -> None:
     """Tell a measured value, or all that has been filled in in a sheet.
 
@@ -109,14 +112,14 @@ def tell(
         if amend:
             raise ValueError("--amend goes with --sheet; one value is corrected by robustbo amend JOURNAL TRIAL VALUE")
         names = _outcomes(opt)
-        noise = noise_of(sd or (), names)
+        noise, word = noise_of(sd or (), names), cast(Any, out_of_range)  # which `tell` looks at
         if params is None:
             number, value = trial_and_value("tell", numbers or (), names)
-            told = opt.tell(number, value, sd=noise)
+            told = opt.tell(number, value, sd=noise, out_of_range=word)
         else:
             point, value = json_object("--params", params), only_value("tell", numbers or (), names)
-            told = opt.tell(point, value, sd=noise)
-    _say([told])
+            told = opt.tell(point, value, sd=noise, out_of_range=word)
+    _say([told], opt)
 
 
 @commands.command(context_settings=NEGATIVE)
@@ -135,7 +138,7 @@ def amend(
         opt = Optimizer.resume(journal)
         number, value = trial_and_value("amend", numbers, _outcomes(opt))
         amended = opt.amend(number, value, sd=noise_of(sd or (), _outcomes(opt)))
-    _say([amended])
+    _say([amended], opt)
 
 
 @commands.command()
@@ -144,8 +147,9 @@ def exclude(journal: Journal, trial: TrialArgument, outcome: OutcomeOption = Non
     from robustbo.optimizer import Optimizer
 
     with mendable():
-        excluded = Optimizer.resume(journal).exclude(trial, outcome=outcome, reason=reason)
-    _say([excluded])
+        opt = Optimizer.resume(journal)
+        excluded = opt.exclude(trial, outcome=outcome, reason=reason)
+    _say([excluded], opt)
 
 
 @commands.command()
@@ -154,8 +158,9 @@ def include(journal: Journal, trial: TrialArgument, outcome: OutcomeOption = Non
     from robustbo.optimizer import Optimizer
 
     with mendable():
-        included = Optimizer.resume(journal).include(trial, outcome=outcome, reason=reason)
-    _say([included])
+        opt = Optimizer.resume(journal)
+        included = opt.include(trial, outcome=outcome, reason=reason)
+    _say([included], opt)
 
 
 @commands.command()
@@ -172,8 +177,9 @@ def fail(
     from robustbo.optimizer import Optimizer
 
     with mendable():
-        failed = Optimizer.resume(journal).fail(trial, reason, retry=retry)
-    _say([failed])
+        opt = Optimizer.resume(journal)
+        failed = opt.fail(trial, reason, retry=retry)
+    _say([failed], opt)
 
 
 @commands.command()
@@ -191,8 +197,9 @@ def requeue(
 
     with mendable():
         age = None if older_than is None else seconds(older_than)
-        taken = Optimizer.resume(journal).requeue(trials or None, older_than=age)
-    _say(taken)
+        opt = Optimizer.resume(journal)
+        taken = opt.requeue(trials or None, older_than=age)
+    _say(taken, opt)
     if not taken:
         why = "none was asked for so long ago" if older_than else "no asker is known to have ended"
         terminal.log(f"nothing was taken back: {why}; to take one back anyway, give its number")
@@ -232,8 +239,8 @@ def _outcomes(opt: Any) -> list[str]:
     return [wanted.name for wanted in opt.settings.outcomes]
 
 
-def _say(trials: list[Any]) -> None:
+def _say(trials: list[Any], opt: Any) -> None:
     from robustbo.study.handing import line_of
 
     if trials:
-        terminal.lines(map(line_of, trials))
+        terminal.lines(line_of(trial, opt.settings.quantities) for trial in trials)

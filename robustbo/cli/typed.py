@@ -15,17 +15,20 @@ from robustbo.searchspace.parameters.reading import read
 from robustbo.searchspace.parameters.typed import number, value_of, whole_number
 from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.space import Space
+from robustbo.trials.outcome import Outcome
 from robustbo.validation import nearest
 
 DECIMAL_COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+([eE][-+]?[0-9]+)?")
 AS_CSV = "save it again with commas and decimal points, or in Python: rb.Pool(pd.read_csv(path, sep={!r}, decimal=','))"
 
 
-def space_of(file: IO[bytes] | None, pool: IO[bytes] | None, constraints: Sequence[str] = ()) -> Space:
-    """The space in a file, or the pool in a table.
+def space_of(
+    file: IO[bytes] | None, pool: IO[bytes] | None, constraints: Sequence[str] = ()
+) -> tuple[Space, list[Outcome]]:
+    """The space in a file, or the pool in a table, and what the file says of outcomes.
 
     Args:
-        file: TOML or JSON: a parameter a name, and a list "constraints".
+        file: TOML or JSON: a parameter a name, a list "constraints", and an "outcome" or a list of such.
         pool: CSV; then ``file`` has parameters of columns that are not what their values say.
         constraints: More of them.
 
@@ -34,14 +37,15 @@ def space_of(file: IO[bytes] | None, pool: IO[bytes] | None, constraints: Sequen
     """
     if file is None and pool is None:
         raise ValueError("there must be a file with the SPACE, or --pool with a table of points, got neither")
-    parameters, texts = ({}, []) if file is None else _parts(file)
+    parameters, texts, outcomes = ({}, [], []) if file is None else _parts(file)
     if pool is not None:
-        return _pool(pool, parameters, [*texts, *constraints])
+        return _pool(pool, parameters, [*texts, *constraints]), outcomes
     try:
         space = Space.from_dict(parameters, texts)
     except ValueError as error:
         raise ValueError(f"{file.name}: {error}") from None  # type: ignore[union-attr]
-    return Space.from_dict(dict(space.parameters), [*texts, *constraints]) if constraints else space
+    more = [*texts, *constraints]
+    return (Space.from_dict(dict(space.parameters), more) if constraints else space), outcomes
 
 
 def _pool(file: IO[bytes], parameters: Any, texts: list[str]) -> Pool:
@@ -53,18 +57,31 @@ def _pool(file: IO[bytes], parameters: Any, texts: list[str]) -> Pool:
         raise ValueError(f"{file.name}: {error}") from None
 
 
-def _parts(file: IO[bytes]) -> tuple[Any, list[Any]]:
-    """The parameters and the constraints in a file; a parameter may be called "constraints", and is no list."""
+def _parts(file: IO[bytes]) -> tuple[Any, list[Any], list[Outcome]]:
+    """The parameters, the constraints and the outcomes in a file.
+
+    A parameter may be called "constraints", and is no list then; or "outcome", and has a kind then.
+    """
     kind, load = ("TOML", tomllib.load) if file.name.endswith(".toml") else ("JSON", json.load)
     try:
         found = load(file)
     except ValueError as error:
         raise ValueError(f"{file.name}: cannot be read as {kind}: {error}") from None
-    if isinstance(found, dict) and isinstance(texts := found.get("constraints"), list | str):
+    if not isinstance(found, dict):
+        return found, [], []
+    rest, texts, outcomes = dict(found), list[Any](), list[Outcome]()
+    if isinstance(found.get("constraints"), list | str):
+        texts = rest.pop("constraints")
         if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
             raise ValueError(f'{file.name}: constraints must be a list such as ["x + y <= 1"], got {texts!r}')
-        return {name: each for name, each in found.items() if name != "constraints"}, texts
-    return found, []
+    said = found.get("outcome")
+    if isinstance(said, list) or (isinstance(said, dict) and "kind" not in said):
+        del rest["outcome"]
+        try:
+            outcomes = [Outcome.from_dict(each) for each in (said if isinstance(said, list) else [said])]
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{file.name}: outcome: {error}") from None
+    return rest, texts, outcomes
 
 
 def frame_of(file: IO[bytes], parameters: Mapping[str, Parameter]) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from robustbo.loop.cache import FitCache
 from robustbo.loop.distinct import is_exhausted
 from robustbo.searchspace.region.made import region_of
 from robustbo.study.handing import as_of_now, given_out, line_of
-from robustbo.study.recording import own
+from robustbo.study.queueing import own
 from robustbo.trials import worker
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History, Trial
@@ -89,7 +89,7 @@ class Asking:
             return None
         asked = events[-1]
         trial = own(self._store.seen.history[asked["trial"]])
-        log.info("asked: %s", line_of(trial))
+        log.info("asked: %s", line_of(trial, self._store.settings.quantities))
         is_fitted = trial.origin == "model" and asked["event"] == "ask" and "fallback" not in asked
         return Asked(trial, seen[0] if is_fitted else None)
 

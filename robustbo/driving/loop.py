@@ -162,7 +162,7 @@ class Loop:
             if value is None:
                 found = self._optimizer.fail(trial, outcome.reason)
             else:
-                found = self._optimizer.tell(trial, value, sd=sd)
+                found = self._optimizer.tell(trial, value, sd=sd, out_of_range="exclude")
         except ValueError as error:
             log.warning("%s, which is not recorded: %s", came, error)
             return []
@@ -171,6 +171,8 @@ class Loop:
             log.error("%s at %s, which is not recorded: %s", came, trial.params, error)
             self._fail(error)
             return []
+        if excluded := [note for note in (found.note, *(each.note for each in found.outcomes.values())) if note]:
+            log.warning("%s, which is kept and excluded: %s", came, "; ".join(excluded))
         if found.state == "failed":
             log.warning("trial %d failed: %s", found.number, outcome.line or found.reason)
         if outcome.error is not None and not outcome.is_a(self._plan.catch):

@@ -81,7 +81,8 @@ class Display:
         counts = history.counts()
         best = self._best
         if not best and counts["told"] and self._is_single and not without_value(self._settings, history):
-            best = f"best value {raw(self._settings, history).mean:.6g}"
+            first = raw(self._settings, history)
+            best = f"best {first.quantity.name or 'value'} {first.quantity.number(first.mean)}"
         failed = f"{counts['failed']} failed{self._regional}" if counts["failed"] else ""
         more = f" and {len(running) - SHOWN} more" if len(running) > SHOWN else ""
         at_work = f"running {', '.join(map(str, sorted(running)[:SHOWN]))}{more}" if running else ""
@@ -117,7 +118,7 @@ class Display:
             return f"front of {points}, hypervolume {found.hypervolume:.4g}"
         best = best_of(self._settings, history, self._fits)
         chance = f", {100 * best.probability_feasible:.2g} % feasible" if best.probability_feasible < 1 else ""
-        return f"best {best.mean:.6g} (sd {best.sd:.2g}){chance}"
+        return f"best {best.quantity.amount(best.mean, best.sd)}{chance}"
 
     def _num_flagged(self, history: History) -> int:
         data = observations(self._settings, history)

@@ -11,7 +11,7 @@ from robustbo.errors import FitError
 from robustbo.loop.cache import FitCache
 from robustbo.loop.fit import fit
 from robustbo.loop.fitted import Fitted
-from robustbo.loop.incumbent import incumbent
+from robustbo.loop.incumbent import as_modelled
 from robustbo.loop.observations import observations
 from robustbo.loop.several.candidates import candidates
 from robustbo.loop.several.front import reference_of
@@ -111,7 +111,7 @@ def promise(settings: Settings, before: History, trial: Trial, fits: FitCache | 
     if settings.outcomes:
         return _of_several(settings, before, trial, fits)
     try:
-        fitted, best = fit(settings, before, fits), incumbent(settings, before, fits)
+        fitted, best = fit(settings, before, fits), as_modelled(settings, before, fits)[-1]
     except FitError:
         return Promise(math.inf, 0.0)
     x = fitted.encoded([settings.space.to_unit(trial.params)])

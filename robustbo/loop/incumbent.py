@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
@@ -17,6 +17,7 @@ from robustbo.loop.observations import Data, Row, observations
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.region.region import Fixed
 from robustbo.trials.history import History, Trial
+from robustbo.trials.outcome import Outcome
 from robustbo.trials.settings import Settings
 
 T = TypeVar("T")
@@ -37,6 +38,7 @@ class Incumbent:
         outcomes: Of several outcomes, posterior mean and standard deviation of each there.
         probability_feasible: That it keeps all outcome constraints.
         is_raw: Whether mean and sd are the value's own, of which no model has said anything.
+        quantity: What mean and sd are of: its name, its unit, and the possible range, which the mean is within.
 
     Example:
         >>> print(Incumbent(Trial(9, {"lr": 0.01, "act": "tanh"}, value=1.098), 1.1004, 0.0138))
@@ -50,20 +52,26 @@ class Incumbent:
     outcomes: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     probability_feasible: float = 1.0
     is_raw: bool = False
+    quantity: Outcome = field(default=Outcome(), repr=False, compare=False)
 
     def __str__(self) -> str:
-        point = ", ".join(f"{name}={value!r}" for name, value in self.params.items())
-        measured = "" if self.trial.value is None or self.moved else f"measured {self.trial.value:.4g}"
-        if measured and self.is_raw:
-            believed, joint = "" if math.isnan(self.sd) else f" ± {self.sd:.2g}", ""
+        point, of = ", ".join(f"{name}={value!r}" for name, value in self.params.items()), self.quantity
+        value = None if self.moved else self.trial.value
+        if value is not None and self.is_raw:
+            said = "measured " + of.with_unit(f"{value:.4g}" + ("" if math.isnan(self.sd) else f" ± {self.sd:.2g}"))
         else:
-            believed, joint = f"believed {self.mean:.4g} ± {self.sd:.2g}", ", " if measured else ""
-        return f"trial {self.trial.number}, {point}: {measured}{joint}{believed}"
+            measured = "" if value is None else f"measured {of.number(value, 4)}, "
+            said = measured + "believed " + of.with_unit(f"{self.mean:.4g} ± {self.sd:.2g}")
+        return f"trial {self.trial.number}, {point}: {f'{of.name} ' if of.name else ''}{said}"
 
     @property
     def params(self) -> dict[str, Value]:
         """The point."""
         return self.trial.params if self.moved is None else self.moved
+
+    def of(self, quantity: Outcome) -> "Incumbent":
+        """The same for people: of what is measured, with a mean that is possible."""
+        return replace(self, mean=self.mean if self.is_raw else quantity.nearest(self.mean), quantity=quantity)
 
 
 @pinned
@@ -97,12 +105,22 @@ def incumbent(settings: Settings, history: History, fits: FitCache | None = None
     best, why = climb(settings, data, use, FitCache() if fits is None else fits, is_judging=True)
     if best is None:
         raise FitError(f"no surrogate could say what is best {why}")
-    return best
+    return best.of(settings.quantity)
 
 
 @pinned
 def incumbents(settings: Settings, history: History, fits: FitCache | None = None) -> list[Incumbent]:
     """The best points so far, by what is believed now: each is better than all before it, and the last is the best.
+
+    Raises:
+        ValueError: If no value has been told.
+    """
+    return [found.of(settings.quantity) for found in as_modelled(settings, history, fits)]
+
+
+@pinned
+def as_modelled(settings: Settings, history: History, fits: FitCache | None = None) -> list[Incumbent]:
+    """The same as the surrogate has them, whatever is possible: means that decisions compare.
 
     Raises:
         ValueError: If no value has been told.
@@ -198,7 +216,7 @@ def raw_incumbent(settings: Settings, history: History) -> Incumbent:
     data = observations(settings, history)
     if not data.told:
         raise ValueError(NOTHING_TOLD)
-    return _rising_values(data)[-1]
+    return _rising_values(data)[-1].of(settings.quantity)
 
 
 def _rising_values(data: Data) -> list[Incumbent]:

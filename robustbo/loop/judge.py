@@ -1,7 +1,7 @@
 """What is believed of each value: one report form for every surrogate, which all that asks for a belief reads."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from robustbo.determinism.surroundings import pinned
 from robustbo.loop.doubt import Status, disbelieved, probabilities, status, unmodelled
@@ -11,6 +11,7 @@ from robustbo.loop.ladder import finite
 from robustbo.loop.observations import Data
 from robustbo.surrogates.common.contract import capabilities, diagnose, quiet
 from robustbo.trials.history import Trial
+from robustbo.trials.outcome import Outcome
 
 # What other libraries' data frames say of a value: attributes of an `Outlier`.
 COLUMNS = ("value", "expected", "sd", "evidence", "probability_wrong", "status", "flagged", "remeasured", "weight")
@@ -35,6 +36,8 @@ class Outlier:
         outcome: Which of several outcomes it is; None where there is one.
         failed: Of several outcomes, the probability that the trial failed as a whole, which spoils all of them; None
             where the surrogates do not tell how probable it is that a value is wrong.
+        quantity: What value and expectation are of: its name, its unit, and the possible range, within which the
+            expectation is.
 
     Example:
         >>> print(Outlier(Trial(7, {"x": 0.5}), 9.9, 0.2341, 0.0223, 42.1, 0.9999, "refuted"))
@@ -51,12 +54,19 @@ class Outlier:
     weight: float | None = None
     outcome: str | None = None
     failed: float | None = None
+    quantity: Outcome = field(default=Outcome(), repr=False, compare=False)
 
     def __str__(self) -> str:
-        which = f"trial {self.trial.number}" + (f", {self.outcome}" if self.outcome else "")
-        found = f"measured {self.value:.4g}, expected {self.expected:.4g} ± {self.sd:.2g}"
+        of, name = self.quantity, self.outcome or self.quantity.name
+        which = f"trial {self.trial.number}" + (f", {name}" if name else "")
+        expected = of.with_unit(f"{self.expected:.4g} ± {self.sd:.2g}")
+        found = f"measured {of.number(self.value, 4)}, expected {expected}"
         said = f"wrong with probability {self.probability_wrong:.3g}, evidence {self.evidence:.3g} nats"
         return f"{which}: {found}; {self.status}, {said}"
+
+    def of(self, quantity: Outcome) -> "Outlier":
+        """The same for people: of what is measured, with an expectation that is possible."""
+        return replace(self, expected=quantity.nearest(self.expected), quantity=quantity)
 
     @property
     def flagged(self) -> bool:

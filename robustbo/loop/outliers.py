@@ -32,7 +32,8 @@ def outliers(settings: Settings, history: History, fits: FitCache | None = None)
         found, why = climb(settings, data, partial(_judged, data), fits, is_judging=True)
     if found is None:
         raise FitError(f"no surrogate could judge these values {why}")
-    return found
+    quantities = settings.quantities
+    return [each.of(quantities[each.outcome]) for each in found]
 
 
 def _of_each(data: Data, several: Several) -> list[Outlier]:

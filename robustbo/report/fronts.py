@@ -102,7 +102,7 @@ def _axis(wanted: Wanted, points: Sequence[FrontPoint], others: Sequence[float])
     mean, sd = np.array([(point.means[wanted.name], point.sds[wanted.name]) for point in points]).T
     believed = np.concatenate([mean - sd, mean + sd])
     further = near(np.array([*bounds(wanted), *others]), believed)
-    return axis(f"{wanted.name} ({wanted.direction})", believed, further, margin=0.05)
+    return axis(wanted.quantity.wanted(wanted.direction), believed, further, margin=0.05)
 
 
 def _bars(pair: Pair, point: FrontPoint, color: str) -> list[Line]:

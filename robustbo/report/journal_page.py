@@ -20,9 +20,10 @@ from robustbo.report.fates import BREAKING
 from robustbo.report.html import document, table
 from robustbo.report.overview import overview
 from robustbo.report.words import chosen as chosen_words
-from robustbo.report.words.summary import how, how_far, verdict_row, with_sd
+from robustbo.report.words.summary import how, how_far, verdict_row
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History
+from robustbo.trials.outcome import Outcome
 from robustbo.trials.settings import Settings
 
 
@@ -56,8 +57,13 @@ def _of_one(settings: Settings, history: History, fits: FitCache, found: dict[st
     parts += [f"<p>{escape(line[0].upper() + line[1:])}.</p>" for line in chosen_words.lines(found)]
     if not history.having("told"):
         return [*parts, "<p>Nothing has been told yet.</p>", where_failed.section(settings, history, fits, found)]
-    parts += ["<h2>Progress</h2>", _progress(settings, history, fits), "<h2>Incumbent</h2>", _incumbent(found)]
-    parts += ["<h2>Values that look wrong, and why</h2>", suspects.section(found["outliers"])]
+    parts += [
+        "<h2>Progress</h2>",
+        _progress(settings, history, fits),
+        "<h2>Incumbent</h2>",
+        _incumbent(found, settings.quantity),
+    ]
+    parts += ["<h2>Values that look wrong, and why</h2>", suspects.section(found["outliers"], settings.quantities)]
     if found["diagnoses"]:
         rows = [verdict_row(diagnosis) for diagnosis in found["diagnoses"]]
         parts.append("<h3>Diagnoses on schedule</h3>" + table([*rows[0]], [[*row.values()] for row in rows]))
@@ -65,7 +71,8 @@ def _of_one(settings: Settings, history: History, fits: FitCache, found: dict[st
     if settings.space.is_pool:
         return [*parts, pool_rows.section(settings, history, fits)]
     parts.append("<h2>The surrogate, through the incumbent</h2>")
-    surface = through.Surface(fit(settings, history, fits), values=through.measured(history, found["outliers"]))
+    values = through.measured(history, found["outliers"])
+    surface = through.Surface(fit(settings, history, fits), settings.quantity, values=values)
     return [*parts, through.section(space_of(settings, history), found["incumbent"]["params"], [surface])]
 
 
@@ -83,11 +90,11 @@ def _progress(settings: Settings, history: History, fits: FitCache) -> str:
     )
 
 
-def _incumbent(found: dict[str, Any]) -> str:
+def _incumbent(found: dict[str, Any], of: Outcome) -> str:
     """The point of best posterior mean, and that of the best raw value."""
     lines = []
     for label in ("incumbent", "best_raw_value"):
         best = found[label]
         place = ", ".join(f"{name} = {value!r}" for name, value in best["params"].items())
-        lines.append([label.replace("_", " "), best["trial"], with_sd(best["value"], best["sd"]), place])
-    return table(["", "trial", "value", "at"], lines)
+        lines.append([label.replace("_", " "), best["trial"], of.amount(best["value"], best["sd"]), place])
+    return table(["", "trial", of.name or "value", "at"], lines)

@@ -19,7 +19,6 @@ from robustbo.report.one_outcome import risen
 from robustbo.report.outcomes import without_value
 from robustbo.report.palette import looks
 from robustbo.report.words.outcomes import place_of
-from robustbo.report.words.summary import with_sd
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
@@ -88,7 +87,8 @@ def _best(of: Read, fits: FitCache) -> Sequence[Incumbent]:
 
 def _wanted(settings: Settings) -> str:
     """What is to be optimized, for those that can be compared."""
-    return " and ".join(f"{name} ({way})" for name, way in settings.objectives) or f"value ({settings.direction})"
+    several = " and ".join(w.quantity.wanted(w.direction) for w in settings.outcomes if w.direction is not None)
+    return several or settings.quantity.wanted(settings.direction)
 
 
 def _compared(found: Sequence[Read], fits: Sequence[FitCache]) -> str:
@@ -112,7 +112,7 @@ def _compared(found: Sequence[Read], fits: Sequence[FitCache]) -> str:
         last = risen_by[-1] if risen_by else None
         said: list[object] = ["-", "-", "-"]
         if last is not None:
-            said = [last.trial.number, with_sd(last.mean, last.sd), place_of(last.params)]
+            said = [last.trial.number, last.quantity.amount(last.mean, last.sd), place_of(last.params)]
         rows.append([name, _wanted(of.settings), of.history.counts()["told"], *said])
     shown = switches(keys, styles, keys, "Journals") + "".join(charts) + f"<p>{ABOUT}</p>" if charts else ""
     header = ["journal", "wanted", "told", "incumbent", "believed", "at"]

@@ -80,7 +80,7 @@ def values(of: Seen, points: Sequence[FrontPoint], best: Sequence[Incumbent] = (
     dots = [kind for kind in at_trials(of.settings, of.history, found)[0] if len(kind.x)]
     kept = shown(found)
     across = axis("trial", np.array([0.0, len(of.history)]))
-    up = axis(of.wanted.name, kept, near(bounds(of.wanted), kept), margin=0.06)
+    up = axis(of.wanted.quantity.label, kept, near(bounds(of.wanted), kept), margin=0.06)
     missing = [float(trial.number) for trial in of.history.having("failed")]
     if missing:
         low = np.full(len(missing), up.low + TICK * (up.high - up.low))

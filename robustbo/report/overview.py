@@ -32,6 +32,8 @@ def overview(settings: Settings, history: History, fits: FitCache | None = None)
     return (
         {
             **({} if settings.outcomes else {"direction": settings.direction}),
+            **({"goal": settings.goal} if settings.quantity.name else {}),
+            **({"outcome": [quantity.to_dict() for quantity in settings.outcome]} if settings.outcome else {}),
             **of_several.outcomes(settings, history, report, fits),
             "surrogate": settings.of_size(counts["told"]).surrogate,
             "seed": settings.seed,

@@ -19,6 +19,7 @@ from robustbo.report.palette import COLORS
 from robustbo.searchspace.region.made import region_of
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History
+from robustbo.trials.outcome import Outcome
 from robustbo.trials.outcomes import Wanted
 from robustbo.trials.settings import Settings
 from robustbo.trials.trial import point_of
@@ -29,23 +30,26 @@ CHUNK = 500  # rows that are predicted at once: a prediction takes the square of
 
 def section(settings: Settings, history: History, fits: FitCache) -> str:
     """The sections, of a history with told values."""
-    fitted = {"predicted value": fit(settings, history, fits)}
+    label = settings.quantity.heading("predicted value")
+    fitted = {label: fit(settings, history, fits)}
     return (
         "<h2>Measured against predicted</h2>"
-        + _calibration(outliers(settings, history, fits))
+        + _calibration(outliers(settings, history, fits), settings.quantity)
         + "<h2>The best rows not yet measured</h2>"
-        + _left(settings, history, fits, fitted, lambda means: settings.sign * means[:, 0])
+        + _left(settings, history, fits, fitted, {label: settings.quantity}, lambda means: settings.sign * means[:, 0])
     )
 
 
 def of_several(settings: Settings, history: History, fits: FitCache, seen: Sequence[Seen]) -> str:
     """The same of several outcomes, of each of which a value has been told."""
-    parts = [f"<h3>{escape(of.wanted.name)}</h3>{_calibration(of.judged)}" for of in seen]
-    fitted = {of.wanted.name: of.fitted for of in seen}
+    labels = {of.wanted.quantity.label: of for of in seen}
+    parts = [f"<h3>{escape(label)}</h3>{_calibration(of.judged, Outcome())}" for label, of in labels.items()]
+    fitted = {label: of.fitted for label, of in labels.items()}
+    quantities = {label: of.wanted.quantity for label, of in labels.items()}
     return (
         f"<h2>Measured against predicted</h2>{''.join(parts)}<h2>The best rows not yet measured</h2>"
         "<p>Those that are predicted to keep all bounds first; of them, what the fewest beat in all objectives.</p>"
-        + _left(settings, history, fits, fitted, partial(_worth, [of.wanted for of in seen]))
+        + _left(settings, history, fits, fitted, quantities, partial(_worth, [of.wanted for of in seen]))
     )
 
 
@@ -62,12 +66,13 @@ def _worth(outcomes: Sequence[Wanted], means: np.ndarray) -> np.ndarray:
     return -beaten - len(Y) * is_broken
 
 
-def _calibration(found: Sequence[Outlier]) -> str:
+def _calibration(found: Sequence[Outlier], quantity: Outcome) -> str:
     """Each value against what all the others predict there."""
     believed = [o for o in found if not o.flagged]
     shown = believed or found
     ends = np.array([e for o in shown for e in (o.value, o.expected)])
-    over, up = axis("predicted by the others", ends, margin=0.06), axis("measured value", ends, margin=0.06)
+    over = axis("predicted by the others", ends, margin=0.06)
+    up = axis(quantity.heading("measured value"), ends, margin=0.06)
     diagonal = Line("", "#777777", np.array([over.low, over.high]), np.array([over.low, over.high]), dash="2 4")
     marks = []
     for label, color, shape, is_flagged in (
@@ -89,6 +94,7 @@ def _left(
     history: History,
     fits: FitCache,
     fitted: Mapping[str, Fitted],
+    quantities: Mapping[str, Outcome],
     worth: Callable[[np.ndarray], np.ndarray],
 ) -> str:
     """The rows that nobody has measured or is measuring, the best prediction first.
@@ -98,6 +104,7 @@ def _left(
         history: What has happened in it.
         fits: The last fits.
         fitted: By what a value is called, the surrogate of it.
+        quantities: By the same what it is of: means are shown within its possible range.
         worth: How good ``n`` rows are by their ``n x M`` predicted values.
     """
     space, region = space_of(settings, history), region_of(space_of(settings, history))
@@ -114,7 +121,11 @@ def _left(
     header = [*space.names, *columns, *(["probability of a value"] if p else [])]
     lines = [
         [*(str(value) for value in free[k].values())]
-        + [text for mean, sd in said.values() for text in (f"{mean[k]:.6g}", f"{2 * sd[k]:.2g}")]
+        + [
+            text
+            for name, (mean, sd) in said.items()
+            for text in (f"{quantities[name].nearest(mean[k]):.6g}", f"{2 * sd[k]:.2g}")
+        ]
         + ([f"{p[place]:.2f}"] if p else [])
         for place, k in enumerate(order)
     ]

@@ -68,8 +68,9 @@ def parts(settings: Settings, history: History, fits: FitCache, found: dict[str,
     if settings.space.is_pool:
         return [*made, pool_rows.of_several(settings, history, fits, known.seen)]
     surfaces = [
-        through.Surface(of.fitted, of.wanted, through.measured(of.history, found["outliers"], of.wanted.name))
+        through.Surface(of.fitted, of.wanted.quantity, of.wanted, values)
         for of in known.seen
+        for values in [through.measured(of.history, found["outliers"], of.wanted.name)]
     ]
     made.append(f"<h2>The surrogates, through {escape(where)}</h2>{why}")
     return [*made, through.section(space_of(settings, history), params, surfaces, where)]
@@ -92,7 +93,7 @@ def _front(known: Known, found: dict[str, Any]) -> list[str]:
     title = outcome_words.title(found)
     made = ["<h2>The front</h2>", *map(svg.draw, known.fronts)]
     made.append(f"<p>{FRONT.format('what that dominates' if len(settings.objectives) == 2 else STEPS)}</p>")
-    shown = outcome_words.rows(found)
+    shown = outcome_words.rows(found, dict(zip(_names(settings), _labels(settings), strict=True)))
     rows = [{key: value for key, value in row.items() if key not in ("trial", "at")} for row in shown]
     if rows:
         lines = [[_trial(point), *map(escape, row.values())] for point, row in zip(around, rows, strict=True)]
@@ -108,6 +109,10 @@ def _progress(known: Known) -> list[str]:
 
 def _names(settings: Settings) -> list[str]:
     return [wanted.name for wanted in settings.outcomes]
+
+
+def _labels(settings: Settings) -> list[str]:
+    return [wanted.quantity.label for wanted in settings.outcomes]
 
 
 def _kept(settings: Settings) -> list[str]:
@@ -134,7 +139,7 @@ def _incumbent(settings: Settings, history: History, fits: FitCache) -> str:
         ["incumbent", found.trial.number, *said, *chance[0], _at(found.params)],
         ["best raw value", raw.trial.number, *told, *chance[1], _at(raw.params)],
     ]
-    return "<h2>Incumbent</h2>" + table(["", "trial", *_names(settings), *_kept(settings), "at"], lines)
+    return "<h2>Incumbent</h2>" + table(["", "trial", *_labels(settings), *_kept(settings), "at"], lines)
 
 
 def _suspects(known: Known, found: dict[str, Any]) -> list[str]:
@@ -142,7 +147,7 @@ def _suspects(known: Known, found: dict[str, Any]) -> list[str]:
         return []
     failed = {(o.trial.number, o.outcome): o.failed for of in known.seen for o in of.judged}
     with_failed = [each | {"failed": failed[each["trial"], each["outcome"]]} for each in found["outliers"]]
-    return ["<h2>Values that look wrong, and why</h2>", suspects.section(with_failed)]
+    return ["<h2>Values that look wrong, and why</h2>", suspects.section(with_failed, known.settings.quantities)]
 
 
 def _each(known: Known) -> list[str]:

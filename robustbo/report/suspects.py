@@ -1,19 +1,20 @@
 """A page's section on the values that look wrong, and why."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from robustbo.loop.several.learned import FAILED
 from robustbo.report.html import table
-from robustbo.report.words.summary import with_sd
+from robustbo.trials.outcome import Outcome
 
 BEYOND_DOUBT = 1e5  # nats
 
 
-def section(suspects: Sequence[dict[str, Any]]) -> str:
+def section(suspects: Sequence[dict[str, Any]], quantities: Mapping[str | None, Outcome]) -> str:
     """The section; of several outcomes, each is named.
 
     Args:
+        quantities: What is measured: each of several outcomes by its name, or the only value under None.
         suspects: The ``outliers`` of an overview; of several outcomes with ``failed``, the probability that the trial
             failed as a whole, or None.
     """
@@ -26,12 +27,14 @@ def section(suspects: Sequence[dict[str, Any]]) -> str:
         why = f"{far}{'above' if off > 0 else 'below'} what the others predict"
         if (suspect.get("failed") or 0.0) > FAILED:
             why += f"; the trial failed as a whole with probability {suspect['failed']:.2g}"
-        expected = with_sd(suspect["expected"], suspect["sd"])
+        of = quantities[suspect.get("outcome")]
+        expected = of.amount(suspect["expected"], suspect["sd"])
         evidence, wrong = _nats(suspect["evidence_nats"]), f"{suspect['probability_wrong']:.2g}"
         which = [suspect["trial"], *([suspect["outcome"]] if "outcome" in suspect else [])]
-        lines.append([*which, f"{suspect['value']:.6g}", expected, evidence, wrong, suspect["status"], why])
+        lines.append([*which, of.number(suspect["value"]), expected, evidence, wrong, suspect["status"], why])
     which = ["trial", *(["outcome"] if "outcome" in suspects[0] else [])]
-    header = [*which, "value", "expected", "evidence, nats", "probability wrong", "status", "why"]
+    value = quantities.get(None, Outcome()).name or "value"
+    header = [*which, value, "expected", "evidence, nats", "probability wrong", "status", "why"]
     note = (
         "Evidence: log-likelihood ratio, in nats, of the value having an error of its own; 5 nats: 150 times as likely."
     )

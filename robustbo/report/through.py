@@ -15,6 +15,7 @@ from robustbo.report.one_outcome import BLACK, bounds, limits
 from robustbo.report.slices import INCUMBENT, Slice, across, curves, dots, guide, shades, slices, upright
 from robustbo.searchspace.space import Space
 from robustbo.trials.history import History
+from robustbo.trials.outcome import Outcome
 from robustbo.trials.outcomes import Wanted
 
 NEAR = 0.1  # of each range, that the other parameters of a value near a slice may be away
@@ -36,9 +37,10 @@ class Value(NamedTuple):
 
 
 class Surface(NamedTuple):
-    """What a surrogate predicts: of one of several outcomes, or of the only one, which needs no name."""
+    """What a surrogate predicts: of one of several outcomes, of which something is wanted, or of the only one."""
 
     fitted: Fitted
+    quantity: Outcome
     wanted: Wanted | None = None
     values: Sequence[Value] = ()
 
@@ -65,8 +67,8 @@ def section(space: Space, params: Mapping[str, Any], surfaces: Sequence[Surface]
         where: The point, in words.
     """
     found = slices(space, params, where)
-    made = [{each.name: _predicted(of.fitted, each) for each in found if len(each.units)} for of in surfaces]
-    ups = [_up(of.wanted, found, each) for of, each in zip(surfaces, made, strict=True)]
+    made = [{each.name: _predicted(of, each) for each in found if len(each.units)} for of in surfaces]
+    ups = [_up(of, found, each) for of, each in zip(surfaces, made, strict=True)]
     has_bounds = any(of.wanted is not None and of.wanted.is_constrained for of in surfaces)
     more = " Dashed: a bound; gray: beyond it." if has_bounds else ""
     parts = [f"<p>{escape(guide(space, where))}{more} {DOTS if any(of.values for of in surfaces) else ''}</p>"]
@@ -82,26 +84,33 @@ def section(space: Space, params: Mapping[str, Any], surfaces: Sequence[Surface]
     return "".join(parts)
 
 
-def _predicted(fitted: Fitted, of: Slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean and ends of the band along a slice."""
-    mean, sd = map(np.array, fitted.predict(fitted.encoded(of.rows)))
-    return mean, mean - 2 * sd, mean + 2 * sd
+def _predicted(of: Surface, along: Slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean and ends of the band along a slice, as far as they are possible."""
+    mean, sd = map(np.array, of.fitted.predict(of.fitted.encoded(along.rows)))
+    low, high = of.quantity.low, of.quantity.high
+    return mean.clip(low, high), (mean - 2 * sd).clip(low, high), (mean + 2 * sd).clip(low, high)
 
 
-def _up(wanted: Wanted | None, found: Sequence[Slice], made: Predicted) -> Axis:
+def _up(of: Surface, found: Sequence[Slice], made: Predicted) -> Axis:
     ends = [np.array([y[each.keeps] for y in made[each.name][1:]]) for each in found if each.name in made]
-    if wanted is None:
-        return axis("predicted value", *ends)
-    return axis(wanted.name, *ends, near(bounds(wanted), np.concatenate([*map(np.ravel, ends), np.zeros(0)])))
+    if of.wanted is None:
+        return axis(of.quantity.heading("predicted value"), *ends)
+    kept = near(bounds(of.wanted), np.concatenate([*map(np.ravel, ends), np.zeros(0)]))
+    return axis(of.quantity.label, *ends, kept)
 
 
 def _table(each: Slice, surfaces: Sequence[Surface], made: Sequence[Predicted]) -> str:
     cells: list[list[str]] = [[f"{value!r}"] for value in each.values]
     for said in made:
-        for line, m, h, keeps in zip(cells, said[each.name][0], said[each.name][2], each.keeps, strict=True):
-            line += [f"{m:.6g}", f"{h - m:.2g}"] if keeps else ["breaks a constraint", ""]
-    names = [[of.wanted.name if of.wanted else "mean", "± 2 sd"] for of in surfaces]
+        for line, *numbers, keeps in zip(cells, *said[each.name], each.keeps, strict=True):
+            line += _cells(*numbers) if keeps else ["breaks a constraint", ""]
+    names = [[of.quantity.heading("mean"), "± 2 sd"] for of in surfaces]
     return table([each.name, *(name for pair in names for name in pair)], cells)
+
+
+def _cells(mean: float, low: float, high: float) -> list[str]:
+    """A mean and how far its band reaches: in both directions, unless no value is possible beyond one of its ends."""
+    return [f"{mean:.6g}", f"{max(high - mean, mean - low):.2g}"]
 
 
 def _observed(of: Surface, space: Space, here: Sequence[float], each: Slice, up: Axis) -> list[Dots]:

@@ -26,11 +26,11 @@ def values(settings: Settings, history: History, fits: FitCache | None = None) -
     by_fate = fates(settings, history, fits)
     dots = at_trials(settings, history, by_fate)[0]
     line = risen(incumbents(settings, history, fits), len(history))
-    up = axis("measured value", shown(by_fate), line.y, margin=0.06)
+    up = axis(settings.quantity.heading("measured value"), shown(by_fate), line.y, margin=0.06)
     failed = failures(settings, history, fits)
     dots += marks(failed, [float(f.trial.number) for f in failed], up.low + TICK * (up.high - up.low))
     return Chart(
-        f"{settings.surrogate}, {settings.direction}, {len(history)} trials",
+        f"{settings.surrogate}, {settings.goal}, {len(history)} trials",
         axis("trial", np.array([0.0, len(history)])),
         up,
         [line],

@@ -1,7 +1,7 @@
 """Points and measurements as people have them: a mapping, a pandas Series, rows of a data frame; all or nothing."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import pandas as pd
@@ -62,13 +62,21 @@ def warn_of_broken(space: Space, points: Iterable[Mapping[str, Any]]) -> None:
 
 
 def measurements_of(
-    space: Space, frame: pd.DataFrame, *, value: str, sd: str | None, ignore_extra: bool, outcomes: Sequence[str] = ()
+    space: Space,
+    frame: pd.DataFrame,
+    *,
+    value: str,
+    sd: str | None,
+    ignore_extra: bool,
+    outcomes: Sequence[str] = (),
+    check: Callable[[Any], None] = lambda _: None,
 ) -> list[tuple[Params, Any, Any]]:
     """The point, value and noise sd (None where there is none, or NaN) in each row of a data frame.
 
     A column ``sd`` must be there where it is given; unless given it is "sd", if there is one that is no parameter's.
     Of several ``outcomes`` value and sd are dicts, from columns OUTCOME and OUTCOME.sd, without the empty cells, and
-    without what is excluded by a column OUTCOME.excluded; rows of which that leaves nothing are passed over.
+    without what is excluded by a column OUTCOME.excluded; rows of which that leaves nothing are passed over. A value
+    of which ``check`` raises an error breaks a rule.
 
     Raises:
         SpaceError: If a column is missing or not known, or any row breaks a rule; the message tells of each.
@@ -106,8 +114,12 @@ def measurements_of(
             left_out = {name for name, column in verdicts.items() if rest[column] is True}
             there = [name for name in outcomes if not _is_missing(rest[name])]
             values = {name: _number(name, rest[name]) for name in there if name not in left_out}
+            check({name: number for name, number in values.items() if math.isfinite(number)})
             return None if there and not values else (point, values, {name: sds[name] for name in values})
-        return point, _number(value, rest[value]), sds[value]
+        number = _number(value, rest[value])
+        if math.isfinite(number):
+            check(number)
+        return point, number, sds[value]
 
     found = _checked(_rows(space, frame, others, ignore_extra), measurement)
     return [row for row in found if row is not None]

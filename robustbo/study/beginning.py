@@ -13,8 +13,9 @@ from botorch.models.gpytorch import GPyTorchModel
 from robustbo.errors import JournalError, JournalExists, JournalWarning, SpaceError, warn
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import measurements_of, points_of
-from robustbo.study.framing import check_names
+from robustbo.study.framing import VALUE, check_names, with_plain_names
 from robustbo.study.handing import ended_rows, measurement, told
+from robustbo.study.possible import check_possible
 from robustbo.study.study import Study
 from robustbo.surrogates.names import SurrogateName
 from robustbo.surrogates.registry import check_options, name_of
@@ -36,6 +37,7 @@ from robustbo.trials.trial import Trial, point_of
 log = logging.getLogger("robustbo")
 
 Prior: TypeAlias = pd.DataFrame | Study | str | PathLike[str]  # a journal by its place
+LATER = "leave the row out, and keep it, if need be, by tell_frame(..., out_of_range='exclude')"
 Content = tuple[Mapping[str, Any], str, Mapping[str, Any]]  # point, kind of event, what else it holds
 
 
@@ -69,7 +71,7 @@ def settings_of(
     )
     if direction == "maximize" != settings.direction:
         raise ValueError(f"direction is that of one value without a name, objectives say theirs, got {direction!r}")
-    check_names(settings.outcomes, space.names)
+    check_names(settings)
     return settings
 
 
@@ -117,12 +119,13 @@ def measured_before(settings: Settings, prior: Prior) -> list[Content]:
 
     Raises:
         SpaceError: If any is no point of the space; the message tells of each.
-        ValueError: If the other optimization goes the other way.
+        ValueError: If the other optimization goes the other way, or a value of its is not possible.
     """
     space, outcomes = settings.space, settings.outcomes
     if isinstance(prior, pd.DataFrame):
-        names = [wanted.name for wanted in outcomes]
-        rows = measurements_of(space, prior, value="value", sd=None, ignore_extra=True, outcomes=names)
+        names, check = [wanted.name for wanted in outcomes], check_possible(settings, LATER)
+        table, value = with_plain_names(settings, prior, VALUE)
+        rows = measurements_of(space, table, value=value, sd=None, ignore_extra=True, outcomes=names, check=check)
         return [(params, *told(*measured(outcomes, *each))) for params, *each in rows]
     if not isinstance(prior, Study | str | PathLike):
         raise TypeError(f"prior_data must be a data frame, a study, or a journal's file or address, got {prior!r}")
@@ -135,7 +138,12 @@ def measured_before(settings: Settings, prior: Prior) -> list[Content]:
     trials = [t for t in history if t.state == "failed" or (t.state == "told" and _value_of(t)["value"] != {})]
     try:
         points = points_of(space, [trial.params for trial in trials])
-    except SpaceError as error:
+        for trial in trials:
+            if trial.state == "told":
+                check_possible(settings, f"it is that of its trial {trial.number}; exclude it there")(
+                    _value_of(trial)["value"]
+                )
+    except ValueError as error:
         raise SpaceError(f"prior_data: {error}") from error
     contents = [
         ("tell", _value_of(t))

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from robustbo.errors import SpaceError
 from robustbo.loop.judge import Outlier
 from robustbo.trials.history import History
-from robustbo.trials.outcomes import Wanted
 from robustbo.trials.settings import Settings
 
 EVIDENCE = ("expected", "expected_sd", "evidence", "probability_wrong", "status", "flagged", "weight")
@@ -14,18 +14,26 @@ KINDS = dict.fromkeys(EVIDENCE, "float64") | {"status": "object", "flagged": "bo
 OWN = ("trial", "state", "origin", "reason", "repeats", "asked_by", "asked_at")
 
 
-def check_names(outcomes: Sequence[Wanted], parameters: Sequence[str]) -> None:
+VALUE = "value"  # the column of values that have no name
+
+
+def check_names(settings: Settings) -> None:
     """Raise a ValueError where outcomes cannot be told from the other columns of a frame by their names."""
-    if clash := [wanted.name for wanted in outcomes if wanted.name in parameters]:
+    outcomes, quantities = settings.outcomes, [each for each in settings.quantities.values() if each.name]
+    if clash := [each.name for each in quantities if {each.name, each.label} & {*settings.space.names}]:
         hint = "bounds of parameters are constraints of the space: Space(constraints=[...])"
         raise ValueError(f"an outcome must have another name than a parameter, got {clash[0]!r}; {hint}")
     columns = [*OWN, *(f"{wanted.name}.{key}" for wanted in outcomes for key in ("mean", "sd", "excluded", *EVIDENCE))]
-    if clash := [wanted.name for wanted in outcomes if wanted.name in columns]:
+    columns += [] if outcomes else ["sd", *EVIDENCE]
+    if clash := [each.name for each in quantities if each.name in columns]:
         raise ValueError(f"an outcome must have another name than a column of `frame`, got {clash[0]!r}")
 
 
 def framed(settings: Settings, history: History, report: Sequence[Outlier] | None = None) -> pd.DataFrame:
-    """One row a trial; with columns of evidence where there is a report. Of several outcomes they bear its name."""
+    """One row a trial; with columns of evidence where there is a report. Of several outcomes they bear its name.
+
+    A column of values has the label of its outcome: its name, with its unit where that is said.
+    """
     space, outcomes = settings.space, [wanted.name for wanted in settings.outcomes]
     before: dict[str | None, str] = {name: f"{name}." for name in outcomes} or {None: ""}
     taken = [] if report is None else [name + key for name in before.values() for key in EVIDENCE]
@@ -38,4 +46,34 @@ def framed(settings: Settings, history: History, report: Sequence[Outlier] | Non
         ]
         columns = pd.DataFrame(rows, index=[*found], columns=[*EVIDENCE]).astype(KINDS)
         frame = frame.join(columns.add_prefix(name))
-    return frame
+    return frame.rename(columns={name or VALUE: each.label for name, each in settings.quantities.items()})
+
+
+def with_plain_names(settings: Settings, frame: pd.DataFrame, value: str) -> tuple[pd.DataFrame, str]:
+    """A table whose columns of values have their outcomes' names, though they were called by their labels.
+
+    Args:
+        settings: Whose outcomes there are.
+        frame: The table.
+        value: The column of the only value, `VALUE` unless the user has named it.
+
+    Returns:
+        The table, and the name of the column of the only value.
+
+    Raises:
+        SpaceError: If several columns may have the values of one outcome.
+    """
+    if not isinstance(frame, pd.DataFrame):
+        return frame, value  # whoever reads it says what must be
+    named, parameters = dict[str, str](), {*settings.space.names}
+    for name, each in settings.quantities.items():
+        if name is None and value != VALUE:
+            return frame, value
+        may = [each.name, each.label] if name else [each.name or VALUE, each.label, VALUE]
+        there = [column for column in dict.fromkeys(may) if column in frame.columns and column not in parameters]
+        if len(there) > 1:
+            raise SpaceError(f"{each.label}: there must be one column of its values, got {there}; drop the others")
+        if name is None:
+            return frame, there[0] if there else each.label
+        named |= dict.fromkeys(there, name)
+    return frame.rename(columns=named), value

@@ -17,6 +17,7 @@ from robustbo.searchspace.region.region import Fixed
 from robustbo.trials import worker
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History, Trial
+from robustbo.trials.outcome import Outcome
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
@@ -170,24 +171,35 @@ def _verdict(each: Measured) -> str:
     return "excluded" if each.is_excluded else "vouched for" if each.is_vouched else ""
 
 
-def line_of(trial: Trial) -> str:
+def line_of(trial: Trial, quantities: Mapping[str | None, Outcome] | None = None) -> str:
     """A trial in a line, for logs.
+
+    Args:
+        trial: It.
+        quantities: What is measured: each of several outcomes by its name, or the only value under None.
 
     Example:
         >>> line_of(Trial(3, {"x": 0.5}, state="told", value=1.25, origin="model"))
         'trial 3 (told, model), x=0.5: 1.25'
     """
+    known: Mapping[str | None, Outcome] = quantities or {None: Outcome()}
     place = ", ".join(f"{name}={value!r}" for name, value in trial.params.items())
-    values = ", ".join(f"{name} {value!r}" for name, value in trial.values.items())
-    values = values if trial.value is None else repr(trial.value)
+    values = ", ".join(f"{name} {_with_unit(known.get(name), value)}" for name, value in trial.values.items())
+    values = values if trial.value is None else _with_unit(known.get(None), trial.value)
     what = f": {values}" if values else f": {trial.reason}" if trial.reason else ""
     what += ", vouched for" if trial.is_vouched else ""
     what += "".join(f", {name} {word}" for name, each in trial.outcomes.items() if (word := _verdict(each)))
     notes = [note for note in (trial.note, *(each.note for each in trial.outcomes.values())) if note]
     what += f" ({'; '.join(dict.fromkeys(notes))})" if notes else ""
-    expected = "" if trial.expected is None else f", expected {trial.expected:.6g} (sd {trial.expected_sd:.2g})"
+    only, expected = known.get(None, Outcome()), ""
+    if trial.expected is not None:
+        expected = f", expected {only.amount(only.nearest(trial.expected), trial.expected_sd)}"
     said = "" if trial.retry is None else f", {SAID[trial.retry]}"
     return f"trial {trial.number} ({trial.state}, {trial.origin}{said}), {place}{what}{expected}"
+
+
+def _with_unit(quantity: Outcome | None, value: float) -> str:
+    return repr(value) if quantity is None else quantity.with_unit(repr(value))
 
 
 def taken_back(

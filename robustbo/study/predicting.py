@@ -16,7 +16,10 @@ from robustbo.trials.settings import Settings
 
 
 class Prediction(NamedTuple):
-    """What the surrogate predicts of the objective at a point: mean and standard deviation, without noise."""
+    """What the surrogate predicts of the objective at a point: mean and standard deviation, without noise.
+
+    The mean is within the possible range, where one was said.
+    """
 
     mean: float
     sd: float
@@ -45,7 +48,8 @@ def predicted(
         found, why = climb(settings, data, partial(_of_one, rows), fits, is_judging=True)
     if found is None:
         raise FitError(f"no surrogate could predict {why}")
-    return found
+    quantities = settings.quantities
+    return {name: ([*map(quantities[name].nearest, means)], sds) for name, (means, sds) in found.items()}
 
 
 def _of_one(rows: list[list[float]], _: Settings, fitted: Fitted) -> dict[str | None, Numbers]:

@@ -1,45 +1,40 @@
 """What people record of trials: values, failures and verdicts, one at a time or a table at once."""
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from datetime import timedelta
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
-from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.tabular import (
     Point,
-    Points,
-    check_kept,
     is_point,
     measurements_of,
     point_of,
-    points_of,
     warn_of_broken,
 )
-from robustbo.study.handing import TrialLike, ended, ended_rows, line_of, queued, taken_back, told, warn_of_copies
-from robustbo.study.study import Study
-from robustbo.trials import worker
-from robustbo.trials.extent import space_of
+from robustbo.study.framing import with_plain_names
+from robustbo.study.handing import TrialLike, ended, ended_rows, told, warn_of_copies
+from robustbo.study.possible import check_possible, check_told, with_exclusions
+from robustbo.study.queueing import Queueing
 from robustbo.trials.history import Trial
+from robustbo.trials.outcome import OutOfRange
 from robustbo.trials.outcomes import Noise, Value, measured
-from robustbo.trials.storage.line import Event
-from robustbo.trials.store import State
 from robustbo.validation import flag, one_of
 
 log = logging.getLogger("robustbo")
 
 
-class Recording(Study):
+class Recording(Queueing):
     """A study that is told of measurements; `robustbo.Optimizer` also asks for them.
 
     Each event is in the journal before the call that caused it returns, and what a trial does not allow is not
     recorded.
     """
 
-    def tell(self, trial: TrialLike | Point, value: Value, *, sd: Noise = None) -> Trial:
+    def tell(
+        self, trial: TrialLike | Point, value: Value, *, sd: Noise = None, out_of_range: OutOfRange = "raise"
+    ) -> Trial:
         """Record a measured value; it is kept when this returns.
 
         Args:
@@ -48,16 +43,20 @@ class Recording(Study):
             value: What was measured. One that is not finite is recorded as a failed trial and never modelled. Of
                 several outcomes a mapping, in which some may be missing (or NaN): for them alone.
             sd: Standard deviation of the value's noise, where known; of several outcomes a mapping likewise.
+            out_of_range: What to do with a value that is not possible (see `Outcome`): "raise", or "exclude" it.
 
         Returns:
             The trial as it is now. A late value of a trial that was given out more than once, and has been told, is
             a trial of its own that repeats it.
 
         Raises:
-            ValueError: If the trial has ended, there is none, or sd is negative.
+            ValueError: If the trial has ended, there is none, sd is negative, or the value is not possible.
             SpaceError: If the parameters are no point of the space.
         """
-        return self._end(*self._told(value, sd), trial)
+        kind, content = self._told(value, sd)
+        if kind == "tell":
+            check_told(self.settings, out_of_range)(content["value"])
+        return self._end(kind, content, trial)
 
     def fail(self, trial: TrialLike | Point, reason: str = "failed", *, retry: bool | None = None) -> Trial:
         """Record that a trial gave no value: asks stay away from where trials fail (`failures` says why they did).
@@ -108,11 +107,12 @@ class Recording(Study):
         Of several outcomes only those that are given change; one that was missing is there then.
 
         Raises:
-            ValueError: If the value is not finite (exclude the trial instead), or the trial is pending.
+            ValueError: If the value is not finite or not possible (exclude the trial instead), or the trial is pending.
         """
         kind, content = self._told(value, sd)
         if kind != "tell" or (isinstance(value, Mapping) and len(content["value"]) < len(value)):
             raise ValueError(f"value must be finite to amend a trial, got {value}; use exclude to leave it out")
+        check_possible(self.settings, "amend takes the right value; use exclude to leave it out")(content["value"])
         return self._end("amend", content, trial)
 
     def _told(self, value: Value, sd: Noise) -> tuple[str, dict[str, Any]]:
@@ -127,42 +127,14 @@ class Recording(Study):
             raise ValueError(f"outcome must not be given where there is only one, got {outcome!r}; leave it out")
         return {"outcome": one_of("outcome", outcome, known), **said}
 
-    def requeue(
-        self, trials: TrialLike | Iterable[TrialLike] | None = None, *, older_than: timedelta | float | None = None
-    ) -> list[Trial]:
-        """Take pending trials back, for the next asks to give out again; a late value of theirs is kept all the same.
-
-        Args:
-            trials: Which one, or which ones.
-            older_than: Those asked for so long ago (seconds, or a timedelta). With neither, those of processes of this
-                machine that are not there any more.
-
-        Returns:
-            The trials that wait now.
-
-        Raises:
-            ValueError: If one of the given trials is not pending, or both arguments are given.
-        """
-        return self._commit(lambda state: taken_back(state.history, trials, older_than))
-
-    def enqueue(self, points: Points, *, ignore_extra: bool = False) -> list[Trial]:
-        """Points of your own that the next asks give out first: a mapping, a pandas Series or frame, or a list.
-
-        Args:
-            points: One, or several.
-            ignore_extra: Whether columns of a frame that are no parameters are passed over.
-
-        Raises:
-            SpaceError: If any is no point of the space; the message tells of each, and nothing is recorded.
-        """
-        space = self.settings.space
-        is_free = flag("ignore_extra", ignore_extra)
-        params = points_of(space, [points] if is_point(points) else points, ignore_extra=is_free)
-        check_kept(space, params)
-        return self._commit(lambda state: queued(state.history, params))
-
     def tell_frame(
-        self, frame: pd.DataFrame, *, value: str = "value", sd: str | None = None, ignore_extra: bool = False
+        self,
+        frame: pd.DataFrame,
+        *,
+        value: str = "value",
+        sd: str | None = None,
+        ignore_extra: bool = False,
+        out_of_range: OutOfRange = "raise",
     ) -> list[Trial]:
         """Record measurements made before or elsewhere, a row each: all of them, or none where a row breaks a rule.
 
@@ -172,48 +144,24 @@ class Recording(Study):
         Args:
             frame: A column a parameter, one of values, and one of their noise's standard deviations where known (NaN
                 where not). A value that is not finite is recorded as a failed trial.
-            value: The name of the column of values. Several outcomes have a column each, by their names.
+            value: The name of the column of values: unless given "value", or what the outcome is called. Several
+                outcomes have a column each, by their names. A name may be followed by the unit: "yield (%)".
             sd: That of the noise; unless given "sd", if there is one and it is no parameter. Of several outcomes the
                 columns are OUTCOME.sd.
             ignore_extra: Whether columns that are none of these are passed over.
+            out_of_range: As for `tell`.
 
         Raises:
             SpaceError: If a column is missing or not known, or rows break a rule; the message tells of each.
         """
         space, outcomes = self.settings.space, [wanted.name for wanted in self.settings.outcomes]
-        is_free = flag("ignore_extra", ignore_extra)
-        rows = measurements_of(space, frame, value=value, sd=sd, ignore_extra=is_free, outcomes=outcomes)
+        is_free, check = flag("ignore_extra", ignore_extra), check_told(self.settings, out_of_range)
+        table, value = with_plain_names(self.settings, frame, value)
+        rows = measurements_of(space, table, value=value, sd=sd, ignore_extra=is_free, outcomes=outcomes, check=check)
         warn_of_broken(space, [params for params, _, _ in rows])
         warn_of_copies(self.history, rows)
         contents = [(params, *self._told(*each)) for params, *each in rows]
-        return self._commit(lambda state: ended_rows(state.history, contents))
-
-    def add_rows(self, frame: pd.DataFrame) -> int:
-        """Add rows to the pool, from which the next asks choose too; all of them, or none where one breaks a rule.
-
-        Args:
-            frame: With the columns of the pool.
-
-        Returns:
-            How many rows the pool has now.
-
-        Raises:
-            TypeError: If the space is no pool.
-            SpaceError: If columns differ, cells are missing, or a row is there already; the message names the rows.
-        """
-
-        def extended(state: State) -> Sequence[Event]:
-            pool = space_of(self._store.settings, state.history)
-            if not isinstance(pool, Pool):
-                raise TypeError(f"rows can be added to a pool, the space is {pool!r}")
-            rows = [list(row) for row in pool.rows_of(frame)]
-            who = {"at": worker.now(), "by": worker.name()}
-            return [{"event": "extend", "trial": len(state.history), "rows": rows, **who}] if rows else []
-
-        self._store.commit(extended)
-        size = space_of(self._store.settings, self._store.seen.history).size
-        log.info("extend: the pool has %s rows", size)
-        return size or 0
+        return self._commit(lambda state: with_exclusions(self._store.settings, ended_rows(state.history, contents)))
 
     def _end(self, kind: str, content: dict[str, Any], trial: TrialLike | Point) -> Trial:
         given = trial
@@ -221,19 +169,6 @@ class Recording(Study):
             space = self.settings.space
             given = point_of(space, trial)
             warn_of_broken(space, [given])
-        (found,) = self._commit(lambda state: [ended(state.history, kind, given, content)])
-        return found
-
-    def _commit(self, decide: Callable[[State], Sequence[Event]]) -> list[Trial]:
-        """Write events down; the trials that they changed."""
-        events = self._store.commit(decide) or ()
-        history = self._store.seen.history
-        changed = [own(history[event["trial"]]) for event in events]
-        for event, trial in zip(events, changed, strict=True):
-            log.info("%s: %s", event["event"], line_of(trial))
-        return changed
-
-
-def own(trial: Trial) -> Trial:
-    """A trial that is the caller's to keep."""
-    return replace(trial, params=dict(trial.params))
+        settings = self._store.settings
+        made = self._commit(lambda state: with_exclusions(settings, [ended(state.history, kind, given, content)]))
+        return made[-1]

@@ -1,11 +1,12 @@
 """Which outcomes an optimization of several has: those to optimize, and those that must keep a bound."""
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, SupportsFloat, get_args
 
+from robustbo.trials.bounds import check_name, read_bounds
+from robustbo.trials.outcome import Outcome
 from robustbo.validation import noise_sd, one_of, real
 
 Value = SupportsFloat | Mapping[str, SupportsFloat | None]  # of one outcome, or of several by name
@@ -14,8 +15,6 @@ Direction = Literal["minimize", "maximize"]
 DIRECTIONS: tuple[str, ...] = get_args(Direction)
 MOST = 4  # objectives: beyond them nearly every point is one that no other beats
 
-NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
-CONSTRAINT = re.compile(rf"\s*(?:({NUMBER})\s*(<=|>=)\s*)?([^<>=]*?)\s*(?:(<=|>=)\s*({NUMBER})\s*)?")
 EXAMPLES = "such as 'purity >= 0.95', 'cost <= 3' or '6 <= pH <= 8'"
 
 
@@ -28,12 +27,19 @@ class Wanted:
         direction: "minimize" or "maximize"; None where it is no objective.
         low: The least value that will do; -inf unless there is a bound.
         high: The greatest.
+        outcome: Its unit and its possible range, where these are said.
     """
 
     name: str
     direction: Direction | None = None
     low: float = -math.inf
     high: float = math.inf
+    outcome: Outcome | None = None
+
+    @property
+    def quantity(self) -> Outcome:
+        """What is measured: its name, and its unit and possible range where these are said."""
+        return self.outcome or Outcome(self.name)
 
     @property
     def is_objective(self) -> bool:
@@ -75,7 +81,7 @@ def objectives_of(given: Any) -> tuple[tuple[str, Direction], ...]:
         raise TypeError(f'objectives must be a mapping, such as {{"yield": "maximize"}}, got {wrong[0]!r} in a list')
     if len(pairs) > MOST:
         raise ValueError(f"there must be at most {MOST} objectives, got {len(pairs)}; bound some of them instead")
-    found = tuple((_name(name), one_of(f"the direction of {name!r}", way, DIRECTIONS)) for name, way in pairs)
+    found = tuple((check_name(name), one_of(f"the direction of {name!r}", way, DIRECTIONS)) for name, way in pairs)
     if len(dict(found)) < len(found):
         raise ValueError(f"each objective must have a name of its own, got {[name for name, _ in found]}")
     return found  # type: ignore[return-value]  # `one_of` has looked
@@ -93,12 +99,13 @@ def named(given: Any) -> tuple[tuple[str, Direction], ...]:
 
 
 def outcomes_of(
-    objectives: Iterable[tuple[str, Direction]], constraints: Iterable[str]
+    objectives: Iterable[tuple[str, Direction]], constraints: Iterable[str], quantities: Iterable[Outcome] = ()
 ) -> tuple[tuple[Wanted, ...], tuple[str, ...]]:
     """The outcomes of objectives and constraints, the objectives first; and the constraints, in one way of writing.
 
     Raises:
-        ValueError, TypeError: If a constraint cannot be read, or no value keeps those of an outcome.
+        ValueError, TypeError: If a constraint cannot be read, no value keeps those of an outcome, or a quantity is none
+            of the outcomes.
 
     Example:
         >>> found, texts = outcomes_of([("yield", "maximize")], ["0.95<=purity"])
@@ -113,28 +120,21 @@ def outcomes_of(
         if low > high:
             raise ValueError(f"outcome_constraints must leave {read.name!r} some value, got {low} <= ... <= {high}")
         found[read.name] = Wanted(read.name, last.direction, low, high)
+    for quantity in quantities:
+        wanted = found[one_of("the name of an outcome", quantity.name, found)]
+        if wanted.low > quantity.high or wanted.high < quantity.low:
+            possible = f"some value in the possible range {quantity.range}"
+            raise ValueError(f"outcome_constraints must leave {wanted.name!r} {possible}, got {_written(wanted)}")
+        found[quantity.name] = replace(wanted, outcome=quantity)
     return tuple(found.values()), tuple(text for wanted in found.values() for text in _written(wanted))
 
 
 def _read(text: Any) -> Wanted:
-    if not isinstance(text, str):
-        raise TypeError(f"an outcome constraint must be a text, {EXAMPLES}, got {text!r}")
-    match = CONSTRAINT.fullmatch(text)
-    if match is None or not match[3] or (match[1] is None and match[5] is None):
-        hint = "; < and > are written <= and >=" if re.search("<(?!=)|>(?!=)|=[<>]", text) else ""
-        must = f"an outcome constraint must be NAME >= NUMBER or NAME <= NUMBER, {EXAMPLES}"
-        raise ValueError(f"{must}, got {text!r}{hint}")
-    bounds = {"low": -math.inf, "high": math.inf}
-    left, right = ("low", "high") if match[2] == "<=" else ("high", "low"), ("high" if match[4] == "<=" else "low")
-    if match[1] is not None:
-        bounds[left[0]] = float(match[1])
-    if match[5] is not None:
-        if match[1] is not None and right == left[0]:
-            raise ValueError(f"an outcome constraint must have its name between its bounds, {EXAMPLES}, got {text!r}")
-        bounds[right] = float(match[5])
-    if any(math.isinf(float(number)) for number in (match[1], match[5]) if number is not None):
-        raise ValueError(f"the bound of an outcome constraint must be finite, got {text!r}")
-    return Wanted(_name(match[3]), None, **bounds)
+    what, form = "an outcome constraint", "NAME >= NUMBER or NAME <= NUMBER"
+    name, low, high = read_bounds(what, form, EXAMPLES, text)
+    if math.isinf(low) and math.isinf(high):
+        raise ValueError(f"{what} must be {form}, {EXAMPLES}, got {text!r}")
+    return Wanted(check_name(name), None, low, high)
 
 
 def _written(wanted: Wanted) -> list[str]:
@@ -142,11 +142,22 @@ def _written(wanted: Wanted) -> list[str]:
     return low + ([] if wanted.high == math.inf else [f"{wanted.name} <= {wanted.high!r}"])
 
 
-def _name(name: Any) -> str:
-    if not isinstance(name, str) or not name.strip() or set(name) & set("<>=\n") or name.strip()[0] in "+-":
-        text = "an outcome must have a name, a text without <, > and = that begins with no sign"
-        raise ValueError(f"{text}, got {name!r}")
-    return name.strip()
+def quantities_of(given: Any) -> tuple[Outcome, ...]:
+    """What is measured, as people say it: one outcome, or several.
+
+    Raises:
+        ValueError, TypeError: If it is none, or two have one name.
+    """
+    found = (given,) if isinstance(given, Outcome) else given
+    if isinstance(found, str) or not isinstance(found, Iterable):
+        raise TypeError(f"outcome must be an Outcome, such as rb.Outcome('yield', unit='%'), or a list, got {given!r}")
+    found = tuple(found)
+    if wrong := [each for each in found if not isinstance(each, Outcome)]:
+        raise TypeError(f"each outcome must be an Outcome, such as rb.Outcome('yield', unit='%'), got {wrong[0]!r}")
+    names = [each.name for each in found]
+    if len(set(names)) < len(names):
+        raise ValueError(f"each outcome must have a name of its own, got {names}")
+    return found
 
 
 def reference_of(given: Any, objectives: Sequence[tuple[str, Direction]]) -> tuple[tuple[str, float], ...]:

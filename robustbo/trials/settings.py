@@ -8,7 +8,16 @@ from typing import Any, Literal, get_args
 from robustbo.searchspace.parameters import Float, Parameter
 from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.space import Space
-from robustbo.trials.outcomes import DIRECTIONS, Direction, Wanted, objectives_of, outcomes_of, reference_of
+from robustbo.trials.outcome import Outcome
+from robustbo.trials.outcomes import (
+    DIRECTIONS,
+    Direction,
+    Wanted,
+    objectives_of,
+    outcomes_of,
+    quantities_of,
+    reference_of,
+)
 from robustbo.validation import flag, one_of, whole
 
 Remeasure = Literal["promising", "suspicious", "never"]
@@ -52,6 +61,8 @@ class Settings:
             name; empty in the short form, where a value is a mere number. The direction is that of the first then.
         outcome_constraints: Bounds that measured outcomes must keep, as texts; see `trials.outcomes`.
         reference_point: What counts as no good, by objective, where there are several; empty: by what is believed.
+        outcome: Of what is measured name, unit and possible range, as far as they are said: of the only value, or of
+            outcomes by their names.
         outcomes: The outcomes that follow from these: the objectives, then the others; none in the short form.
     """
 
@@ -70,6 +81,7 @@ class Settings:
     objectives: tuple[tuple[str, Direction], ...] = ()
     outcome_constraints: tuple[str, ...] = ()
     reference_point: tuple[tuple[str, float], ...] = ()
+    outcome: tuple[Outcome, ...] = ()
     outcomes: tuple[Wanted, ...] = field(init=False, repr=False, compare=False)
     sign: float = field(init=False, repr=False, compare=False)
 
@@ -92,23 +104,36 @@ class Settings:
             raise TypeError(f"outcome_constraints must be a list of texts, got {self.outcome_constraints!r}")
         if self.outcome_constraints and not objectives:
             raise ValueError('outcome_constraints need objectives, such as objectives={"yield": "maximize"}')
-        outcomes, texts = outcomes_of(objectives, self.outcome_constraints)
+        quantities = quantities_of(self.outcome)
+        if len(quantities) > 1 and not objectives:
+            raise ValueError(f"outcome must be one where there are no objectives, got {[q.name for q in quantities]}")
+        outcomes, texts = outcomes_of(objectives, self.outcome_constraints, quantities if objectives else ())
         reference = reference_of(self.reference_point, objectives)
         given: dict[str, Any] = {"objectives": objectives, "outcome_constraints": texts, "reference_point": reference}
-        given |= {"outcomes": outcomes} | ({"direction": objectives[0][1]} if objectives else {})
+        given |= {"outcome": quantities, "outcomes": outcomes} | ({"direction": objectives[0][1]} if objectives else {})
         for name, value in given.items():
             object.__setattr__(self, name, value)
 
     def of(self, wanted: Wanted) -> "Settings":
         """The settings of one of several outcomes alone."""
         direction: Direction = "maximize" if wanted.sign > 0 else "minimize"
-        return replace(self, objectives=(), outcome_constraints=(), reference_point=(), direction=direction)
+        return replace(self, objectives=(), outcome_constraints=(), reference_point=(), outcome=(), direction=direction)
+
+    @property
+    def quantity(self) -> Outcome:
+        """What the only value is of, in the short form; without name, unit and range where these are not said."""
+        return self.outcome[0] if self.outcome and not self.objectives else Outcome()
+
+    @property
+    def quantities(self) -> dict[str | None, Outcome]:
+        """What is measured: each of several outcomes by its name, or the only value under None."""
+        return {wanted.name: wanted.quantity for wanted in self.outcomes} or {None: self.quantity}
 
     @property
     def goal(self) -> str:
-        """What is wanted, in words, such as "maximize yield, purity >= 0.95"; in the short form the direction."""
+        """What is wanted, in words, such as "maximize yield, purity >= 0.95"; in the short form direction and name."""
         wanted = [*(f"{way} {name}" for name, way in self.objectives), *self.outcome_constraints]
-        return ", ".join(wanted) or self.direction
+        return ", ".join(wanted) or f"{self.direction} {self.quantity.name}".rstrip()
 
     @property
     def surrogate_options(self) -> dict[str, Any]:
@@ -138,6 +163,7 @@ class Settings:
             "objectives": dict(self.objectives) or None,
             "outcome_constraints": list(self.outcome_constraints) or None,
             "reference_point": dict(self.reference_point) or None,
+            "outcome": [quantity.to_dict() for quantity in self.outcome] or None,
         }
         constraints = self.space.texts or None
         return {"committee_from": self.committee_from, "constraints": constraints, "pool": pool} | several
@@ -158,6 +184,7 @@ class Settings:
         space = space if pool is None else Pool.from_pool(given["space"], pool, space.texts)
         for name in ("objectives", "outcome_constraints", "reference_point"):
             rest[name] = tuple(rest.get(name, {}).items() if name != "outcome_constraints" else rest.get(name, ()))
+        rest["outcome"] = tuple(map(Outcome.from_dict, rest.get("outcome", ())))
         return cls(space=space, options=options_text(given["surrogate_options"]), **rest)
 
 

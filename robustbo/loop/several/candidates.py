@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -13,6 +13,7 @@ from robustbo.loop.observations import Data, Row
 from robustbo.loop.several.learned import Learned, Several
 from robustbo.searchspace.parameters import Value
 from robustbo.trials.history import Trial
+from robustbo.trials.outcome import Outcome
 from robustbo.trials.outcomes import Wanted
 
 LEAST = 1e-300  # a standard deviation that is as good as none
@@ -30,6 +31,7 @@ class FrontPoint:
         probability_feasible: That it keeps the outcome constraints; 1 where there are none.
         probability: That it is feasible and no other point measured beats it.
         moved: The point, where it is that of the trial but for what was to have a given value.
+        quantities: What each outcome is: its unit, and its possible range, which the mean is within.
 
     Example:
         >>> print(FrontPoint(Trial(7, {"x": 0.5}), {"yield": 81.25, "cost": 3.0}, {"yield": 0.41, "cost": 0.02}))
@@ -42,11 +44,15 @@ class FrontPoint:
     probability_feasible: float = 1.0
     probability: float = math.nan
     moved: dict[str, Value] | None = None
+    quantities: Mapping[str, Outcome] = field(default_factory=dict, repr=False, compare=False)
 
     def __str__(self) -> str:
         point = ", ".join(f"{name}={value!r}" for name, value in self.params.items())
-        believed = ", ".join(f"{name} {mean:.4g} ± {self.sds[name]:.2g}" for name, mean in self.means.items())
-        return f"trial {self.trial.number}, {point}: {believed}"
+        return f"trial {self.trial.number}, {point}: {', '.join(map(self._said, self.means))}"
+
+    def _said(self, name: str) -> str:
+        quantity = self.quantities.get(name, Outcome(name))
+        return f"{name} {quantity.with_unit(f'{self.means[name]:.4g} ± {self.sds[name]:.2g}')}"
 
     @property
     def params(self) -> dict[str, Value]:
@@ -87,11 +93,12 @@ class Candidates:
         return self.feasible >= LIKELY
 
     def point(self, i: int, probability: float = math.nan) -> FrontPoint:
-        """One of the points as people see it."""
-        names = [each.wanted.name for each in self.several]
-        means, sds = (dict(zip(names, of[i].tolist(), strict=True)) for of in (self.means, self.sds))
+        """One of the points as people see it: with means that are possible."""
+        quantities = {each.wanted.name: each.wanted.quantity for each in self.several}
+        means, sds = (dict(zip(quantities, of[i].tolist(), strict=True)) for of in (self.means, self.sds))
+        shown = {name: quantities[name].nearest(mean) for name, mean in means.items()}
         point = None if self.points[i] == self.trials[i].params else dict(self.points[i])
-        return FrontPoint(self.trials[i], means, sds, self.feasible[i].item(), probability, point)
+        return FrontPoint(self.trials[i], shown, sds, self.feasible[i].item(), probability, point, quantities)
 
 
 def turned(several: Sequence[Learned], values: Tensor) -> Tensor:

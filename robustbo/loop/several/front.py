@@ -22,6 +22,7 @@ from robustbo.numerics.improvement.front import hypervolume, membership, non_dom
 from robustbo.searchspace.region.region import Fixed
 from robustbo.surrogates.common import contract
 from robustbo.trials.history import History, Trial
+from robustbo.trials.outcome import Outcome
 from robustbo.trials.outcomes import Wanted
 from robustbo.trials.settings import Settings
 
@@ -157,7 +158,8 @@ def raw_best(settings: Settings, history: History) -> Incumbent:
         return data.region.contains(trial.params), is_kept, wanted.sign * trial.measured
 
     found = max(told, key=rank)
-    return Incumbent(data.trials[found.number], found.measured, math.nan if found.sd is None else found.sd, is_raw=True)
+    sd = math.nan if found.sd is None else found.sd
+    return Incumbent(data.trials[found.number], found.measured, sd, is_raw=True, quantity=wanted.outcome or Outcome())
 
 
 def _objective(settings: Settings) -> Wanted:
@@ -173,11 +175,12 @@ def _bests(data: Data, among: Candidates) -> list[Incumbent]:
     lead = p * (value - value.min())
     score = (torch.where(among.is_likely, lead, -torch.inf) if among.is_likely.any() else p).tolist()
     rows = sorted((i for i, each in enumerate(score) if each > -math.inf), key=lambda i: among.trials[i].number)
-    (name,) = (each.wanted.name for each in among.several if each.wanted.is_objective)
+    ((name, quantity),) = ((e.wanted.name, e.wanted.outcome) for e in among.several if e.wanted.is_objective)
     made = []
     for found in map(among.point, records(rows, score.__getitem__)):
         said = {other: (found.means[other], found.sds[other]) for other in found.means}
-        made.append(Incumbent(found.trial, *said[name], found.moved, said, found.probability_feasible))
+        best = Incumbent(found.trial, *said[name], found.moved, said, found.probability_feasible)
+        made.append(best if quantity is None else best.of(quantity))
     return made
 
 

@@ -20,8 +20,10 @@ def title(found: Plain) -> str:
     return f"the front: {points}, hypervolume {found['hypervolume']:.4g} beyond {beyond}"
 
 
-def rows(found: Plain, *, is_plain: bool = False) -> list[Plain]:
+def rows(found: Plain, labels: Mapping[str, str] | None = None, *, is_plain: bool = False) -> list[Plain]:
     """A front as a table's rows: means with their standard deviations, or (plain) a column each.
+
+    Outcomes are headed by their labels, where these are given.
 
     The probabilities are those of keeping the bounds, where a point may break them, and of being on the front.
     """
@@ -30,7 +32,8 @@ def rows(found: Plain, *, is_plain: bool = False) -> list[Plain]:
     for each in points:
         row: Plain = {"trial": each["trial"]}
         for name, said in each["outcomes"].items():
-            column = f"outcome {name}" if name in TAKEN else name
+            label = (labels or {}).get(name, name)
+            column = f"outcome {label}" if name in TAKEN else label
             if is_plain:
                 row |= {column: said["mean"], f"{column}.sd": said["sd"]}
             else:

@@ -8,6 +8,8 @@ from robustbo.report.words import outcomes as of_several
 from robustbo.report.words.failures import lead
 from robustbo.report.words.failures import rows as failed_rows
 from robustbo.report.words.outcomes import place_of
+from robustbo.report.words.quantities import quantity
+from robustbo.trials.outcome import Outcome
 from robustbo.trials.trial import in_a_line
 
 EVEN = 0.5  # probability that a whole trial has failed, from which on the outliers' table says so
@@ -21,7 +23,7 @@ def lines(name: str, found: dict[str, Any]) -> list[str]:
     shown = [f"{name}: {how(found)}", how_far(found), *chosen.lines(found)]
     for label in ("incumbent", "best_raw_value"):
         if (first := found[label]) is not None:
-            shown.append(f"{label.replace('_', ' ')}: trial {first['trial']}, {_said(first)}")
+            shown.append(f"{label.replace('_', ' ')}: trial {first['trial']}, {_said(found, first)}")
     if found["fallbacks"]:
         last = found["fallbacks"][-1]
         shown.append(
@@ -39,13 +41,18 @@ def lines(name: str, found: dict[str, Any]) -> list[str]:
     return shown
 
 
-def _said(first: dict[str, Any]) -> str:
+def _said(found: dict[str, Any], first: dict[str, Any]) -> str:
     """What is known of the best point, and where it is."""
-    each = [f"{name} {with_sd(said['mean'], said['sd'])}" for name, said in first.get("outcomes", {}).items()]
-    each += [of_several.values(first["values"])] if "values" in first else []
+    each = [
+        f"{name} {quantity(found, name).amount(said['mean'], said['sd'])}"
+        for name, said in first.get("outcomes", {}).items()
+    ]
+    each += [f"{name} {quantity(found, name).number(value)}" for name, value in first.get("values", {}).items()]
+    only = quantity(found)
     chance = first.get("probability_feasible", 1.0)
     kept = "" if chance == 1 else f", keeps the bounds with probability {chance:.2g}"
-    return f"{', '.join(each) or with_sd(first['value'], first['sd'])}, at {place_of(first['params'])}{kept}"
+    value = ", ".join(each) or f"{only.name} {only.amount(first['value'], first['sd'])}".lstrip()
+    return f"{value}, at {place_of(first['params'])}{kept}"
 
 
 def how(found: dict[str, Any]) -> str:
@@ -59,11 +66,6 @@ def how_far(found: dict[str, Any]) -> str:
     partly = {each["trial"] for each in found["excluded"] if "outcome" in each}
     count = len(partly) - found["trials"]["excluded"]
     return said + (f", {count} excluded in some outcomes" if partly and count else "")
-
-
-def with_sd(value: float, sd: float | None) -> str:
-    """A value, and its standard deviation where there is one."""
-    return f"{value:.6g}" if sd is None else f"{value:.6g} (sd {sd:.2g})"
 
 
 def verdict_row(diagnosis: dict[str, Any]) -> dict[str, Any]:
@@ -80,15 +82,32 @@ def verdict_row(diagnosis: dict[str, Any]) -> dict[str, Any]:
 def results(found: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """What is known of several outcomes, the front, the diagnoses and the outliers of an `overview`, as titles and
     rows; none that is empty."""
-    made = {"outcomes": found.get("outcomes", [])}
+    made = {"outcomes": [_known(found, each) for each in found.get("outcomes", [])]}
     if found.get("front"):
-        made[of_several.title(found["front"])] = of_several.rows(found["front"])
+        labels = {name: quantity(found, name).label for name in found["objectives"]}
+        labels |= {each["outcome"]: quantity(found, each["outcome"]).label for each in found["outcomes"]}
+        made[of_several.title(found["front"])] = of_several.rows(found["front"], labels)
     made["diagnoses on schedule"] = [verdict_row(diagnosis) for diagnosis in found["diagnoses"]]
     suspects, has_failed = found["outliers"], any(o.get("trial_failed", 0.0) > EVEN for o in found["outliers"])
     left_out = {"flagged", "remeasured", "weight"} | (set() if has_failed else {"trial_failed"})  # what the status says
-    shown = [{key: value for key, value in o.items() if key not in left_out} for o in suspects]
+    shown = [_labelled(found, {k: v for k, v in o.items() if k not in left_out}) for o in suspects]
     made["values that look wrong, the most suspicious first"] = shown
     return {title: rows for title, rows in made.items() if rows}
+
+
+def _known(found: dict[str, Any], outcome: dict[str, Any]) -> dict[str, Any]:
+    """What is known of one of several outcomes as a table's row: with its label, and its range where one is said."""
+    of, ranges = quantity(found, outcome["outcome"]), [Outcome.from_dict(each) for each in found.get("outcome", ())]
+    possible = {"possible": of.range if of.is_bounded else "any"} if any(each.is_bounded for each in ranges) else {}
+    rest = {key: value for key, value in outcome.items() if key not in ("outcome", "wanted")}
+    return {"outcome": of.label, "wanted": outcome["wanted"], **possible, **rest}
+
+
+def _labelled(found: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+    """A row of a value, headed by the label of what is measured; of several outcomes with that in its cell."""
+    if "outcome" in row:
+        return row | {"outcome": quantity(found, row["outcome"]).label}
+    return {quantity(found).label if key == "value" else key: value for key, value in row.items()}
 
 
 def tables(found: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
@@ -100,7 +119,7 @@ def tables(found: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
         if trials:
             made[title + more] = [
                 row | {"at": place_of(trial["params"])}
-                for row, trial in zip(_rows(state, trials[-SHOWN:]), trials[-SHOWN:], strict=True)
+                for row, trial in zip(_rows(found, state), trials[-SHOWN:], strict=True)
             ]
     return made
 
@@ -117,25 +136,27 @@ def advice(name: str, found: dict[str, Any]) -> list[str]:
     return [f"{who}; `robustbo requeue {name}` lets the next ask give {again} out again"]
 
 
-def _rows(state: str, trials: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What a table says of each trial in a state, but for its point."""
+def _rows(found: dict[str, Any], state: str) -> list[dict[str, Any]]:
+    """What a table says of each of the last trials in a state, but for its point."""
+    trials = found[state][-SHOWN:]
     if state == "failed":
         return failed_rows(trials)
     has_reasons = any(trial.get("reason") for trial in trials)
     return [
-        {"trial": trial["trial"], **_row(state, trial)}
+        {"trial": trial["trial"], **_row(found, state, trial)}
         | ({"reason": in_a_line(trial["reason"]) or "-"} if has_reasons else {})
         for trial in trials
     ]
 
 
-def _row(state: str, trial: dict[str, Any]) -> dict[str, Any]:
+def _row(found: dict[str, Any], state: str, trial: dict[str, Any]) -> dict[str, Any]:
     if state == "pending":
         return {"by": trial["asked_by"] or "unknown", "since": _ago(trial["asked_at"])}
     if state != "excluded":
         return {}
-    outcome = {"outcome": trial["outcome"]} if "outcome" in trial else {}
-    return outcome | {"value": with_sd(trial["value"], trial["sd"])}
+    outcome, of = {"outcome": trial["outcome"]} if "outcome" in trial else {}, quantity(found, trial.get("outcome"))
+    heading = "value" if outcome else of.name or "value"
+    return outcome | {heading: of.amount(trial["value"], trial["sd"])}
 
 
 def _ago(at: str | None) -> str:

@@ -167,5 +167,5 @@ def test_a_long_line_with_many_ends_is_read_once(monkeypatch):
 def test_what_follows_a_line_does_not_spoil_it(rest):
     lines = lines_of(HEADER, EVENTS)
     lines[3] += rest
-    links, left = proof.proven(proof.lines_in(b"\n".join([*lines, b""])))
+    links, _ = proof.proven(proof.lines_in(b"\n".join([*lines, b""])))
     assert [link.line.content for link in links[1:]] == EVENTS

@@ -1,0 +1,53 @@
+"""Values outside the possible range of their outcome: refused, or kept as they came and excluded."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from robustbo.trials.outcome import OUT_OF_RANGE, Outcome, OutOfRange
+from robustbo.trials.settings import Settings
+from robustbo.trials.storage.line import Event
+from robustbo.validation import one_of
+
+TO_KEEP_IT = "mend it, or keep it as it came, excluded, by out_of_range='exclude' (--out-of-range exclude)"
+
+
+def check_possible(settings: Settings, advice: str) -> Callable[[Any], None]:
+    """What raises a ValueError, which advises what to do, where a value is not possible, or one of several outcomes."""
+
+    quantities = settings.quantities
+
+    def check(value: Any) -> None:
+        for name, number in _values(value):
+            quantities[name].check(number, advice)
+
+    return check
+
+
+def check_told(settings: Settings, out_of_range: OutOfRange) -> Callable[[Any], None]:
+    """What looks at each value that is told: it raises unless such as are not possible are to be excluded.
+
+    Raises:
+        ValueError: If ``out_of_range`` is none of the words for it.
+    """
+    if one_of("out_of_range", out_of_range, OUT_OF_RANGE) == "exclude":
+        return lambda _: None
+    return check_possible(settings, TO_KEEP_IT)
+
+
+def with_exclusions(settings: Settings, events: Iterable[Event]) -> list[Event]:
+    """Events, and after each that tells a value which is not possible those that exclude it."""
+    quantities = settings.quantities
+    return [each for event in events for each in (event, *_exclusions(quantities, event))]
+
+
+def _exclusions(quantities: Mapping[str | None, Outcome], event: Event) -> Iterator[Event]:
+    for name, number in _values(event["value"]) if event["event"] == "tell" else ():
+        if not quantities[name].holds(number):
+            outcome = {} if name is None else {"outcome": name}
+            who = {key: event[key] for key in ("by", "at") if key in event}
+            yield {"event": "exclude", "trial": event["trial"], **outcome, "reason": quantities[name].reason, **who}
+
+
+def _values(value: Any) -> Iterable[tuple[str | None, float]]:
+    """The values that were told, finite ones, by outcome; the only one under None."""
+    return value.items() if isinstance(value, Mapping) else [(None, value)]

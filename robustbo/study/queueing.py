@@ -1,0 +1,100 @@
+"""What people put up to be measured: points of their own, trials taken back, rows of a pool."""
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import pandas as pd
+
+from robustbo.searchspace.pool import Pool
+from robustbo.searchspace.tabular import Points, check_kept, is_point, points_of
+from robustbo.study.handing import TrialLike, line_of, queued, taken_back
+from robustbo.study.study import Study
+from robustbo.trials import worker
+from robustbo.trials.extent import space_of
+from robustbo.trials.history import Trial
+from robustbo.trials.storage.line import Event
+from robustbo.trials.store import State
+from robustbo.validation import flag
+
+log = logging.getLogger("robustbo")
+
+
+class Queueing(Study):
+    """A study to which points are added that are to be measured."""
+
+    def requeue(
+        self, trials: TrialLike | Iterable[TrialLike] | None = None, *, older_than: timedelta | float | None = None
+    ) -> list[Trial]:
+        """Take pending trials back, for the next asks to give out again; a late value of theirs is kept all the same.
+
+        Args:
+            trials: Which one, or which ones.
+            older_than: Those asked for so long ago (seconds, or a timedelta). With neither, those of processes of this
+                machine that are not there any more.
+
+        Returns:
+            The trials that wait now.
+
+        Raises:
+            ValueError: If one of the given trials is not pending, or both arguments are given.
+        """
+        return self._commit(lambda state: taken_back(state.history, trials, older_than))
+
+    def enqueue(self, points: Points, *, ignore_extra: bool = False) -> list[Trial]:
+        """Points of your own that the next asks give out first: a mapping, a pandas Series or frame, or a list.
+
+        Args:
+            points: One, or several.
+            ignore_extra: Whether columns of a frame that are no parameters are passed over.
+
+        Raises:
+            SpaceError: If any is no point of the space; the message tells of each, and nothing is recorded.
+        """
+        space = self.settings.space
+        is_free = flag("ignore_extra", ignore_extra)
+        params = points_of(space, [points] if is_point(points) else points, ignore_extra=is_free)
+        check_kept(space, params)
+        return self._commit(lambda state: queued(state.history, params))
+
+    def add_rows(self, frame: pd.DataFrame) -> int:
+        """Add rows to the pool, from which the next asks choose too; all of them, or none where one breaks a rule.
+
+        Args:
+            frame: With the columns of the pool.
+
+        Returns:
+            How many rows the pool has now.
+
+        Raises:
+            TypeError: If the space is no pool.
+            SpaceError: If columns differ, cells are missing, or a row is there already; the message names the rows.
+        """
+
+        def extended(state: State) -> Sequence[Event]:
+            pool = space_of(self._store.settings, state.history)
+            if not isinstance(pool, Pool):
+                raise TypeError(f"rows can be added to a pool, the space is {pool!r}")
+            rows = [list(row) for row in pool.rows_of(frame)]
+            who = {"at": worker.now(), "by": worker.name()}
+            return [{"event": "extend", "trial": len(state.history), "rows": rows, **who}] if rows else []
+
+        self._store.commit(extended)
+        size = space_of(self._store.settings, self._store.seen.history).size
+        log.info("extend: the pool has %s rows", size)
+        return size or 0
+
+    def _commit(self, decide: Callable[[State], Sequence[Event]]) -> list[Trial]:
+        """Write events down; the trials that they changed, each once."""
+        events, quantities = self._store.commit(decide) or (), self._store.settings.quantities
+        history = self._store.seen.history
+        changed = {event["trial"]: own(history[event["trial"]]) for event in events}
+        for event in events:
+            log.info("%s: %s", event["event"], line_of(changed[event["trial"]], quantities))
+        return [*changed.values()]
+
+
+def own(trial: Trial) -> Trial:
+    """A trial that is the caller's to keep."""
+    return replace(trial, params=dict(trial.params))

@@ -1,0 +1,165 @@
+"""What is measured: its name, its unit, and the values that are possible at all."""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Literal, get_args
+
+from robustbo.trials.bounds import check_name, read_bounds
+from robustbo.validation import real
+
+OutOfRange = Literal["raise", "exclude"]
+OUT_OF_RANGE: tuple[str, ...] = get_args(OutOfRange)
+EXAMPLES = "such as 'yield (%)', '0 <= yield (%) <= 100' or 'viscosity (mPa s) >= 0'"
+WITH_UNIT = re.compile(r"(.*?)\s*\((.*)\)")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What is measured: its name, its unit, and the values that are possible at all.
+
+    Name and unit are for people: axes, headings and sentences have them. A value outside the possible range is no
+    measurement but a mistake: it is refused, or kept and excluded. Where noise may carry a value beyond a physical
+    limit, leave room for it. The surrogate does not know of the range.
+
+    Args:
+        name: Such as "yield"; in a table its column has this name, or `label`.
+        unit: Such as "%".
+        low: The least possible value; none unless given.
+        high: The greatest.
+
+    Raises:
+        ValueError, TypeError: If an argument breaks its rule; the message says which.
+
+    Example:
+        >>> outcome = Outcome("yield", unit="%", low=0, high=100)
+        >>> outcome.label, outcome.range, outcome.amount(8.25, 0.1)
+        ('yield (%)', '[0, 100] %', '8.25 % (sd 0.1)')
+    """
+
+    name: str = ""
+    _: KW_ONLY
+    unit: str = ""
+    low: float = -math.inf
+    high: float = math.inf
+
+    def __post_init__(self) -> None:
+        name, unit = self.name if self.name == "" else check_name(self.name), self.unit
+        if not isinstance(unit, str) or set(unit) & set("<>=\n"):
+            raise ValueError(f"the unit must be a text without <, > and =, such as '%', got {unit!r}")
+        ends = {"low": -math.inf, "high": math.inf}
+        for key, none in ends.items():
+            given = getattr(self, key)
+            ends[key] = none if given is None else real(f"{key} of the possible range", given)
+        if not ends["low"] < ends["high"]:
+            raise ValueError(f"the possible range must have its low end below its high one, got {ends}")
+        for key, value in {"name": name, "unit": unit.strip(), **ends}.items():
+            object.__setattr__(self, key, value)
+
+    @classmethod
+    def read(cls, text: Any) -> "Outcome":
+        """That of a text: NAME (UNIT), with the possible range around it.
+
+        Raises:
+            ValueError, TypeError: If it is none.
+
+        Example:
+            >>> Outcome.read("0 <= yield (%) <= 100")
+            Outcome(name='yield', unit='%', low=0.0, high=100.0)
+        """
+        form = "NAME, NAME (UNIT), or one of these within its possible range"
+        label, low, high = read_bounds("an outcome", form, EXAMPLES, text)
+        name, unit = match.groups() if (match := WITH_UNIT.fullmatch(label)) else (label, "")
+        return cls(name, unit=unit, low=low, high=high)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is said of it, as plain JSON values."""
+        ends = {key: value for key, value in (("low", self.low), ("high", self.high)) if math.isfinite(value)}
+        return {key: value for key, value in (("name", self.name), ("unit", self.unit)) if value} | ends
+
+    @classmethod
+    def from_dict(cls, given: Any) -> "Outcome":
+        """That of its `to_dict` form.
+
+        Raises:
+            ValueError, TypeError: If it is none.
+        """
+        keys = ("name", "unit", "low", "high")
+        if not isinstance(given, Mapping) or not {*given} <= {*keys}:
+            raise ValueError(
+                f"an outcome must have {', '.join(keys[:-1])} and {keys[-1]}, or some of these, got {given!r}"
+            )
+        return cls(**given)
+
+    @property
+    def label(self) -> str:
+        """Its name and unit, such as "yield (%)", for axes and headings; "value" where it has no name."""
+        return self.heading("value")
+
+    def heading(self, plain: str) -> str:
+        """Its `label`; ``plain`` in the place of a name where it has none."""
+        name = self.name or plain
+        return f"{name} ({self.unit})" if self.unit else name
+
+    def wanted(self, direction: str | None) -> str:
+        """Its label, with what is wanted of it.
+
+        Example:
+            >>> Outcome("yield", unit="%").wanted("maximize"), Outcome("yield").wanted("maximize")
+            ('yield (%, maximize)', 'yield (maximize)')
+        """
+        return f"{self.name or 'value'} ({', '.join(part for part in (self.unit, direction) if part)})"
+
+    def amount(self, value: float, sd: float | None = None, *, digits: int = 6) -> str:
+        """A value with its unit, and its standard deviation where there is one, for sentences and cells."""
+        return self.number(value, digits) + ("" if sd is None else f" (sd {sd:.2g})")
+
+    def number(self, value: float, digits: int = 6) -> str:
+        """A value with its unit."""
+        return self.with_unit(f"{value:.{digits}g}")
+
+    def with_unit(self, text: str) -> str:
+        """A number that has been written, with the unit."""
+        return f"{text} {self.unit}" if self.unit else text
+
+    @property
+    def range(self) -> str:
+        """The possible range, with the unit."""
+        low = "(-inf" if self.low == -math.inf else f"[{_plain(self.low)}"
+        high = "inf)" if self.high == math.inf else f"{_plain(self.high)}]"
+        return self.with_unit(f"{low}, {high}")
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether some values are not possible."""
+        return math.isfinite(self.low) or math.isfinite(self.high)
+
+    def holds(self, value: float) -> bool:
+        """Whether a value is possible."""
+        return self.low <= value <= self.high
+
+    def nearest(self, value: float) -> float:
+        """The possible value that is nearest to one that was computed."""
+        return min(max(value, self.low), self.high)
+
+    @property
+    def reason(self) -> str:
+        """Why a value that is not possible is excluded."""
+        return f"outside the possible range {self.range}"
+
+    def check(self, value: float, advice: str) -> None:
+        """Raise a ValueError, which advises what to do, unless a value is possible."""
+        if not self.holds(value):
+            must = f"{self.name or 'value'} must be in the possible range {self.range}"
+            raise ValueError(f"{must}, got {self.with_unit(_plain(value))}; {advice}")
+
+
+def _plain(value: float) -> str:
+    """All digits of a number.
+
+    Example:
+        >>> _plain(100.0), _plain(0.05), _plain(820.25)
+        ('100', '0.05', '820.25')
+    """
+    return repr(value).removesuffix(".0")
