@@ -14,7 +14,7 @@ SheetOption = Annotated[
     typer.Option(metavar="FILE", help="A sheet that people fill in, .csv or .xlsx; no cell is ever written over."),
 ]
 ValueOption = Annotated[
-    str,
+    str | None,
     typer.Option("--value", metavar="NAME", help="With --sheet: its column of values, where there is one outcome."),
 ]
 AmendOption = Annotated[
@@ -22,7 +22,7 @@ AmendOption = Annotated[
 ]
 
 
-def rows_added(opt: Any, sheet: Path, n: int, value: str, fixed: Mapping[str, Any], by: str | None) -> list[Any]:
+def rows_added(opt: Any, sheet: Path, n: int, value: str | None, fixed: Mapping[str, Any], by: str | None) -> list[Any]:
     """The trials whose rows are added to a sheet; what is filled in there is told first, and said."""
     if sheet.exists():
         for line in _lines(opt.read_sheet(sheet, value=value)):
@@ -30,7 +30,7 @@ def rows_added(opt: Any, sheet: Path, n: int, value: str, fixed: Mapping[str, An
     return opt.write_sheet(sheet, n, value=value, fixed=fixed, by=by)
 
 
-def tell_sheet(opt: Any, sheet: Path, value: str, others: Mapping[str, Any], *, amends: bool) -> None:
+def tell_sheet(opt: Any, sheet: Path, value: str | None, others: Mapping[str, Any], *, amends: bool) -> None:
     """Tell what is filled in in a sheet, and say what that is.
 
     Args:

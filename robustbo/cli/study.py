@@ -44,7 +44,7 @@ def ask(
     ] = None,
     fixed: FixedOption = None,
     sheet: SheetOption = None,
-    column: ValueOption = "value",
+    column: ValueOption = None,
     format_: FormatOption = Format.json,
 ) -> None:
     """Ask for the next points to measure.
@@ -87,7 +87,7 @@ def tell(
     params: Annotated[str | None, typer.Option(metavar="JSON", help="The point, in the place of TRIAL.")] = None,
     sd: SdOption = None,
     sheet: SheetOption = None,
-    column: ValueOption = "value",
+    column: ValueOption = None,
     amend: AmendOption = False,
     out_of_range: Annotated[
         str, typer.Option(metavar="WHAT", help="Of a value that is not possible: raise, or exclude (keep it so).")

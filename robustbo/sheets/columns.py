@@ -31,20 +31,21 @@ class Names:
         return [TRIAL, *self.parameters.values(), REPEATS, *self.values.values()]
 
 
-def names_of(parameters: Sequence[str], outcomes: Sequence[str], value: str) -> Names:
+def names_of(parameters: Sequence[str], outcomes: Sequence[str], label: str, value: str | None = None) -> Names:
     """What the columns of a study's sheets are called.
 
     Args:
         parameters: Their names.
         outcomes: The names of several outcomes.
-        value: The column of the only one, where there are none.
+        label: What the only one is called, where there are none.
+        value: Its column, where that is called otherwise.
 
     Raises:
         SheetError: If columns of several outcomes are to be named otherwise, or a name is taken.
     """
-    if outcomes and value != "value":
+    if outcomes and value is not None:
         raise SheetError(f"columns of several outcomes have their names, {[*outcomes]}, got value={value!r}")
-    values: dict[str | None, str] = {name: name for name in outcomes} if outcomes else {None: value}
+    values: dict[str | None, str] = {name: name for name in outcomes} if outcomes else {None: value or label}
     sds = {name: "sd" if name is None else f"{name}.sd" for name in values}
     own = [REPEATS, *values.values(), *sds.values()]
     if len({TRIAL, *own}) <= len(own):

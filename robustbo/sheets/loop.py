@@ -10,7 +10,8 @@ from robustbo.searchspace.tabular import SHOWN, warn_of_broken
 from robustbo.sheets.changes import Rules, changes
 from robustbo.sheets.filled import numbers_in
 from robustbo.sheets.sheet import Sheet, opened
-from robustbo.study.recording import Recording, own
+from robustbo.study.queueing import own
+from robustbo.study.recording import Recording
 from robustbo.trials.history import Trial
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
@@ -29,7 +30,7 @@ class Sheets(Recording):
         path: str | PathLike[str],
         n: int = 1,
         *,
-        value: str = "value",
+        value: str | None = None,
         fixed: Mapping[str, Any] | None = None,
         by: str | None = None,
     ) -> list[Trial]:
@@ -43,7 +44,8 @@ class Sheets(Recording):
         Args:
             path: The sheet, .csv (.tsv, .txt) or .xlsx, which needs openpyxl; a new one is begun where there is none.
             n: How many points; 0 only adds rows that are missing.
-            value: The name of the column of values. Several outcomes have a column each, by their names.
+            value: The name of the column of values; unless given, the outcome's name and unit, or "value". Several
+                outcomes have a column each, by their names.
             fixed: As for `ask`.
             by: Who measures them (`Trial.asked_by`); the sheet's file name unless given. Two sheets of one journal need
                 different ones.
@@ -77,7 +79,7 @@ class Sheets(Recording):
         except SheetError as error:
             raise _with_what_is_done(error, told, asked) from error
 
-    def read_sheet(self, path: str | PathLike[str], *, value: str = "value", amend: bool = False) -> list[Trial]:
+    def read_sheet(self, path: str | PathLike[str], *, value: str | None = None, amend: bool = False) -> list[Trial]:
         """Tell what has been filled in in a sheet: all of it, or nothing where a row breaks a rule.
 
         A trial's number says whose value it is: what has been told is passed over. A row without a number is a
@@ -86,8 +88,8 @@ class Sheets(Recording):
 
         Args:
             path: The sheet.
-            value: The name of its column of values. Several outcomes have a column each, by their names; OUTCOME.sd, or
-                "sd", may have the standard deviations of their noise.
+            value: The name of its column of values, as in `write_sheet`; OUTCOME.sd, or "sd", may have the standard
+                deviations of their noise.
             amend: Whether values that have changed since they were told are corrected, as by `amend`.
 
         Returns:

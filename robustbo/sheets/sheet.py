@@ -77,13 +77,13 @@ class Sheet:
         return file.replaced(self.path, self.before, self.grid.added(cells, rows))
 
 
-def opened(path: Path, settings: Settings, value: str) -> Sheet:
+def opened(path: Path, settings: Settings, value: str | None = None) -> Sheet:
     """A study's sheet, or an empty one where there is no such file.
 
     Args:
         path: The file.
         settings: Those of the study.
-        value: The column of values, where there is one outcome.
+        value: The column of values, where there is one outcome; unless given, its name and unit.
 
     Raises:
         SheetError: If it cannot be read, or lacks a column.
@@ -91,7 +91,9 @@ def opened(path: Path, settings: Settings, value: str) -> Sheet:
     before = file.read(path)
     grid = _grid(path, before or b"")
     is_empty = not any(cell.strip() for row in grid.rows for cell in row)
-    names = names_of(settings.space.names, [wanted.name for wanted in settings.outcomes], value)
+    names = names_of(
+        settings.space.names, [wanted.name for wanted in settings.outcomes], settings.quantity.label, value
+    )
     try:
         columns = placed(len(grid.rows), names.header, names, _counted(names)) if is_empty else columns_of(grid, names)
     except SheetError as error:
