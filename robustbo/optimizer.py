@@ -18,7 +18,7 @@ from robustbo.searchspace.region.made import region_of
 from robustbo.searchspace.region.region import Fixed
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import warn_of_broken
-from robustbo.study.beginning import Prior, begun, measured_before, settings_of, tell_before_all
+from robustbo.study.beginning import Prior, begun, measured_before, recorded_direction, settings_of, tell_before_all
 from robustbo.study.handing import as_of_now, given_out, line_of
 from robustbo.study.recording import Recording, own
 from robustbo.surrogates.names import SurrogateName
@@ -49,7 +49,8 @@ class Optimizer(Recording):
 
     Args:
         space: The search space.
-        direction: "minimize" or "maximize".
+        direction: "minimize" or "maximize", which must be said: a guess would optimize the wrong way for hours. Several
+            outcomes say theirs (``objectives``), and a journal that is resumed its own.
         surrogate: A name of `robustbo.surrogates.registry.SURROGATES`, "auto" (relevance pursuit), or a
             BoTorch model class with the signature of `SingleTaskGP`.
         surrogate_options: Keyword options of the surrogate; JSON values.
@@ -76,7 +77,7 @@ class Optimizer(Recording):
         journal: A file, or the address of a database (``postgresql+psycopg://...#name``, ``sqlite:///lab.db#name``);
             each event is kept there before the call that caused it returns.
         if_exists: What to do where there is such a journal: "error", or "resume" it, if it was begun with the same
-            settings; a seed, num_initial, failures or committee_from that is not given here is taken from it.
+            settings; a direction, seed, num_initial, failures or committee_from that is not given here is taken from it.
 
     Raises:
         ValueError, TypeError: If an argument breaks its rule; the message says which.
@@ -84,7 +85,7 @@ class Optimizer(Recording):
 
     Example:
         >>> import robustbo as rb
-        >>> opt = rb.Optimizer(rb.Space(x=rb.Float(-1.0, 1.0)), seed=0)
+        >>> opt = rb.Optimizer(rb.Space(x=rb.Float(-1.0, 1.0)), direction="minimize", seed=0)
         >>> for trial in opt.ask(3):
         ...     _ = opt.tell(trial, trial.params["x"] ** 2)
         >>> opt.best(raw=True).trial.state
@@ -97,7 +98,7 @@ class Optimizer(Recording):
         self,
         space: Space,
         *,
-        direction: Direction = "minimize",
+        direction: Direction | None = None,
         surrogate: SurrogateName | type[GPyTorchModel] = "auto",
         surrogate_options: Mapping[str, Any] | None = None,
         acquisition: Acquisition = "auto",
@@ -118,6 +119,8 @@ class Optimizer(Recording):
         one_of("if_exists", if_exists, ("error", "resume"))
         if not isinstance(space, Space):
             raise TypeError(f"space must be a robustbo.Space, or robustbo.Pool(table), got {type(space).__name__}")
+        if direction is None and objectives is None:
+            direction = recorded_direction(journal, if_exists)
         settings = settings_of(
             space,
             direction,
@@ -234,7 +237,7 @@ class Optimizer(Recording):
 
         Example:
             >>> import robustbo as rb
-            >>> opt = rb.Optimizer(rb.Space(x=rb.Float(-1.0, 1.0)), seed=0)
+            >>> opt = rb.Optimizer(rb.Space(x=rb.Float(-1.0, 1.0)), direction="minimize", seed=0)
             >>> opt.optimize(lambda params: params["x"] ** 2, 5).trial.state
             'told'
         """

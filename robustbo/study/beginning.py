@@ -3,6 +3,7 @@
 import logging
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from os import PathLike
 from typing import Any, TypeAlias
@@ -10,7 +11,7 @@ from typing import Any, TypeAlias
 import pandas as pd
 from botorch.models.gpytorch import GPyTorchModel
 
-from robustbo.errors import JournalError, JournalExists, JournalWarning, SpaceError, warn
+from robustbo.errors import JournalError, JournalExists, JournalMissing, JournalWarning, SpaceError, warn
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import measurements_of, points_of
 from robustbo.study.framing import check_names
@@ -19,6 +20,7 @@ from robustbo.study.study import Study
 from robustbo.surrogates.names import SurrogateName
 from robustbo.surrogates.registry import check_options, name_of
 from robustbo.trials.codec import opened
+from robustbo.trials.codec import settings_of as header_settings
 from robustbo.trials.extent import space_of
 from robustbo.trials.outcomes import measured
 from robustbo.trials.settings import (
@@ -30,18 +32,23 @@ from robustbo.trials.settings import (
     options_text,
 )
 from robustbo.trials.storage.line import Event
+from robustbo.trials.storage.places import contents
 from robustbo.trials.store import State, Store
 from robustbo.trials.trial import Trial, point_of
 
 log = logging.getLogger("robustbo")
 
 Prior: TypeAlias = pd.DataFrame | Study | str | PathLike[str]  # a journal by its place
+NO_DIRECTION = (
+    'direction must be "minimize" or "maximize", got none; say which (or of several outcomes, or of one with a name, '
+    "objectives, each with its direction)"
+)
 Content = tuple[Mapping[str, Any], str, Mapping[str, Any]]  # point, kind of event, what else it holds
 
 
 def settings_of(
     space: Space,
-    direction: Direction = "minimize",
+    direction: Direction | None = None,
     *,
     surrogate: SurrogateName | type[GPyTorchModel] = "auto",
     surrogate_options: Mapping[str, Any] | None = None,
@@ -52,6 +59,8 @@ def settings_of(
 ) -> Settings:
     """Settings as people give them: "auto" and None are what they stand for, and a seed is drawn unless said.
 
+    A direction of None is that of the objectives, where there are some, else "minimize".
+
     Raises:
         ValueError, TypeError: If an argument breaks its rule; the message says which.
     """
@@ -59,7 +68,7 @@ def settings_of(
     check_options(name, surrogate_options or {})
     settings = Settings(
         space=space,
-        direction=direction,
+        direction="minimize" if direction is None else direction,
         surrogate=name,
         options=options_text(surrogate_options),
         num_initial=default_num_initial(space) if num_initial is None else num_initial,
@@ -67,10 +76,23 @@ def settings_of(
         seed=secrets.randbits(31) if seed is None else seed,
         **rest,
     )
-    if direction == "maximize" != settings.direction:
+    if direction not in (None, settings.direction):
         raise ValueError(f"direction is that of one value without a name, objectives say theirs, got {direction!r}")
     check_names(settings.outcomes, space.names)
     return settings
+
+
+def recorded_direction(journal: str | PathLike[str] | None, if_exists: str) -> Direction:
+    """The direction of a journal that is resumed, for those who give none.
+
+    Raises:
+        ValueError: If there is no such journal: nobody has said which way to go.
+        JournalError: If it cannot be read.
+    """
+    if journal is not None and if_exists == "resume":
+        with suppress(JournalMissing):
+            return header_settings(journal, contents(journal).header).direction
+    raise ValueError(NO_DIRECTION)
 
 
 def begun(settings: Settings, journal: str | PathLike[str] | None, *, if_exists: str, drawn: Iterable[str]) -> Store:

@@ -33,7 +33,7 @@ class Study:
 
     Example:
         >>> import robustbo as rb
-        >>> opt = rb.Optimizer(rb.Space(x=rb.Float(-1.0, 1.0)), seed=0)
+        >>> opt = rb.Optimizer(rb.Space(x=rb.Float(-1.0, 1.0)), direction="minimize", seed=0)
         >>> for trial in opt.ask(3):
         ...     _ = opt.tell(trial, trial.params["x"] ** 2)
         >>> len(opt.history), opt.pending()
@@ -113,7 +113,7 @@ class Study:
 
         Example:
             >>> import robustbo as rb
-            >>> opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1), heat=rb.Float(0, 1)), seed=0)
+            >>> opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1), heat=rb.Float(0, 1)), direction="minimize", seed=0)
             >>> for x, heat in [(i / 4, j / 4) for i in range(5) for j in range(5)]:
             ...     _ = opt.tell({"x": x, "heat": heat}, (x - 0.5) ** 2 + heat)
             >>> opt.best(fixed={"heat": 0.3}).params
@@ -162,7 +162,7 @@ class Study:
 
         Example:
             >>> import robustbo as rb
-            >>> opt = rb.Optimizer(rb.Space(x=rb.Float(0.0, 1.0)), seed=0)
+            >>> opt = rb.Optimizer(rb.Space(x=rb.Float(0.0, 1.0)), direction="minimize", seed=0)
             >>> for x in (0.1, 0.2, 0.3, 0.4):
             ...     _ = opt.tell({"x": x}, x)
             >>> for x in (0.8, 0.9, 1.0):

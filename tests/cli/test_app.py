@@ -219,7 +219,13 @@ def test_a_cluster_that_does_not_answer_is_named(cli):
 
 
 def test_show_of_an_optimization(cli, tmp_path):
-    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), surrogate="relevance-pursuit", seed=0, journal=tmp_path / "j.jsonl")
+    opt = rb.Optimizer(
+        rb.Space(x=rb.Float(0, 1)),
+        direction="minimize",
+        surrogate="relevance-pursuit",
+        seed=0,
+        journal=tmp_path / "j.jsonl",
+    )
     assert "no value looks wrong" in cli("show", "j.jsonl")[1]
     for i in range(10):
         opt.tell({"x": i / 9}, 50.0 if i == 3 else (i / 9 - 0.5) ** 2)
@@ -262,7 +268,7 @@ def test_a_folder_of_results_says_what_was_run_in_it(cli, tmp_path):
 class TestFilesThatCannotBeWritten:
     @pytest.fixture(autouse=True)
     def begun(self, tmp_path):
-        opt = rb.Optimizer(rb.Space(x=rb.Float(0.0, 1.0)), journal=tmp_path / "j.jsonl", seed=0)
+        opt = rb.Optimizer(rb.Space(x=rb.Float(0.0, 1.0)), direction="minimize", journal=tmp_path / "j.jsonl", seed=0)
         opt.tell(opt.ask(), 1.0)
         (tmp_path / "file").write_text("")
 

@@ -272,7 +272,7 @@ class TestShow:
     def test_names_cannot_command_a_terminal(self, cli, tmp_path):
         name, word = "\x1b[2Jx\x9b1m\u202e", "\x1b]0;owned\x07"
         space = rb.Space.from_dict({name: rb.Choice(word, "b"), "y": rb.Float(0, 1)})
-        opt = rb.Optimizer(space, seed=1, journal=tmp_path / "\x1bj.jsonl")
+        opt = rb.Optimizer(space, direction="minimize", seed=1, journal=tmp_path / "\x1bj.jsonl")
         opt.tell({name: word, "y": 0.5}, 1.0)
         for trial in opt.ask(2):
             opt.fail(trial, word)

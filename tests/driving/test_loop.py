@@ -92,7 +92,7 @@ def square(params):
 
 
 def optimizer(space=SPACE, **options):
-    return rb.Optimizer(space, **{"seed": 1, "acquisition": "sobol", **options})
+    return rb.Optimizer(space, **{"direction": "minimize", "seed": 1, "acquisition": "sobol", **options})
 
 
 def optimize(opt, num_trials, func=square, **options):
@@ -374,7 +374,7 @@ def values(path):
 
 class TestCtrlC:
     def run(self, path, acknowledged):
-        opt = rb.Optimizer(SPACE, seed=1, acquisition="sobol", journal=path, if_exists="resume")
+        opt = rb.Optimizer(SPACE, direction="minimize", seed=1, acquisition="sobol", journal=path, if_exists="resume")
 
         def acknowledge(_, trial):
             acknowledged.append((trial.number, trial.value))
