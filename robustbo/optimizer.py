@@ -77,7 +77,7 @@ class Optimizer(Recording):
         journal: A file, or the address of a database (``postgresql+psycopg://...#name``, ``sqlite:///lab.db#name``);
             each event is kept there before the call that caused it returns.
         if_exists: What to do where there is such a journal: "error", or "resume" it, if it was begun with the same
-            settings; a direction, seed, num_initial, failures or committee_from that is not given here is taken from it.
+            settings; a direction, seed, num_initial, failures or committee_from that is not given is taken from it.
 
     Raises:
         ValueError, TypeError: If an argument breaks its rule; the message says which.
@@ -119,7 +119,7 @@ class Optimizer(Recording):
         one_of("if_exists", if_exists, ("error", "resume"))
         if not isinstance(space, Space):
             raise TypeError(f"space must be a robustbo.Space, or robustbo.Pool(table), got {type(space).__name__}")
-        if direction is None and objectives is None:
+        if direction is None and objectives is None and not outcome_constraints:  # which need objectives
             direction = recorded_direction(journal, if_exists)
         settings = settings_of(
             space,

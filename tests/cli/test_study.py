@@ -31,7 +31,10 @@ DATA = Path(__file__).parents[1] / "trials" / "data"
 @pytest.fixture
 def begun(cli):
     """The same, with a journal j.jsonl."""
-    assert cli("create", "j.jsonl", "space.toml", "--seed", 1, "--surrogate", "standard")[0] == 0
+    assert (
+        cli("create", "--direction", "minimize", "j.jsonl", "space.toml", "--seed", 1, "--surrogate", "standard")[0]
+        == 0
+    )
     return cli
 
 
@@ -56,12 +59,19 @@ class TestCreate:
         assert settings.space == rb.Space(x=rb.Float(0, 1), c=rb.Choice("a", "b"))
         (tmp_path / "space.json").write_text(json.dumps(settings.space.to_dict()))
         options = ["--num-initial", 4, "--surrogate", "student-t", "--surrogate-options", '{"dof": 5.0}']
-        assert cli("create", "b.jsonl", "space.json", *options)[0] == 0
+        assert cli("create", "--direction", "minimize", "b.jsonl", "space.json", *options)[0] == 0
         other = rb.Study.resume("b.jsonl").settings
         assert (other.space, other.num_initial, other.surrogate_options) == (settings.space, 4, {"dof": 5.0})
 
+    def test_which_way_is_asked_for(self, cli, tmp_path):
+        for more in ((), ("--if-exists", "resume")):
+            code, out, err = cli("create", "a.jsonl", "space.toml", *more)
+            assert (code, out) == (2, "")
+            assert err.startswith('error: --direction must be "minimize" or "maximize", got none; say which')
+        assert not (tmp_path / "a.jsonl").exists()
+
     def test_it_can_be_said_twice(self, begun):
-        code, _, err = begun("create", "j.jsonl", "space.toml")
+        code, _, err = begun("create", "--direction", "minimize", "j.jsonl", "space.toml")
         assert (code, err) == (2, "error: j.jsonl: exists; --if-exists resume goes on with it\n")
         again = ("create", "j.jsonl", "space.toml", "--if-exists", "resume", "--surrogate", "standard")
         assert begun(*again)[:2] == (0, "j.jsonl: minimize with standard, seed 1; 6 space-filling points come first\n")
@@ -81,7 +91,7 @@ class TestCreate:
     )
     def test_a_wrong_space_is_named(self, cli, tmp_path, text, message):
         (tmp_path / "s.json").write_text(text)
-        code, out, err = cli("create", "j.jsonl", "s.json")
+        code, out, err = cli("create", "--direction", "minimize", "j.jsonl", "s.json")
         assert (code, out) == (2, "")
         assert err.startswith(message)
         assert err.count("\n") == 1
@@ -366,7 +376,7 @@ class TestRepair:
 
 def test_a_database_is_as_good_as_a_file(cli):
     place = "sqlite:///lab.db#my study"
-    assert cli("create", place, "space.toml", "--seed", 1)[0] == 0
+    assert cli("create", "--direction", "minimize", place, "space.toml", "--seed", 1)[0] == 0
     assert json.loads(cli("ask", place)[1])["trial"] == 0
     assert cli("tell", place, 0, "-1")[0] == 0
     assert "1 told" in cli("show", place)[1]
