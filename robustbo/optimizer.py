@@ -13,6 +13,7 @@ from robustbo.driving.loop import drive
 from robustbo.driving.plan import Callback, Several, checked
 from robustbo.driving.result import Result
 from robustbo.errors import ExhaustedWarning, warn
+from robustbo.guidance import explain_misfits
 from robustbo.loop.distinct import NOTHING_NEW
 from robustbo.searchspace.region.made import region_of
 from robustbo.searchspace.region.region import Fixed
@@ -41,6 +42,7 @@ from robustbo.validation import flag, one_of, whole
 log = logging.getLogger("robustbo")
 
 
+@explain_misfits()
 class Optimizer(Recording):
     """Bayesian optimization by ask and tell that keeps working when some of the values are wrong.
 
@@ -118,7 +120,10 @@ class Optimizer(Recording):
     ) -> None:
         one_of("if_exists", if_exists, ("error", "resume"))
         if not isinstance(space, Space):
-            raise TypeError(f"space must be a robustbo.Space, or robustbo.Pool(table), got {type(space).__name__}")
+            advice = f"; write robustbo.{'Space' if isinstance(space, Mapping) else 'Pool'}(...) around it"
+            raise TypeError(
+                f"space must be a robustbo.Space, or robustbo.Pool(table), got {type(space).__name__}{advice}"
+            )
         if direction is None and objectives is None and not outcome_constraints:  # which need objectives
             direction = recorded_direction(journal, if_exists)
         settings = settings_of(

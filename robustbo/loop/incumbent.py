@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from robustbo.determinism.surroundings import pinned
 from robustbo.errors import FitError
+from robustbo.guidance import TRIAL, Guided
 from robustbo.loop.cache import FitCache
 from robustbo.loop.fit import is_robust
 from robustbo.loop.fitted import Fitted
@@ -26,7 +27,7 @@ LASTING = 0.5  # of an error that the surrogate takes for noise: what the object
 
 
 @dataclass(frozen=True)
-class Incumbent:
+class Incumbent(Guided):
     """The best point among those measured.
 
     Attributes:
@@ -43,6 +44,7 @@ class Incumbent:
         trial 9, lr=0.01, act='tanh': measured 1.098, believed 1.1 ± 0.014
     """
 
+    MEANT = TRIAL
     trial: Trial
     mean: float
     sd: float

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from robustbo.guidance import explain_misfits
 from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.tabular import (
     Point,
@@ -32,6 +33,7 @@ from robustbo.validation import flag, one_of
 log = logging.getLogger("robustbo")
 
 
+@explain_misfits()
 class Recording(Study):
     """A study that is told of measurements; `robustbo.Optimizer` also asks for them.
 
