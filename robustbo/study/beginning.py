@@ -147,10 +147,8 @@ def measured_before(settings: Settings, prior: Prior) -> list[Content]:
         rows = measurements_of(space, prior, value="value", sd=None, ignore_extra=True, outcomes=names)
         return [(params, *told(*measured(outcomes, *each))) for params, *each in rows]
     if not isinstance(prior, Study | str | PathLike):
-        rule = (
-            "prior_data must be a data frame (pd.DataFrame makes one of rows), a study, or a journal's file or address"
-        )
-        raise TypeError(f"{rule}, got {prior!r}")
+        rule = "prior_data must be a data frame, a study, or a journal's file or address"
+        raise TypeError(f"{rule}, got {prior!r}; pd.DataFrame(...) makes a frame of rows or columns")
     if isinstance(prior, str | PathLike) and str(prior).endswith((".csv", ".xlsx")):
         raise TypeError(f"prior_data must be a journal or a data frame, got {prior!r}; read it by pandas first")
     then, history = (prior.settings, prior.history) if isinstance(prior, Study) else opened(prior)
