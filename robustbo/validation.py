@@ -163,7 +163,7 @@ def _one(trial: Any) -> str:
         return "a data frame; tell_frame takes a table, and any other call one trial at a time"
     if hasattr(trial, "trial"):  # an outlier, the best, a point of a front
         return f"{type(trial).__name__}; give its .trial"
-    if isinstance(trial, list | tuple) or getattr(trial, "ndim", 0):
+    if isinstance(trial, list | tuple) or getattr(trial, "ndim", None):
         return (
             f"{len(trial)} things at once, {type(trial).__name__}; give one at a time, a point as {{NAME: VALUE, ...}}"
         )

@@ -182,7 +182,7 @@ class TestTell:
         assert opt.ask().origin == "model"
 
     def test_a_trial_that_does_not_exist_is_named(self):
-        with pytest.raises(ValueError, match=r"one of the 0 trials so far.*got 3"):
+        with pytest.raises(ValueError, match=r"there is none yet, got 3"):
             optimizer().tell(3, 1.0)
 
     @pytest.mark.parametrize("sd", [-1.0, math.nan, math.inf])

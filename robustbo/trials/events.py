@@ -35,9 +35,8 @@ def known(trials: Sequence[Trial], number: int) -> Trial:
     """
     if not 0 <= number < len(trials):
         numbers = f"one of the trials so far, 0 to {len(trials) - 1}" if len(trials) > 1 else "0, the only one so far"
-        raise ValueError(
-            f"trial must be {numbers if trials else 'asked for or told first, there is none yet'}, got {number}"
-        )
+        rule = numbers if trials else "asked for or told first, there is none yet"
+        raise ValueError(f"trial must be {rule}, got {number}")
     return trials[number]
 
 

@@ -151,8 +151,8 @@ class TestAskAndTell:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (("tell", "j.jsonl", 7, 1), "trial must be one of the 1 trials so far (0, 1, ...), got 7"),
-            (("tell", "j.jsonl", -1, 1), "trial must be one of the 1 trials so far (0, 1, ...), got -1"),
+            (("tell", "j.jsonl", 7, 1), "trial must be 0, the only one so far, got 7"),
+            (("tell", "j.jsonl", -1, 1), "trial must be 0, the only one so far, got -1"),
             (("tell", "j.jsonl", "x", 1), "trial must be a number, 0, 1, ..., got 'x'"),
             (("tell", "j.jsonl", 0, "1,5"), "value must be a number, such as -1.5, got '1,5'"),
             (("tell", "j.jsonl", 0, "1_5"), "value must be a number, such as -1.5, got '1_5'"),
@@ -167,9 +167,9 @@ class TestAskAndTell:
             ),
             (("tell", "j.jsonl", 1, "--params", '{"x": 0}'), "c: every parameter must be given"),
             (("amend", "j.jsonl", 0, 1), "trial 0 must be told or excluded or failed to amend it, it is pending"),
-            (("fail", "j.jsonl", 7), "trial must be one of the 1 trials so far"),
+            (("fail", "j.jsonl", 7), "trial must be 0, the only one so far"),
             (("exclude", "j.jsonl", 0), "trial 0 must be told to exclude it"),
-            (("requeue", "j.jsonl", 7), "trial must be one of the 1 trials so far"),
+            (("requeue", "j.jsonl", 7), "trial must be 0, the only one so far"),
             (("requeue", "j.jsonl", "--older-than", "soon"), "an age must be like 2h, 90m, 30s or 1h30m, got 'soon'"),
             (("best", "j.jsonl"), "the best needs at least one told value"),
             (("ask", "nowhere.jsonl"), "nowhere.jsonl: there is no such journal"),
