@@ -19,7 +19,15 @@ from robustbo.searchspace.region.made import region_of
 from robustbo.searchspace.region.region import Fixed
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import warn_of_broken
-from robustbo.study.beginning import Prior, begun, measured_before, recorded_direction, settings_of, tell_before_all
+from robustbo.study.beginning import (
+    Prior,
+    begun,
+    check_space,
+    measured_before,
+    recorded_direction,
+    settings_of,
+    tell_before_all,
+)
 from robustbo.study.handing import as_of_now, given_out, line_of
 from robustbo.study.recording import Recording, own
 from robustbo.surrogates.names import SurrogateName
@@ -77,7 +85,8 @@ class Optimizer(Recording):
         reference_point: By objective, where there are several, the value that is no good any more: hypervolume counts
             beyond it. By what is believed unless given.
         journal: A file, or the address of a database (``postgresql+psycopg://...#name``, ``sqlite:///lab.db#name``);
-            each event is kept there before the call that caused it returns.
+            each event is kept there before the call that caused it returns. A folder that is not there is made, and a
+            log line says so.
         if_exists: What to do where there is such a journal: "error", or "resume" it, if it was begun with the same
             settings; a direction, seed, num_initial, failures or committee_from that is not given is taken from it.
 
@@ -119,11 +128,7 @@ class Optimizer(Recording):
         if_exists: Literal["error", "resume"] = "error",
     ) -> None:
         one_of("if_exists", if_exists, ("error", "resume"))
-        if not isinstance(space, Space):
-            advice = f"; write robustbo.{'Space' if isinstance(space, Mapping) else 'Pool'}(...) around it"
-            raise TypeError(
-                f"space must be a robustbo.Space, or robustbo.Pool(table), got {type(space).__name__}{advice}"
-            )
+        check_space(space)
         if direction is None and objectives is None and not outcome_constraints:  # which need objectives
             direction = recorded_direction(journal, if_exists)
         settings = settings_of(

@@ -15,6 +15,7 @@ from robustbo.loop.fitted import Fitted
 from robustbo.loop.judge import judge
 from robustbo.loop.ladder import climb, finite
 from robustbo.loop.observations import Data, Row, observations
+from robustbo.rounding import rounded
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.region.region import Fixed
 from robustbo.trials.history import History, Trial
@@ -55,11 +56,11 @@ class Incumbent(Guided):
 
     def __str__(self) -> str:
         point = ", ".join(f"{name}={value!r}" for name, value in self.params.items())
-        measured = "" if self.trial.value is None or self.moved else f"measured {self.trial.value:.4g}"
+        measured = "" if self.trial.value is None or self.moved else f"measured {rounded(self.trial.value, 4)}"
         if measured and self.is_raw:
             believed, joint = "" if math.isnan(self.sd) else f" ± {self.sd:.2g}", ""
         else:
-            believed, joint = f"believed {self.mean:.4g} ± {self.sd:.2g}", ", " if measured else ""
+            believed, joint = f"believed {rounded(self.mean, 4)} ± {self.sd:.2g}", ", " if measured else ""
         return f"trial {self.trial.number}, {point}: {measured}{joint}{believed}"
 
     @property

@@ -16,6 +16,7 @@ from robustbo.report.chart import Chart, Dots, Line, axis
 from robustbo.report.html import table
 from robustbo.report.one_outcome import Seen
 from robustbo.report.palette import COLORS
+from robustbo.rounding import rounded
 from robustbo.searchspace.region.made import region_of
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History
@@ -114,7 +115,7 @@ def _left(
     header = [*space.names, *columns, *(["probability of a value"] if p else [])]
     lines = [
         [*(str(value) for value in free[k].values())]
-        + [text for mean, sd in said.values() for text in (f"{mean[k]:.6g}", f"{2 * sd[k]:.2g}")]
+        + [text for mean, sd in said.values() for text in (rounded(mean[k]), f"{2 * sd[k]:.2g}")]
         + ([f"{p[place]:.2f}"] if p else [])
         for place, k in enumerate(order)
     ]

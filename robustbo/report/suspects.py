@@ -6,6 +6,7 @@ from typing import Any
 from robustbo.loop.several.learned import FAILED
 from robustbo.report.html import table
 from robustbo.report.words.summary import with_sd
+from robustbo.rounding import rounded
 
 BEYOND_DOUBT = 1e5  # nats
 
@@ -29,7 +30,7 @@ def section(suspects: Sequence[dict[str, Any]]) -> str:
         expected = with_sd(suspect["expected"], suspect["sd"])
         evidence, wrong = _nats(suspect["evidence_nats"]), f"{suspect['probability_wrong']:.2g}"
         which = [suspect["trial"], *([suspect["outcome"]] if "outcome" in suspect else [])]
-        lines.append([*which, f"{suspect['value']:.6g}", expected, evidence, wrong, suspect["status"], why])
+        lines.append([*which, rounded(suspect["value"]), expected, evidence, wrong, suspect["status"], why])
     which = ["trial", *(["outcome"] if "outcome" in suspects[0] else [])]
     header = [*which, "value", "expected", "evidence, nats", "probability wrong", "status", "why"]
     note = (
@@ -40,4 +41,4 @@ def section(suspects: Sequence[dict[str, Any]]) -> str:
 
 def _nats(evidence: float) -> str:
     """Evidence to a tenth of a nat; what is beyond all doubt in few digits."""
-    return f"{evidence:.1f}" if abs(evidence) < BEYOND_DOUBT else f"{evidence:.3g}"
+    return f"{evidence:.1f}" if abs(evidence) < BEYOND_DOUBT else rounded(evidence, 3)

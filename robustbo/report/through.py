@@ -13,6 +13,7 @@ from robustbo.report.fates import ORANGE, near
 from robustbo.report.html import table
 from robustbo.report.one_outcome import BLACK, bounds, limits
 from robustbo.report.slices import INCUMBENT, Slice, across, curves, dots, guide, shades, slices, upright
+from robustbo.rounding import rounded
 from robustbo.searchspace.space import Space
 from robustbo.trials.history import History
 from robustbo.trials.outcomes import Wanted
@@ -99,7 +100,7 @@ def _table(each: Slice, surfaces: Sequence[Surface], made: Sequence[Predicted]) 
     cells: list[list[str]] = [[f"{value!r}"] for value in each.values]
     for said in made:
         for line, m, h, keeps in zip(cells, said[each.name][0], said[each.name][2], each.keeps, strict=True):
-            line += [f"{m:.6g}", f"{h - m:.2g}"] if keeps else ["breaks a constraint", ""]
+            line += [rounded(m), f"{h - m:.2g}"] if keeps else ["breaks a constraint", ""]
     names = [[of.wanted.name if of.wanted else "mean", "± 2 sd"] for of in surfaces]
     return table([each.name, *(name for pair in names for name in pair)], cells)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import pandas as pd
@@ -32,7 +33,7 @@ from robustbo.trials.settings import (
     options_text,
 )
 from robustbo.trials.storage.line import Event
-from robustbo.trials.storage.places import contents
+from robustbo.trials.storage.places import contents, is_address
 from robustbo.trials.store import State, Store
 from robustbo.trials.trial import Trial, point_of
 
@@ -82,6 +83,17 @@ def settings_of(
     return settings
 
 
+def check_space(space: Any) -> None:
+    """Raise a `TypeError` for what is no space; it says how to make one of it."""
+    if isinstance(space, Space):
+        return
+    around = {Mapping: "Space", pd.DataFrame: "Pool"}
+    advice = next(
+        (f"; write robustbo.{name}(...) around it" for cls, name in around.items() if isinstance(space, cls)), ""
+    )
+    raise TypeError(f"space must be a robustbo.Space, or robustbo.Pool(table), got {type(space).__name__}{advice}")
+
+
 def recorded_direction(journal: str | PathLike[str] | None, if_exists: str) -> Direction:
     """The direction of a journal that is resumed, for those who give none.
 
@@ -112,12 +124,16 @@ def begun(settings: Settings, journal: str | PathLike[str] | None, *, if_exists:
         raise ValueError(
             "if_exists must come with a journal that may exist; give journal='study.jsonl', or leave it out"
         )
+    folder = None if journal is None or is_address(journal) else Path(journal).expanduser().parent
+    is_new = folder is not None and not folder.exists()
     try:
         store = Store.create(settings, journal)
     except JournalExists:
         if if_exists == "error" or journal is None:
             raise
     else:
+        if is_new:
+            log.warning("the folder %s was not there; it has been made", folder)
         if "seed" in drawn:
             log.warning("seed %d was drawn; another run with this seed has the same asks", settings.seed)
         return store

@@ -321,11 +321,19 @@ def test_a_cell_that_is_cut_short_is_named(cli, tmp_path):
     assert "recorded are 5" in json.loads(out)[-1]["verdict"]
 
 
+def test_list_names_no_folder_of_this_machine(cli, tmp_path, monkeypatch):
+    monkeypatch.setenv("ROBUSTBO_DATA", str(tmp_path / "nowhere"))
+    out = cli("list", "--format", "json")[1]
+    assert str(tmp_path) not in out
+    assert "none of /" not in out
+
+
 def test_list_names_what_there_is(cli):
     rows = json.loads(cli("list", "--format", "json")[1])
     assert {"hartmann6", "random-point", "relevance-pursuit", "oracle", "runs/small.toml"} <= {
         row["name"] for row in rows
     }
+    assert [row["name"] for row in rows[:4]] == ["auto", "relevance-pursuit", "student-t", "standard"]
     assert all(row["about"] for row in rows if row["kind"] != "run")
     assert {row["name"]: row["about"] for row in rows}["rover"].startswith("20 inputs (dx1 -0.1..0.2, ")
 

@@ -116,7 +116,7 @@ class TestTellFrame:
         opt = optimizer()
         with pytest.raises(rb.SpaceError, match=r"did you mean 'result'\?$"):
             opt.tell_frame(FRAME.rename(columns={"value": "result"}), value="resul")
-        with pytest.raises(rb.SpaceError, match="rename.*'result': 'value'.*; tell_frame also takes value='result'"):
+        with pytest.raises(rb.SpaceError, match=r"rename.*'result': 'value'.*; tell_frame also takes value='result'"):
             opt.tell_frame(FRAME.rename(columns={"value": "result"}))
         with pytest.raises(rb.SpaceError, match=r"n: there must be a column .*; if it was the same in all"):
             opt.tell_frame(FRAME.drop(columns="n"))

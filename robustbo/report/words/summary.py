@@ -8,6 +8,7 @@ from robustbo.report.words import outcomes as of_several
 from robustbo.report.words.failures import lead
 from robustbo.report.words.failures import rows as failed_rows
 from robustbo.report.words.outcomes import place_of
+from robustbo.rounding import rounded
 from robustbo.trials.trial import in_a_line
 
 EVEN = 0.5  # probability that a whole trial has failed, from which on the outliers' table says so
@@ -63,7 +64,7 @@ def how_far(found: dict[str, Any]) -> str:
 
 def with_sd(value: float, sd: float | None) -> str:
     """A value, and its standard deviation where there is one."""
-    return f"{value:.6g}" if sd is None else f"{value:.6g} (sd {sd:.2g})"
+    return rounded(value) if sd is None else f"{rounded(value)} (sd {sd:.2g})"
 
 
 def verdict_row(diagnosis: dict[str, Any]) -> dict[str, Any]:
