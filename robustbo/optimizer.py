@@ -19,15 +19,8 @@ from robustbo.searchspace.region.made import region_of
 from robustbo.searchspace.region.region import Fixed
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import warn_of_broken
-from robustbo.study.beginning import (
-    Prior,
-    begun,
-    check_space,
-    measured_before,
-    recorded_direction,
-    settings_of,
-    tell_before_all,
-)
+from robustbo.study import beginning
+from robustbo.study.beginning import Prior
 from robustbo.study.handing import as_of_now, given_out, line_of
 from robustbo.study.recording import Recording, own
 from robustbo.surrogates.names import SurrogateName
@@ -128,10 +121,10 @@ class Optimizer(Recording):
         if_exists: Literal["error", "resume"] = "error",
     ) -> None:
         one_of("if_exists", if_exists, ("error", "resume"))
-        check_space(space)
+        beginning.check_space(space)
         if direction is None and objectives is None and not outcome_constraints:  # which need objectives
-            direction = recorded_direction(journal, if_exists)
-        settings = settings_of(
+            direction = beginning.recorded_direction(journal, if_exists)
+        settings = beginning.settings_of(
             space,
             direction,
             surrogate=surrogate,
@@ -148,13 +141,13 @@ class Optimizer(Recording):
             outcome_constraints=outcome_constraints,
             reference_point=reference_point or (),
         )
-        before = [] if prior_data is None else measured_before(settings, prior_data)
+        before = [] if prior_data is None else beginning.measured_before(settings, prior_data)
         given = {"seed": seed, "num_initial": num_initial, "failures": failures, "committee_from": committee_from}
         drawn = [name for name, value in given.items() if value is None]
-        self._store = begun(settings, journal, if_exists=if_exists, drawn=drawn)
+        self._store = beginning.begun(settings, journal, if_exists=if_exists, drawn=drawn)
         if before:
             warn_of_broken(space, [params for params, *_ in before])
-            tell_before_all(self._store, before)
+            beginning.tell_before_all(self._store, before)
 
     @classmethod
     def begin(cls, settings: Settings, journal: str | PathLike[str]) -> "Optimizer":
