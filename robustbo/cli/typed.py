@@ -59,7 +59,8 @@ def _parts(file: IO[bytes]) -> tuple[Any, list[Any]]:
     try:
         found = load(file)
     except ValueError as error:
-        raise ValueError(f"{file.name}: cannot be read as {kind}: {error}") from None
+        advice = f"; points to choose from are given by --pool {file.name}" if file.name.endswith(".csv") else ""
+        raise ValueError(f"{file.name}: cannot be read as {kind}: {error}{advice}") from None
     if isinstance(found, dict) and isinstance(texts := found.get("constraints"), list | str):
         if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
             raise ValueError(f'{file.name}: constraints must be a list such as ["x + y <= 1"], got {texts!r}')

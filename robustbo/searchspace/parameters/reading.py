@@ -27,8 +27,10 @@ def read(name: str, given: Parameter | Mapping[str, Any]) -> Parameter:
     Raises:
         SpaceError: If it is none; the message begins with the name.
     """
-    if not isinstance(given, Mapping):
+    if isinstance(given, Parameter):
         return given
+    if not isinstance(given, Mapping):
+        raise SpaceError(f"{name}: must be like {EXAMPLES['float']}, got {given!r}")
     options = {key: value for key, value in given.items() if key != "kind"}
     _check_keys(name, given)
     try:
