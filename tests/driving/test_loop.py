@@ -347,7 +347,7 @@ class TestFailures:
             ({"jobs": 0}, "jobs must be a whole number of at least 1, got 0"),
             ({"timeout": -1.0}, "timeout must be at least 0 seconds, got -1.0"),
             ({"timeout": math.nan}, "timeout must be at least 0 seconds, got nan"),
-            ({"timeout": "1h"}, "timeout must be a real number, got '1h'"),
+            ({"timeout": "1h"}, "timeout must be a number of seconds, or a timedelta, got '1h'"),
             ({"catch": [3]}, "catch must be exception types, got 3"),
             ({"catch": int}, "catch must be exception types, got <class 'int'>"),
             ({"catch": "ValueError"}, "catch must be one or several, got 'ValueError'"),

@@ -159,7 +159,7 @@ class TestRepeats:
     def test_it_must_be_at_the_point_of_a_trial_that_is_there(self):
         with pytest.raises(ValueError, match="trial 1 must be at the point of trial 0"):
             history(ask(), TELL, self.REPEAT | {"params": {"x": 0.25}})
-        with pytest.raises(ValueError, match="trial must be one of"):
+        with pytest.raises(ValueError, match="trial must be 0, the only one so far, got 7"):
             history(ask(), TELL, self.REPEAT | {"repeats": 7})
 
     def test_points_hold_their_trials_in_order(self):
