@@ -51,7 +51,7 @@ class Ours:
     """Our optimizer."""
 
     def __init__(self, dimension: int, seed: int, surrogate: Any = "auto") -> None:
-        self._optimizer = Optimizer(space(dimension), surrogate=surrogate, seed=seed)
+        self._optimizer = Optimizer(space(dimension), direction="minimize", surrogate=surrogate, seed=seed)
 
     def ask(self) -> list[float]:
         """Its trial."""

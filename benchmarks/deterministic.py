@@ -36,7 +36,7 @@ def objective(params: dict[str, float]) -> float:
 def run(surrogate: str, dimensions: int, trials: int) -> dict[str, object]:
     """Optimize with one surrogate, and count what went wrong."""
     space = rb.Space(**{f"x{i}": rb.Float(0.0, 1.0) for i in range(dimensions)})
-    opt = rb.Optimizer(space, surrogate=surrogate, seed=dimensions)  # type: ignore[arg-type]
+    opt = rb.Optimizer(space, direction="minimize", surrogate=surrogate, seed=dimensions)  # type: ignore[arg-type]
     started, found, points = time.perf_counter(), Counter[str](), Counter[tuple[float, ...]]()
     for _ in range(trials):
         try:

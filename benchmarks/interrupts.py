@@ -91,7 +91,9 @@ def work(folder: Path, jobs: int, begun: int) -> None:
     code = 1
     try:
         space = rb.Space(x=rb.Float(-5.0, 10.0), y=rb.Float(0.0, 15.0))
-        opt = rb.Optimizer(space, seed=0, num_initial=4, journal=folder / "journal.jsonl", if_exists="resume")
+        opt = rb.Optimizer(
+            space, direction="minimize", seed=0, num_initial=4, journal=folder / "journal.jsonl", if_exists="resume"
+        )
         os.write(begun, b"!")
         opt.optimize(partial(measure, folder), TRIALS, jobs=jobs, callbacks=acknowledge, progress=False)
         code = 0

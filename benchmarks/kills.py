@@ -147,7 +147,7 @@ def run(journal: str, *, kills: int, processes: int, seed: int) -> dict[str, Any
     """Begin a study, let processes work on it until so many were killed, and count what went wrong."""
     started = time.monotonic()
     space = rb.Space(x=rb.Float(0.0, 1.0), y=rb.Float(0.0, 1.0))
-    warm(rb.Optimizer(space, acquisition="sobol", seed=seed, journal=journal))
+    warm(rb.Optimizer(space, direction="minimize", acquisition="sobol", seed=seed, journal=journal))
     with tempfile.TemporaryDirectory(prefix="kills-") as folder:
         crew = Crew(journal, Path(folder), kills, random.Random(seed))
         while len(crew.died) < kills and not crew.failed:

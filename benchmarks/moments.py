@@ -87,7 +87,7 @@ def surroundings() -> tuple[object, ...]:
 
 
 def _begin(place: Any, acquisition: str) -> rb.Optimizer:
-    opt = rb.Optimizer(SPACE, seed=1, num_initial=3, acquisition=acquisition, journal=place)  # type: ignore[arg-type]
+    opt = rb.Optimizer(SPACE, direction="minimize", seed=1, num_initial=3, acquisition=acquisition, journal=place)  # type: ignore[arg-type]
     for number in range(5):
         opt.tell(opt.ask(), float(number))
     opt.exclude(1)

@@ -50,7 +50,7 @@ def scores(case: Case) -> dict[str, Any]:
     """The row of a fit."""
     name, wrong, seed, n, method = case
     given, names = data(name, n, seed, wrong), space(name).names
-    opt = rb.Optimizer(space(name), surrogate=METHODS[method], num_initial=5, seed=seed)
+    opt = rb.Optimizer(space(name), direction="minimize", surrogate=METHODS[method], num_initial=5, seed=seed)
     for x, y, is_wrong in zip(given.X.tolist(), given.y.tolist(), given.is_wrong, strict=True):
         if method != "informed" or not is_wrong:
             opt.tell(dict(zip(names, x, strict=True)), y)

@@ -34,7 +34,7 @@ def rounds(journal: Path, seconds: float, begin: Any) -> None:
 def of_processes(processes: int, seconds: float, folder: Path) -> dict[str, Any]:
     """A row: rounds a second of so many processes on one journal."""
     journal = folder / f"{processes}.jsonl"
-    rb.Optimizer(SPACE, acquisition="sobol", seed=0, journal=journal)
+    rb.Optimizer(SPACE, direction="minimize", acquisition="sobol", seed=0, journal=journal)
     begin = CONTEXT.Barrier(processes)
     workers = [CONTEXT.Process(target=rounds, args=(journal, seconds, begin)) for _ in range(processes)]
     for worker in workers:
@@ -50,7 +50,7 @@ def of_processes(processes: int, seconds: float, folder: Path) -> dict[str, Any]
 def of_threads(threads: int, tells: int, folder: Path) -> dict[str, Any]:
     """A row: tells a second of so many threads of one process."""
     journal = folder / "threads.jsonl"
-    opt = rb.Optimizer(SPACE, acquisition="sobol", seed=0, journal=journal)
+    opt = rb.Optimizer(SPACE, direction="minimize", acquisition="sobol", seed=0, journal=journal)
     trials = opt.ask(threads * tells)
     parts = [trials[k::threads] for k in range(threads)]
     working = [threading.Thread(target=lambda part: [opt.tell(t, 1.0) for t in part], args=(p,)) for p in parts]

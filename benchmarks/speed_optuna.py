@@ -33,7 +33,7 @@ def timed(n: int, asks: int, storage: str | None) -> dict[str, Any]:
     study = optuna.create_study(sampler=RobustSampler(seed=0, failures="ignore"), storage=storage)
     plain = optuna.samplers.GPSampler(seed=0)
     other = optuna.create_study(sampler=plain)
-    opt = rb.Optimizer(LEVY.space, seed=0, failures="ignore")
+    opt = rb.Optimizer(LEVY.space, direction="minimize", seed=0, failures="ignore")
     seconds: dict[str, list[float]] = {"optuna": [], "outside": [], "gp_sampler": []}
 
     def tell(params: dict[str, Any]) -> None:

@@ -49,7 +49,7 @@ CASES: dict[str, tuple[Mapping[str, Any], list[str], dict[str, Any]]] = {
 
 def told(space: rb.Space, n: int) -> History:
     """A history of ``n`` points that keep the constraints, a tenth of the values wrong."""
-    opt, generator = rb.Optimizer(space, seed=0), np.random.default_rng(n)
+    opt, generator = rb.Optimizer(space, direction="minimize", seed=0), np.random.default_rng(n)
     for params in sobol_points(region_of(space), 1, 0, n):
         opt.tell(params, LEVY.objective(params) + (generator.random() < WRONG) * 200 * generator.random())
     return opt.history
@@ -82,7 +82,7 @@ def pool_row(count: int, n: int, asks: int) -> dict[str, Any]:
     """A row: the median of asks of a pool."""
     generator = np.random.default_rng(0)
     pool = rb.Pool(pd.DataFrame(10 * generator.uniform(-1, 1, (count, 6)), columns=NAMES))
-    opt = rb.Optimizer(pool, seed=3, num_initial=5)
+    opt = rb.Optimizer(pool, direction="minimize", seed=3, num_initial=5)
     for index in generator.choice(count, n, replace=False):
         opt.tell(params := pool.point(int(index)), LEVY.objective(params))
     seconds, settings = [], replace(opt.settings)

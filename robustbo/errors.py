@@ -22,6 +22,10 @@ class TrustError(JournalError):
     """A journal names code to import or an address to connect to, and the caller has not allowed it."""
 
 
+class JournalMissing(JournalError):
+    """There is no such journal."""
+
+
 class JournalExists(JournalError):
     """A journal was to be begun where there is one."""
 

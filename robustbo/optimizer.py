@@ -13,13 +13,15 @@ from robustbo.driving.loop import drive
 from robustbo.driving.plan import Callback, Several, checked
 from robustbo.driving.result import Result
 from robustbo.errors import ExhaustedWarning, warn
+from robustbo.guidance import explain_misfits
 from robustbo.loop.distinct import NOTHING_NEW
 from robustbo.searchspace.region.made import region_of
 from robustbo.searchspace.region.region import Fixed
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import warn_of_broken
 from robustbo.sheets.loop import Sheets
-from robustbo.study.beginning import Prior, begun, measured_before, settings_of, tell_before_all
+from robustbo.study import beginning
+from robustbo.study.beginning import Prior
 from robustbo.study.handing import as_of_now, given_out, line_of
 from robustbo.study.queueing import own
 from robustbo.surrogates.names import SurrogateName
@@ -43,6 +45,7 @@ from robustbo.validation import flag, one_of, whole
 log = logging.getLogger("robustbo")
 
 
+@explain_misfits()
 class Optimizer(Sheets):
     """Bayesian optimization by ask and tell that keeps working when some of the values are wrong.
 
@@ -51,16 +54,14 @@ class Optimizer(Sheets):
 
     Args:
         space: The search space.
-        direction: "minimize" or "maximize".
-        surrogate: A name of `robustbo.surrogates.registry.SURROGATES`, "auto" (relevance pursuit), or a
-            BoTorch model class with the signature of `SingleTaskGP`.
+        direction: "minimize" or "maximize"; said by ``objectives``, or a journal that is resumed, it is not needed.
+        surrogate: A name of `robustbo.surrogates.registry.SURROGATES`, "auto", or a BoTorch model class as `SingleTaskGP`.
         surrogate_options: Keyword options of the surrogate; JSON values.
         acquisition: "auto" (noisy expected improvement in closed form, else qLogNEI; Student-t LogEI for Student-t
             posteriors), "qLogNEI", "qLogEI" or "LogEI"; "sobol" asks for space-filling points for ever.
         num_initial: How many Sobol points come first; 2 (d + 1), at least 5, unless said.
-        remeasure: Which values may be re-evaluated, where knowing is worth more than a new point promises:
-            "promising" (those that a robust surrogate flags), "suspicious" (any) or "never"; see
-            `robustbo.loop.replicate`.
+        remeasure: Which values may be re-evaluated, where that is worth more than a new point: "promising" (those that
+            a robust surrogate flags), "suspicious" (any) or "never"; see `robustbo.loop.replicate`.
         max_repeats: How many measurements more one point may get, failed ones included.
         set_aside: Whether a value that a robust surrogate did not expect is quarantined: left out for now.
         failures: "learn" where trials fail, and keep away from there ("learn" unless said); or "ignore" that they do.
@@ -77,9 +78,9 @@ class Optimizer(Sheets):
             beyond it. By what is believed unless given.
         outcome: Name, unit and possible range of what is measured; of several outcomes a list, by their names.
         journal: A file, or the address of a database (``postgresql+psycopg://...#name``, ``sqlite:///lab.db#name``);
-            each event is kept there before the call that caused it returns.
+            each event is kept there before the call that caused it returns. A missing folder is made, and logged.
         if_exists: What to do where there is such a journal: "error", or "resume" it, if it was begun with the same
-            settings; a seed, num_initial, failures or committee_from that is not given here is taken from it.
+            settings; a direction, seed, num_initial, failures or committee_from that is not given is taken from it.
 
     Raises:
         ValueError, TypeError: If an argument breaks its rule; the message says which.
@@ -87,7 +88,7 @@ class Optimizer(Sheets):
 
     Example:
         >>> import robustbo as rb
-        >>> opt = rb.Optimizer(rb.Space(x=rb.Float(-1.0, 1.0)), seed=0)
+        >>> opt = rb.Optimizer(rb.Space(x=rb.Float(-1.0, 1.0)), direction="minimize", seed=0)
         >>> for trial in opt.ask(3):
         ...     _ = opt.tell(trial, trial.params["x"] ** 2)
         >>> opt.best(raw=True).trial.state
@@ -100,7 +101,7 @@ class Optimizer(Sheets):
         self,
         space: Space,
         *,
-        direction: Direction = "minimize",
+        direction: Direction | None = None,
         surrogate: SurrogateName | type[GPyTorchModel] = "auto",
         surrogate_options: Mapping[str, Any] | None = None,
         acquisition: Acquisition = "auto",
@@ -120,9 +121,10 @@ class Optimizer(Sheets):
         if_exists: Literal["error", "resume"] = "error",
     ) -> None:
         one_of("if_exists", if_exists, ("error", "resume"))
-        if not isinstance(space, Space):
-            raise TypeError(f"space must be a robustbo.Space, or robustbo.Pool(table), got {type(space).__name__}")
-        settings = settings_of(
+        beginning.check_space(space)
+        if direction is None and objectives is None and not outcome_constraints:  # which need objectives
+            direction = beginning.recorded_direction(journal, if_exists)
+        settings = beginning.settings_of(
             space,
             direction,
             surrogate=surrogate,
@@ -140,13 +142,13 @@ class Optimizer(Sheets):
             reference_point=reference_point or (),
             outcome=outcome,
         )
-        before = [] if prior_data is None else measured_before(settings, prior_data)
+        before = [] if prior_data is None else beginning.measured_before(settings, prior_data)
         given = {"seed": seed, "num_initial": num_initial, "failures": failures, "committee_from": committee_from}
         drawn = [name for name, value in given.items() if value is None]
-        self._store = begun(settings, journal, if_exists=if_exists, drawn=drawn)
+        self._store = beginning.begun(settings, journal, if_exists=if_exists, drawn=drawn)
         if before:
             warn_of_broken(space, [params for params, *_ in before])
-            tell_before_all(self._store, before)
+            beginning.tell_before_all(self._store, before)
 
     @classmethod
     def begin(cls, settings: Settings, journal: str | PathLike[str]) -> "Optimizer":
@@ -239,7 +241,7 @@ class Optimizer(Sheets):
 
         Example:
             >>> import robustbo as rb
-            >>> opt = rb.Optimizer(rb.Space(x=rb.Float(-1.0, 1.0)), seed=0)
+            >>> opt = rb.Optimizer(rb.Space(x=rb.Float(-1.0, 1.0)), direction="minimize", seed=0)
             >>> opt.optimize(lambda params: params["x"] ** 2, 5).trial.state
             'told'
         """

@@ -4,6 +4,7 @@ import difflib
 import math
 import operator
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 
@@ -15,7 +16,8 @@ def plain_scalar(value: Any) -> Any:
     mask: Any = getattr(value, "mask", None)
     if getattr(mask, "ndim", None) is not None and getattr(value, "size", 0) == 1 and mask.any():
         return None
-    if getattr(value, "ndim", None) == 0 or (hasattr(value, "ndim") and getattr(value, "size", 0) == 1):
+    is_one = getattr(value, "ndim", None) == 0 or (hasattr(value, "ndim") and getattr(value, "size", 0) == 1)
+    if is_one and callable(getattr(value, "item", None)):  # which a data frame of one cell has not
         return value.item()
     return value.item() if callable(getattr(value, "numel", None)) and value.numel() == 1 else value
 
@@ -96,11 +98,29 @@ def real(name: str, value: Any) -> float:
     """
     plain = plain_scalar(value)
     if isinstance(plain, bool | str | bytes | complex) or plain is None:
-        raise TypeError(f"{name} must be a real number, got {value!r}")
+        raise TypeError(f"{name} must be a real number, got {value!r}{as_number(value)}")
     try:
         return float(plain)
     except (TypeError, ValueError, OverflowError) as error:
-        raise TypeError(f"{name} must be a real number, got {value!r}") from error
+        raise TypeError(f"{name} must be a real number, got {value!r}{as_number(value)}") from error
+
+
+def as_number(value: Any) -> str:
+    """How to write what was meant as a number, to end a message with; empty where nothing can be meant.
+
+    Example:
+        >>> as_number("3.4"), as_number("3,4"), as_number([3.4, 3.5])
+        ('; write 3.4, or float(...) of a text', '; write 3.4, with a decimal point', '; give one number, not several')
+    """
+    if isinstance(value, str):
+        for number, hint in ((value, "or float(...) of a text"), (value.replace(",", ".", 1), "with a decimal point")):
+            with suppress(ValueError):
+                return f"; write {number.strip()}, {hint}" if math.isfinite(float(number)) else ""
+        return ""
+    if isinstance(value, bool):
+        return f"; write {int(value)}, or float(...) of it"
+    is_array = getattr(value, "ndim", 0) and getattr(value, "size", 1) != 1
+    return "; give one number, not several" if is_array or isinstance(value, list | tuple) else ""
 
 
 def noise_sd(sd: Any) -> float | None:
@@ -131,7 +151,23 @@ def index(trial: Any) -> int:
     try:
         return operator.index(plain)
     except TypeError:
-        raise TypeError(f"trial must be a Trial, its number or a mapping of parameters, got {trial!r}") from None
+        rule = "trial must be a Trial, its number or a mapping of parameters"
+        raise TypeError(f"{rule}, got {_one(trial)}") from None
+
+
+def _one(trial: Any) -> str:
+    """What came in the place of a trial, and what to do."""
+    if isinstance(trial, str):
+        return f"{trial!r}" + (f"; write {int(trial)}, without quotes" if trial.strip().isdecimal() else "")
+    if hasattr(trial, "columns"):
+        return "a data frame; tell_frame takes a table, and any other call one trial at a time"
+    if hasattr(trial, "trial"):  # an outlier, the best, a point of a front
+        return f"{type(trial).__name__}; give its .trial"
+    if isinstance(trial, list | tuple) or getattr(trial, "ndim", None):
+        return (
+            f"{len(trial)} things at once, {type(trial).__name__}; give one at a time, a point as {{NAME: VALUE, ...}}"
+        )
+    return f"{trial!r}"
 
 
 def whole(name: str, value: Any, least: int, most: int | None = None) -> int:

@@ -10,7 +10,7 @@ SPACE = rb.Space(lr=rb.Float(0.0, 1.0), act=rb.Choice("relu", "tanh"))
 
 @pytest.fixture
 def opt(tmp_path):
-    made = rb.Optimizer(SPACE, seed=0, num_initial=2, journal=tmp_path / "lab.jsonl")
+    made = rb.Optimizer(SPACE, direction="minimize", seed=0, num_initial=2, journal=tmp_path / "lab.jsonl")
     made.tell({"lr": 0.5, "act": "relu"}, 1.0)
     return made
 
@@ -47,7 +47,7 @@ def test_an_unknown_word_gets_a_suggestion(opt, meant, call):
 @pytest.mark.parametrize("journal", [3, "", True])
 def test_a_journal_is_a_file_or_an_address(journal):
     with pytest.raises(TypeError, match="journal must be a file or the address of a database, got"):
-        rb.Optimizer(SPACE, journal=journal)
+        rb.Optimizer(SPACE, direction="minimize", journal=journal)
 
 
 def test_a_folder_is_called_that(tmp_path):
@@ -58,9 +58,9 @@ def test_a_folder_is_called_that(tmp_path):
 @pytest.mark.parametrize(("committee_from", "name"), [(None, "relevance-pursuit"), (2000, "auto")])
 def test_the_setting_that_differs_is_named_as_it_was_given(tmp_path, committee_from, name):
     path = tmp_path / "lab.jsonl"
-    rb.Optimizer(SPACE, seed=0, journal=path, committee_from=committee_from)
-    rb.Optimizer(SPACE, seed=0, journal=path, if_exists="resume")
+    rb.Optimizer(SPACE, direction="minimize", seed=0, journal=path, committee_from=committee_from)
+    rb.Optimizer(SPACE, direction="minimize", seed=0, journal=path, if_exists="resume")
     with pytest.raises(rb.JournalError) as caught:
-        rb.Optimizer(SPACE, seed=0, surrogate="standard", journal=path, if_exists="resume")
+        rb.Optimizer(SPACE, direction="minimize", seed=0, surrogate="standard", journal=path, if_exists="resume")
     assert f"surrogate: recorded '{name}', given 'standard'" in str(caught.value)
     assert "committee_from" not in str(caught.value)

@@ -30,7 +30,7 @@ def branin(x, y):
 
 
 def optimizer(space=SPACE, **options):
-    return rb.Optimizer(space, **{"surrogate": "standard", "seed": 1, **options})
+    return rb.Optimizer(space, **{"direction": "minimize", "surrogate": "standard", "seed": 1, **options})
 
 
 def go_on(opt, trials, wrong=()):
@@ -182,7 +182,7 @@ class TestTell:
         assert opt.ask().origin == "model"
 
     def test_a_trial_that_does_not_exist_is_named(self):
-        with pytest.raises(ValueError, match=r"one of the 0 trials so far.*got 3"):
+        with pytest.raises(ValueError, match=r"there is none yet, got 3"):
             optimizer().tell(3, 1.0)
 
     @pytest.mark.parametrize("sd", [-1.0, math.nan, math.inf])
@@ -412,7 +412,7 @@ class TestMeasuringAgain:
     def test_a_region_where_every_value_is_wrong_does_not_trap_the_loop(self, value):
         problem = Problem("branin", SPACE, "minimize", lambda p: branin(**p))
         corruption = build("persistent", problem, probability=0.1, value=value)
-        opt = rb.Optimizer(SPACE, seed=1, remeasure="suspicious")
+        opt = rb.Optimizer(SPACE, direction="minimize", seed=1, remeasure="suspicious")
         for _ in range(30):
             trial = opt.ask()
             told, _ = corruption.apply(branin(**trial.params), trial.params, np.random.default_rng(0))
@@ -451,7 +451,9 @@ class TestMeasuringAgain:
 
 class TestManyValues:
     def test_auto_becomes_a_committee_and_goes_on_alike_after_a_break(self, tmp_path):
-        opt = go_on(rb.Optimizer(SPACE, seed=0, committee_from=12, journal=tmp_path / "a.jsonl"), 15)
+        opt = go_on(
+            rb.Optimizer(SPACE, direction="minimize", seed=0, committee_from=12, journal=tmp_path / "a.jsonl"), 15
+        )
         fitted = fit.fit(opt.settings, opt.history)
         assert type(fitted.model).__name__ == "CommitteeGP"
         assert opt.settings.surrogate == "relevance-pursuit"
@@ -460,14 +462,17 @@ class TestManyValues:
         assert resumed.best() == opt.best()
 
     def test_auto_does_not_unless_said_and_a_journal_that_says_so_is_resumed_without_saying_it(self, tmp_path):
-        assert rb.Optimizer(SPACE, seed=0, journal=tmp_path / "new.jsonl").settings.committee_from is None
+        assert (
+            rb.Optimizer(SPACE, direction="minimize", seed=0, journal=tmp_path / "new.jsonl").settings.committee_from
+            is None
+        )
         assert "committee_from" not in (tmp_path / "new.jsonl").read_text()
-        rb.Optimizer(SPACE, seed=0, committee_from=2000, journal=tmp_path / "old.jsonl")
-        resumed = rb.Optimizer(SPACE, journal=tmp_path / "old.jsonl", if_exists="resume")
+        rb.Optimizer(SPACE, direction="minimize", seed=0, committee_from=2000, journal=tmp_path / "old.jsonl")
+        resumed = rb.Optimizer(SPACE, direction="minimize", journal=tmp_path / "old.jsonl", if_exists="resume")
         assert resumed.settings.committee_from == 2000
 
     def test_a_surrogate_that_was_named_stays(self):
-        opt = go_on(rb.Optimizer(SPACE, surrogate="standard", seed=0, committee_from=5), 8)
+        opt = go_on(rb.Optimizer(SPACE, direction="minimize", surrogate="standard", seed=0, committee_from=5), 8)
         assert type(fit.fit(opt.settings, opt.history).model).__name__ == "StandardGP"
 
 
@@ -481,11 +486,22 @@ class TestJournal:
 
     def test_a_journal_from_before_is_joined_by_the_script_that_began_it(self, tmp_path):
         place = tmp_path / "study.jsonl"
-        begun = rb.Optimizer(rb.Space(x=rb.Float(0.0, 1.0)), seed=0, journal=place, failures="ignore")
-        again = rb.Optimizer(rb.Space(x=rb.Float(0.0, 1.0)), seed=0, journal=place, if_exists="resume")
+        begun = rb.Optimizer(
+            rb.Space(x=rb.Float(0.0, 1.0)), direction="minimize", seed=0, journal=place, failures="ignore"
+        )
+        again = rb.Optimizer(
+            rb.Space(x=rb.Float(0.0, 1.0)), direction="minimize", seed=0, journal=place, if_exists="resume"
+        )
         assert again.settings == begun.settings
         with pytest.raises(JournalError, match="failures: recorded 'ignore', given 'learn'"):
-            rb.Optimizer(rb.Space(x=rb.Float(0.0, 1.0)), seed=0, journal=place, if_exists="resume", failures="learn")
+            rb.Optimizer(
+                rb.Space(x=rb.Float(0.0, 1.0)),
+                direction="minimize",
+                seed=0,
+                journal=place,
+                if_exists="resume",
+                failures="learn",
+            )
 
     def test_resuming_half_way_is_never_having_stopped(self, tmp_path):
         whole = go_on(optimizer(journal=tmp_path / "whole.jsonl"), 50)
@@ -552,7 +568,7 @@ def test_bad_arguments_are_named(options, message):
 
 @pytest.mark.parametrize("evidence", [True, False])
 def test_a_frame_without_a_trial_has_the_parameters_columns(evidence):
-    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1), value=rb.Int(0, 3)), seed=1)
+    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1), value=rb.Int(0, 3)), direction="minimize", seed=1)
     empty = opt.frame(evidence=evidence)
     opt.tell(opt.ask(), 1.0)
     assert len(empty) == 0

@@ -44,7 +44,9 @@ def test_every_promise_names_one():
 @pytest.mark.parametrize("arguments", [["show"], ["show", "--format", "json"], ["best"], ["verify"], ["report"]])
 def test_a_name_cannot_speak_to_the_terminal(tmp_path, monkeypatch, arguments):
     space = rb.Space(**{"\x1b]0;title\x07\x1b[2J": rb.Float(0, 1), "c": rb.Choice("\x1b[31m", "\x9b2J\r")})
-    opt = rb.Optimizer(space, seed=1, num_initial=2, journal=tmp_path / "j.jsonl", surrogate="standard")
+    opt = rb.Optimizer(
+        space, direction="minimize", seed=1, num_initial=2, journal=tmp_path / "j.jsonl", surrogate="standard"
+    )
     for value in (1.0, 2.0, 3.0):
         opt.tell(opt.ask(), value)
     opt.fail(opt.ask(), "\x1b[2J" * 3)

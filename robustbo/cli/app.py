@@ -191,9 +191,9 @@ def report(
 
 @app.command("list")
 def list_(format_: FormatOption = Format.table) -> None:
-    """List problems, corruptions and surrogates.
+    """List surrogates, problems and corruptions.
 
-    And the regression tasks, and the specs under runs/.
+    And the regression tasks, the other methods of benchmarks, and the specs under runs/.
     """
     from robustbo.replay.listing import listing
 

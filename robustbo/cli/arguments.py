@@ -8,6 +8,7 @@ from typing import Any
 
 from robustbo.errors import RobustBOError
 
+NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -107,7 +108,9 @@ def _number(text: str, what: str = "value") -> float:
     try:
         return float(text if "_" not in text else "")
     except ValueError:
-        raise ValueError(f"{what} must be a number, such as -1.5, got {text!r}") from None
+        plain = text.replace("_", "").replace(",", ".", 1)
+        advice = f"; write {plain}" if NUMBER.fullmatch(plain) else ""
+        raise ValueError(f"{what} must be a number, such as -1.5, got {text!r}{advice}") from None
 
 
 def seconds(text: str) -> float:

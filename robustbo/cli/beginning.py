@@ -36,7 +36,7 @@ def create(
         list[str] | None,
         typer.Option(metavar="TEXT", help='What must hold, such as "x + y <= 1", besides SPACE\'s; may be repeated.'),
     ] = None,
-    direction: Annotated[str | None, typer.Option(help="minimize (unless said) or maximize.")] = None,
+    direction: Annotated[str | None, typer.Option(help="minimize or maximize; which must be said.")] = None,
     objectives: Annotated[
         list[str] | None,
         typer.Option("--objective", metavar="NAME:DIRECTION", help="One of several outcomes; may be repeated."),

@@ -66,7 +66,8 @@ def _parts(file: IO[bytes]) -> tuple[Any, list[Any], list[Outcome]]:
     try:
         found = load(file)
     except ValueError as error:
-        raise ValueError(f"{file.name}: cannot be read as {kind}: {error}") from None
+        advice = f"; points to choose from are given by --pool {file.name}" if file.name.endswith(".csv") else ""
+        raise ValueError(f"{file.name}: cannot be read as {kind}: {error}{advice}") from None
     if not isinstance(found, dict):
         return found, [], []
     rest, texts, outcomes = dict(found), list[Any](), list[Outcome]()

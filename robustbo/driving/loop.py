@@ -176,7 +176,8 @@ class Loop:
         if found.state == "failed":
             log.warning("trial %d failed: %s", found.number, outcome.line or found.reason)
         if outcome.error is not None and not outcome.is_a(self._plan.catch):
-            outcome.error.add_note(f"raised for trial {trial.number} at {trial.params}")
+            called = f"where func was called with the dict {trial.params}"
+            outcome.error.add_note(f"raised for trial {trial.number}, {called}")
             self._fail(outcome.error)
         return [found]
 

@@ -1,5 +1,6 @@
 """What a call of `Optimizer.optimize` is to do, from what people pass."""
 
+import inspect
 import math
 from collections.abc import Callable, Iterable
 from datetime import timedelta
@@ -61,7 +62,10 @@ def checked(func: Any, num_trials: Any, *, timeout: Any, jobs: Any, client: Any,
     """
     if not callable(func):
         raise TypeError(f"func must be callable with a dict of parameters, got {func!r}")
+    check_takes_a_dict(func)
     seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout
+    if isinstance(timeout, str):
+        raise TypeError(f"timeout must be a number of seconds, or a timedelta, got {timeout!r}")
     timeout_s = math.inf if seconds is None else real("timeout", seconds)
     if not timeout_s >= 0:
         raise ValueError(f"timeout must be at least 0 seconds, got {timeout!r}")
@@ -72,6 +76,25 @@ def checked(func: Any, num_trials: Any, *, timeout: Any, jobs: Any, client: Any,
     if wrong := [call for call in calls if not callable(call)]:
         raise TypeError(f"callbacks must be callable with the optimizer and a trial, got {wrong[0]!r}")
     return Plan(func, whole("num_trials", num_trials, 1), timeout_s, whole("jobs", jobs, 1), client, kinds, calls)
+
+
+def check_takes_a_dict(func: Any) -> None:
+    """Raise a `TypeError` for a function that cannot be called with one dict, where its signature is known.
+
+    Example:
+        >>> check_takes_a_dict(lambda x, y: x + y)
+        Traceback (most recent call last):
+        TypeError: func must take one dict of parameters, got one that takes (x, y); write lambda params: func(**params)
+    """
+    try:
+        signature = inspect.signature(func)
+    except (TypeError, ValueError):  # of what is not written in Python
+        return
+    try:
+        signature.bind({})
+    except TypeError:
+        advice = "; write lambda params: func(**params)" if signature.parameters else ""
+        raise TypeError(f"func must take one dict of parameters, got one that takes {signature}{advice}") from None
 
 
 def _listed(name: str, given: Any) -> tuple[Any, ...]:

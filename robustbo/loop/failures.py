@@ -47,6 +47,8 @@ def failures(
 ) -> list[Failure]:
     """Every failed trial, in order; judged unless that is not wanted, since it takes time.
 
+    Of a single failure at a point that nobody has tried again there is nothing to say: it is not judged.
+
     Raises:
         FitError: If it cannot be learned where trials fail.
     """
@@ -55,8 +57,10 @@ def failures(
     made = []
     for trial in data.failed:
         said = {None: math.nan, True: math.inf, False: -math.inf}[trial.retry]
-        odds = said if found is None or trial.retry is not None else found.log_odds[trial.number]
-        made.append(Failure(trial, odds, _again({t.state for t in data.places[trial.point].trials if t is not trial})))
+        again = _again({t.state for t in data.places[trial.point].trials if t is not trial})
+        is_alone = len(data.failed) == 1 and again in (None, "pending")
+        odds = said if found is None or trial.retry is not None or is_alone else found.log_odds[trial.number]
+        made.append(Failure(trial, odds, again))
     return made
 
 

@@ -8,12 +8,14 @@ from typing import TypeVar
 
 from robustbo.determinism.surroundings import pinned
 from robustbo.errors import FitError
+from robustbo.guidance import TRIAL, Guided
 from robustbo.loop.cache import FitCache
 from robustbo.loop.fit import is_robust
 from robustbo.loop.fitted import Fitted
 from robustbo.loop.judge import judge
 from robustbo.loop.ladder import climb, finite
 from robustbo.loop.observations import Data, Row, observations
+from robustbo.rounding import rounded
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.region.region import Fixed
 from robustbo.trials.history import History, Trial
@@ -27,7 +29,7 @@ LASTING = 0.5  # of an error that the surrogate takes for noise: what the object
 
 
 @dataclass(frozen=True)
-class Incumbent:
+class Incumbent(Guided):
     """The best point among those measured.
 
     Attributes:
@@ -45,6 +47,7 @@ class Incumbent:
         trial 9, lr=0.01, act='tanh': measured 1.098, believed 1.1 ± 0.014
     """
 
+    MEANT = TRIAL
     trial: Trial
     mean: float
     sd: float
@@ -58,10 +61,10 @@ class Incumbent:
         point, of = ", ".join(f"{name}={value!r}" for name, value in self.params.items()), self.quantity
         value = None if self.moved else self.trial.value
         if value is not None and self.is_raw:
-            said = "measured " + of.with_unit(f"{value:.4g}" + ("" if math.isnan(self.sd) else f" ± {self.sd:.2g}"))
+            said = "measured " + of.with_unit(rounded(value, 4) + ("" if math.isnan(self.sd) else f" ± {self.sd:.2g}"))
         else:
             measured = "" if value is None else f"measured {of.number(value, 4)}, "
-            said = measured + "believed " + of.with_unit(f"{self.mean:.4g} ± {self.sd:.2g}")
+            said = measured + "believed " + of.with_unit(f"{rounded(self.mean, 4)} ± {self.sd:.2g}")
         return f"trial {self.trial.number}, {point}: {f'{of.name} ' if of.name else ''}{said}"
 
     @property

@@ -9,6 +9,7 @@ from robustbo.loop.evidence import Word, surprise
 from robustbo.loop.fitted import Fitted
 from robustbo.loop.ladder import finite
 from robustbo.loop.observations import Data
+from robustbo.rounding import rounded
 from robustbo.surrogates.common.contract import capabilities, diagnose, quiet
 from robustbo.trials.history import Trial
 from robustbo.trials.outcome import Outcome
@@ -59,7 +60,7 @@ class Outlier:
     def __str__(self) -> str:
         of, name = self.quantity, self.outcome or self.quantity.name
         which = f"trial {self.trial.number}" + (f", {name}" if name else "")
-        expected = of.with_unit(f"{self.expected:.4g} ± {self.sd:.2g}")
+        expected = of.with_unit(f"{rounded(self.expected, 4)} ± {self.sd:.2g}")
         found = f"measured {of.number(self.value, 4)}, expected {expected}"
         said = f"wrong with probability {self.probability_wrong:.3g}, evidence {self.evidence:.3g} nats"
         return f"{which}: {found}; {self.status}, {said}"

@@ -13,6 +13,7 @@ from robustbo.loop.several.front import Front
 from robustbo.report.chart import Axis, Chart, Dots, Line, axis
 from robustbo.report.fates import BLUE, GREEN, ORANGE, OUTSIDE, PALE, near
 from robustbo.report.one_outcome import bounds, limits, steps
+from robustbo.rounding import rounded
 from robustbo.trials.outcomes import Wanted
 from robustbo.trials.settings import Settings
 
@@ -147,5 +148,5 @@ def progress(volumes: Sequence[float]) -> Chart:
     numbers = np.arange(len(volumes) + 1, dtype=float)
     x, y = steps(numbers, np.append(volumes, volumes[-1:]))
     up = axis("hypervolume", np.array([0.0, volumes[-1] or 1.0]), margin=0.05)
-    about = f"hypervolume by trial, {volumes[-1]:.6g} in the end"
+    about = f"hypervolume by trial, {rounded(volumes[-1])} in the end"
     return Chart("", axis("trial", np.array([0.0, len(volumes)])), up, [Line("", GREEN, x, y)], height=220, about=about)

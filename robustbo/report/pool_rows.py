@@ -16,6 +16,7 @@ from robustbo.report.chart import Chart, Dots, Line, axis
 from robustbo.report.html import table
 from robustbo.report.one_outcome import Seen
 from robustbo.report.palette import COLORS
+from robustbo.rounding import rounded
 from robustbo.searchspace.region.made import region_of
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History
@@ -124,7 +125,7 @@ def _left(
         + [
             text
             for name, (mean, sd) in said.items()
-            for text in (f"{quantities[name].nearest(mean[k]):.6g}", f"{2 * sd[k]:.2g}")
+            for text in (rounded(quantities[name].nearest(mean[k])), f"{2 * sd[k]:.2g}")
         ]
         + ([f"{p[place]:.2f}"] if p else [])
         for place, k in enumerate(order)

@@ -5,6 +5,7 @@ from typing import Any
 
 from robustbo.loop.several.learned import FAILED
 from robustbo.report.html import table
+from robustbo.rounding import rounded
 from robustbo.trials.outcome import Outcome
 
 BEYOND_DOUBT = 1e5  # nats
@@ -43,4 +44,4 @@ def section(suspects: Sequence[dict[str, Any]], quantities: Mapping[str | None, 
 
 def _nats(evidence: float) -> str:
     """Evidence to a tenth of a nat; what is beyond all doubt in few digits."""
-    return f"{evidence:.1f}" if abs(evidence) < BEYOND_DOUBT else f"{evidence:.3g}"
+    return f"{evidence:.1f}" if abs(evidence) < BEYOND_DOUBT else rounded(evidence, 3)

@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from robustbo.rounding import rounded
+
 Rows = list[dict[str, Any]]
 
 
@@ -57,4 +59,4 @@ def _csv(rows: Rows) -> str:
 def _cell_text(value: Any) -> str:
     if value is None:
         return "-"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return rounded(value, 4) if isinstance(value, float) else str(value)

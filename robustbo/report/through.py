@@ -13,6 +13,7 @@ from robustbo.report.fates import ORANGE, near
 from robustbo.report.html import table
 from robustbo.report.one_outcome import BLACK, bounds, limits
 from robustbo.report.slices import INCUMBENT, Slice, across, curves, dots, guide, shades, slices, upright
+from robustbo.rounding import rounded
 from robustbo.searchspace.space import Space
 from robustbo.trials.history import History
 from robustbo.trials.outcome import Outcome
@@ -110,7 +111,7 @@ def _table(each: Slice, surfaces: Sequence[Surface], made: Sequence[Predicted]) 
 
 def _cells(mean: float, low: float, high: float) -> list[str]:
     """A mean and how far its band reaches: in both directions, unless no value is possible beyond one of its ends."""
-    return [f"{mean:.6g}", f"{max(high - mean, mean - low):.2g}"]
+    return [rounded(mean), f"{max(high - mean, mean - low):.2g}"]
 
 
 def _observed(of: Surface, space: Space, here: Sequence[float], each: Slice, up: Axis) -> list[Dots]:

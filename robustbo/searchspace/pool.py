@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from robustbo.errors import SpaceError
+from robustbo.guidance import explain_misfits
 from robustbo.lazy import cached_property
 from robustbo.searchspace.listing import (
     Row,
@@ -22,10 +23,12 @@ from robustbo.searchspace.listing import (
     plain_rows,
 )
 from robustbo.searchspace.parameters import Choice, Parameter, Value
-from robustbo.searchspace.space import Space, taken_out
+from robustbo.searchspace.parameters.reading import taken_out
+from robustbo.searchspace.space import Space
 from robustbo.validation import plain_scalar
 
 
+@explain_misfits("__init__")
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Pool(Space):
     """A space of listed points, the rows of a data frame: each is asked for once, and again where a value is in doubt.

@@ -16,7 +16,7 @@ from robustbo.searchspace.conditions import conditions as find_conditions
 from robustbo.searchspace.constraints.constraint import Constraint
 from robustbo.searchspace.constraints.system import constraints_of
 from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal, Parameter, Value
-from robustbo.searchspace.parameters.reading import read
+from robustbo.searchspace.parameters.reading import NAMED, check, read, taken_out
 from robustbo.validation import nearest
 
 __all__ = ["Choice", "Float", "Int", "Ordinal", "Space"]
@@ -35,6 +35,7 @@ class Space:
         constraints: What must hold between numbers, such as ``"x + y <= 1"``: names of parameters (in backquotes where
             they are no identifiers), numbers, ``+ - * / **``, and comparisons. Equations must be linear. One that names
             a parameter that does not exist at a point holds there.
+        mapping: Parameters by name, where names are no words of Python: ``Space({"pH value": Float(2, 9)})``.
         parameters: By name. One that is called "constraints" is no list of them.
 
     Raises:
@@ -55,17 +56,20 @@ class Space:
     parameters: tuple[tuple[str, Parameter], ...]
     constraints: tuple[Constraint, ...]
 
-    def __init__(self, /, **parameters: Parameter | Sequence[str]) -> None:
-        self._set(parameters, taken_out(parameters))
+    def __init__(
+        self, mapping: Mapping[str, Parameter] | None = None, /, **parameters: Parameter | Sequence[str]
+    ) -> None:
+        if mapping is not None and not isinstance(mapping, Mapping):
+            raise SpaceError(f"a space is made of named parameters, {NAMED}, got {mapping!r}")
+        both = {**(mapping or {}), **parameters}
+        self._set(both, taken_out(both))
 
     def _set(self, parameters: Mapping[str, Any], texts: Any) -> None:
         if not parameters:
             raise SpaceError("a space needs at least one parameter, got none")
         if len(parameters) > MOST:
             raise SpaceError(f"a space has at most {MOST} parameters, as Sobol points have, got {len(parameters)}")
-        for name, parameter in parameters.items():
-            if not isinstance(parameter, Parameter):
-                raise SpaceError(f"{name}: must be a Float, Int, Ordinal or Choice, got {parameter!r}")
+        check(parameters)
         object.__setattr__(self, "parameters", tuple(parameters.items()))
         if all(parameter.count == 1 for parameter in parameters.values()):
             raise SpaceError(f"a space needs a parameter with more than one value, got {parameters!r}")
@@ -241,9 +245,3 @@ class Space:
             index, digit = divmod(index, parameter.count or 1)
             found[name] = parameter.nth(digit)
         return {name: found[name] for name in self.names}
-
-
-def taken_out(parameters: dict[str, Any]) -> Any:
-    """The constraints among keyword arguments, which lose them; a parameter may have that name, and stays."""
-    is_list = not isinstance(parameters.get("constraints", Choice(0)), Parameter)
-    return parameters.pop("constraints") if is_list else ()

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import PathLike
 from typing import Any, TypeAlias
 
 import pandas as pd
@@ -82,7 +83,12 @@ def measurements_of(
         SpaceError: If a column is missing or not known, or any row breaks a rule; the message tells of each.
     """
     if not isinstance(frame, pd.DataFrame):
-        raise TypeError(f"frame must be a pandas DataFrame, got {type(frame).__name__}; use tell for a single value")
+        advice = "; read the file by pd.read_csv(...)" if isinstance(frame, str | PathLike) else ""
+        advice = advice or "; pd.DataFrame(...) makes one of rows or columns, tell takes a single value"
+        raise TypeError(f"frame must be a pandas DataFrame, got {type(frame).__name__}{advice}")
+    for name, column in (("value", value), ("sd", sd)):
+        if not isinstance(column, str | None):
+            raise TypeError(f"{name} must be the name of a column, got {column!r}; frame.assign(...) adds one")
     if outcomes and (sd is not None or value != "value"):
         told = f"value={value!r}" if sd is None else f"sd={sd!r}"
         raise SpaceError(f"columns of several outcomes must be named OUTCOME and OUTCOME.sd, got {told}; rename them")
@@ -93,7 +99,7 @@ def measurements_of(
     for column in columns:
         if column not in frame.columns:
             may = " (it may be empty)" if outcomes else ""
-            advice = "" if outcomes or value != "value" else "; name it, as by value='strength'"
+            advice = "" if outcomes or value != "value" else _renamed(space, frame)
             raise SpaceError(
                 f"value: there must be a column {column!r} of measured values{may}, got {_got(frame, column)}{advice}"
             )
@@ -149,6 +155,15 @@ def _rows(
     cells = plain.to_dict("records")
     rows = [(_existing(space, {columns[c]: row[c] for c in columns}), {c: row[c] for c in others}) for row in cells]
     return list(zip(frame.index, rows, strict=True))
+
+
+def _renamed(space: Space, frame: pd.DataFrame) -> str:
+    """How to say which column has the values."""
+    others = [name for name in frame.columns if name not in _columns(space, frame) and name != "sd"]
+    if not others:
+        return "; add one, by frame.assign(value=...)"
+    name = next((each for each in others if pd.api.types.is_numeric_dtype(frame[each])), others[0])
+    return f"; rename it, as by frame.rename(columns={{{name!r}: 'value'}}); tell_frame also takes value={name!r}"
 
 
 def _got(frame: pd.DataFrame, wanted: str) -> str:

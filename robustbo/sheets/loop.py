@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from robustbo.errors import SheetError, SheetWarning, warn
+from robustbo.guidance import explain_misfits
 from robustbo.searchspace.tabular import SHOWN, warn_of_broken
 from robustbo.sheets.changes import Rules, changes
 from robustbo.sheets.filled import numbers_in
@@ -20,6 +21,7 @@ from robustbo.validation import flag, whole
 TRIES = 5  # of writing a sheet that others write too
 
 
+@explain_misfits()
 class Sheets(Recording):
     """A study whose trials go out, and whose values come in, by sheets that people fill in."""
 

@@ -3,14 +3,16 @@
 import logging
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import pandas as pd
 from botorch.models.gpytorch import GPyTorchModel
 
-from robustbo.errors import JournalError, JournalExists, JournalWarning, SpaceError, warn
+from robustbo.errors import JournalError, JournalExists, JournalMissing, JournalWarning, SpaceError, warn
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import measurements_of, points_of
 from robustbo.study.framing import VALUE, check_names, with_plain_names
@@ -20,6 +22,7 @@ from robustbo.study.study import Study
 from robustbo.surrogates.names import SurrogateName
 from robustbo.surrogates.registry import check_options, name_of
 from robustbo.trials.codec import opened
+from robustbo.trials.codec import settings_of as header_settings
 from robustbo.trials.extent import space_of
 from robustbo.trials.outcomes import measured
 from robustbo.trials.settings import (
@@ -31,6 +34,7 @@ from robustbo.trials.settings import (
     options_text,
 )
 from robustbo.trials.storage.line import Event
+from robustbo.trials.storage.places import contents, is_address
 from robustbo.trials.store import State, Store
 from robustbo.trials.trial import Trial, point_of
 
@@ -38,12 +42,16 @@ log = logging.getLogger("robustbo")
 
 Prior: TypeAlias = pd.DataFrame | Study | str | PathLike[str]  # a journal by its place
 LATER = "leave the row out, and keep it, if need be, by tell_frame(..., out_of_range='exclude')"
+NO_DIRECTION = (
+    'direction must be "minimize" or "maximize", got none; say which (or of several outcomes, or of one with a name, '
+    "objectives, each with its direction)"
+)
 Content = tuple[Mapping[str, Any], str, Mapping[str, Any]]  # point, kind of event, what else it holds
 
 
 def settings_of(
     space: Space,
-    direction: Direction = "minimize",
+    direction: Direction | None = None,
     *,
     surrogate: SurrogateName | type[GPyTorchModel] = "auto",
     surrogate_options: Mapping[str, Any] | None = None,
@@ -54,6 +62,8 @@ def settings_of(
 ) -> Settings:
     """Settings as people give them: "auto" and None are what they stand for, and a seed is drawn unless said.
 
+    A direction of None is that of the objectives, where there are some, else "minimize".
+
     Raises:
         ValueError, TypeError: If an argument breaks its rule; the message says which.
     """
@@ -61,7 +71,7 @@ def settings_of(
     check_options(name, surrogate_options or {})
     settings = Settings(
         space=space,
-        direction=direction,
+        direction="minimize" if direction is None else direction,
         surrogate=name,
         options=options_text(surrogate_options),
         num_initial=default_num_initial(space) if num_initial is None else num_initial,
@@ -69,10 +79,34 @@ def settings_of(
         seed=secrets.randbits(31) if seed is None else seed,
         **rest,
     )
-    if direction == "maximize" != settings.direction:
+    if direction not in (None, settings.direction):
         raise ValueError(f"direction is that of one value without a name, objectives say theirs, got {direction!r}")
     check_names(settings)
     return settings
+
+
+def check_space(space: Any) -> None:
+    """Raise a `TypeError` for what is no space; it says how to make one of it."""
+    if isinstance(space, Space):
+        return
+    around = {Mapping: "Space", pd.DataFrame: "Pool"}
+    advice = next(
+        (f"; write robustbo.{name}(...) around it" for cls, name in around.items() if isinstance(space, cls)), ""
+    )
+    raise TypeError(f"space must be a robustbo.Space, or robustbo.Pool(table), got {type(space).__name__}{advice}")
+
+
+def recorded_direction(journal: str | PathLike[str] | None, if_exists: str) -> Direction:
+    """The direction of a journal that is resumed, for those who give none.
+
+    Raises:
+        ValueError: If there is no such journal: nobody has said which way to go.
+        JournalError: If it cannot be read.
+    """
+    if journal is not None and if_exists == "resume":
+        with suppress(JournalMissing):
+            return header_settings(journal, contents(journal).header).direction
+    raise ValueError(NO_DIRECTION)
 
 
 def begun(settings: Settings, journal: str | PathLike[str] | None, *, if_exists: str, drawn: Iterable[str]) -> Store:
@@ -92,12 +126,16 @@ def begun(settings: Settings, journal: str | PathLike[str] | None, *, if_exists:
         raise ValueError(
             "if_exists must come with a journal that may exist; give journal='study.jsonl', or leave it out"
         )
+    folder = None if journal is None or is_address(journal) else Path(journal).expanduser().parent
+    is_new = folder is not None and not folder.exists()
     try:
         store = Store.create(settings, journal)
     except JournalExists:
         if if_exists == "error" or journal is None:
             raise
     else:
+        if is_new:
+            log.warning("the folder %s was not there; it has been made", folder)
         if "seed" in drawn:
             log.warning("seed %d was drawn; another run with this seed has the same asks", settings.seed)
         return store
@@ -128,7 +166,10 @@ def measured_before(settings: Settings, prior: Prior) -> list[Content]:
         rows = measurements_of(space, table, value=value, sd=None, ignore_extra=True, outcomes=names, check=check)
         return [(params, *told(*measured(outcomes, *each))) for params, *each in rows]
     if not isinstance(prior, Study | str | PathLike):
-        raise TypeError(f"prior_data must be a data frame, a study, or a journal's file or address, got {prior!r}")
+        rule = "prior_data must be a data frame, a study, or a journal's file or address"
+        raise TypeError(f"{rule}, got {prior!r}; pd.DataFrame(...) makes a frame of rows or columns")
+    if isinstance(prior, str | PathLike) and str(prior).endswith((".csv", ".xlsx")):
+        raise TypeError(f"prior_data must be a journal or a data frame, got {prior!r}; read it by pandas first")
     then, history = (prior.settings, prior.history) if isinstance(prior, Study) else opened(prior)
     if (wanted := _said(settings)) != (other := _said(then)):
         raise ValueError(f"prior_data must be of an optimization of the same outcomes, {wanted}, got one of {other}")

@@ -87,6 +87,9 @@ def ended(history: History, kind: str, trial: TrialLike | Mapping[str, Any], con
         ValueError: If there is no such trial.
     """
     content = {**content, "by": worker.name(), "at": worker.now()}
+    if isinstance(trial, Mapping) and kind not in ("tell", "fail"):
+        there = ", ".join(str(t.number) for t in history if t.point == point_of(trial)) or "none"
+        raise ValueError(f"{kind} must be given a trial or its number, got a point; the trials at it are: {there}")
     if isinstance(trial, Mapping):
         waiting = [t for t in history.open_trials if t.point == point_of(trial)]
         if not waiting:
@@ -225,6 +228,8 @@ def taken_back(
 
 
 def _age(older_than: timedelta | float) -> timedelta:
+    if isinstance(older_than, str):
+        raise TypeError(f"older_than must be a number of seconds, or a timedelta, got {older_than!r}")
     seconds = older_than.total_seconds() if isinstance(older_than, timedelta) else real("older_than", older_than)
     if not 0 <= seconds <= LONGEST_S:
         raise ValueError(f"older_than must be at least 0 seconds and at most ten years, got {older_than!r}")

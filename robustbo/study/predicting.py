@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import pandas as pd
 
 from robustbo.determinism.surroundings import pinned
 from robustbo.errors import FitError
@@ -73,3 +75,8 @@ def as_columns(found: Mapping[str | None, Numbers]) -> dict[str, list[float]]:
         for name, pair in found.items()
         for key, numbers in zip(("mean", "sd"), pair, strict=True)
     }
+
+
+def index_of(points: Any) -> pd.Index | None:
+    """The labels of points, where they have some."""
+    return points.index if isinstance(points, pd.DataFrame) else None

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pandas as pd
 
+from robustbo.guidance import explain_misfits
 from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.tabular import Points, check_kept, is_point, points_of
 from robustbo.study.handing import TrialLike, line_of, queued, taken_back
@@ -21,6 +22,7 @@ from robustbo.validation import flag
 log = logging.getLogger("robustbo")
 
 
+@explain_misfits()
 class Queueing(Study):
     """A study to which points are added that are to be measured."""
 

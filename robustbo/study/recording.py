@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from robustbo.guidance import explain_misfits
 from robustbo.searchspace.tabular import (
     Point,
     is_point,
@@ -25,6 +26,7 @@ from robustbo.validation import flag, one_of
 log = logging.getLogger("robustbo")
 
 
+@explain_misfits()
 class Recording(Queueing):
     """A study that is told of measurements; `robustbo.Optimizer` also asks for them.
 

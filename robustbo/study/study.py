@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self, overload
 
 import pandas as pd
 
+from robustbo.guidance import STUDY, Guided, explain_misfits
 from robustbo.loop.cache import FitCache
 from robustbo.loop.failures import Failure, chances, failures
 from robustbo.loop.incumbent import Incumbent, incumbent, raw_incumbent
@@ -14,7 +15,7 @@ from robustbo.loop.outliers import Outlier, outliers
 from robustbo.loop.several.front import Front, best, front, raw_best
 from robustbo.searchspace.tabular import Point, Points, is_point, points_of
 from robustbo.study.framing import framed
-from robustbo.study.predicting import Prediction, as_columns, predicted
+from robustbo.study.predicting import Prediction, as_columns, index_of, predicted
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
@@ -23,7 +24,8 @@ from robustbo.trials.trust import Trust
 from robustbo.validation import flag
 
 
-class Study:
+@explain_misfits()
+class Study(Guided):
     """An optimization that is only looked at; `robustbo.Optimizer` also asks and tells.
 
     Whatever others have written to the journal is seen.
@@ -33,13 +35,14 @@ class Study:
 
     Example:
         >>> import robustbo as rb
-        >>> opt = rb.Optimizer(rb.Space(x=rb.Float(-1.0, 1.0)), seed=0)
+        >>> opt = rb.Optimizer(rb.Space(x=rb.Float(-1.0, 1.0)), direction="minimize", seed=0)
         >>> for trial in opt.ask(3):
         ...     _ = opt.tell(trial, trial.params["x"] ** 2)
         >>> len(opt.history), opt.pending()
         (3, [])
     """
 
+    MEANT = STUDY
     _store: Store
     fits: FitCache
     _is_watching: ClassVar[bool] = True
@@ -49,6 +52,9 @@ class Study:
         study = super().__new__(cls)
         study.fits = FitCache()
         return study
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        raise TypeError('a study is looked at by Study.resume("study.jsonl"); Optimizer(space, ...) begins one')
 
     @classmethod
     def resume(cls, journal: str | PathLike[str], *, trust: Trust = False) -> Self:
@@ -113,7 +119,7 @@ class Study:
 
         Example:
             >>> import robustbo as rb
-            >>> opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1), heat=rb.Float(0, 1)), seed=0)
+            >>> opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1), heat=rb.Float(0, 1)), direction="minimize", seed=0)
             >>> for x, heat in [(i / 4, j / 4) for i in range(5) for j in range(5)]:
             ...     _ = opt.tell({"x": x, "heat": heat}, (x - 0.5) ** 2 + heat)
             >>> opt.best(fixed={"heat": 0.3}).params
@@ -162,7 +168,7 @@ class Study:
 
         Example:
             >>> import robustbo as rb
-            >>> opt = rb.Optimizer(rb.Space(x=rb.Float(0.0, 1.0)), seed=0)
+            >>> opt = rb.Optimizer(rb.Space(x=rb.Float(0.0, 1.0)), direction="minimize", seed=0)
             >>> for x in (0.1, 0.2, 0.3, 0.4):
             ...     _ = opt.tell({"x": x}, x)
             >>> for x in (0.8, 0.9, 1.0):
@@ -193,7 +199,7 @@ class Study:
         found = chances(self.settings, self.history, self._rows_of(points), self.fits)
         if is_point(points):
             return found[0]
-        return pd.Series(found, index=_index_of(points), name="viability", dtype="float64")
+        return pd.Series(found, index=index_of(points), name="viability", dtype="float64")
 
     @overload
     def predict(self, points: Point) -> Any: ...
@@ -221,7 +227,7 @@ class Study:
         if is_point(points):
             said = {name: Prediction(means[0], sds[0]) for name, (means, sds) in found.items()}
             return said if self.settings.outcomes else said[None]
-        return pd.DataFrame(as_columns(found), index=_index_of(points), dtype="float64")
+        return pd.DataFrame(as_columns(found), index=index_of(points), dtype="float64")
 
     def _rows_of(self, points: Points) -> list[list[float]]:
         """The unit-cube rows of one point, or of many."""
@@ -242,7 +248,3 @@ class Study:
         """
         report = outliers(self.settings, self.history, self.fits) if flag("evidence", evidence) else None
         return framed(self.settings, self.history, report)
-
-
-def _index_of(points: Points) -> pd.Index | None:
-    return points.index if isinstance(points, pd.DataFrame) else None

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from robustbo.errors import ProblemError
+from robustbo.errors import DataError, ProblemError
 from robustbo.lazy import cached_property
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter
 from robustbo.searchspace.space import Space
@@ -174,6 +174,8 @@ def about(name: str) -> str:
     try:
         options = _options(_registered(name))
         return load(name).about + (f"; options {', '.join(options)}" if options else "")
+    except DataError:  # which names folders of this machine, as whoever loads it is told
+        return "cannot be loaded: its data are not on this machine"
     except Exception as error:
         return f"cannot be loaded: {error}"
 

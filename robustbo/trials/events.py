@@ -34,7 +34,9 @@ def known(trials: Sequence[Trial], number: int) -> Trial:
         ValueError: If there is none.
     """
     if not 0 <= number < len(trials):
-        raise ValueError(f"trial must be one of the {len(trials)} trials so far (0, 1, ...), got {number}")
+        numbers = f"one of the trials so far, 0 to {len(trials) - 1}" if len(trials) > 1 else "0, the only one so far"
+        rule = numbers if trials else "asked for or told first, there is none yet"
+        raise ValueError(f"trial must be {rule}, got {number}")
     return trials[number]
 
 

@@ -14,6 +14,7 @@ from robustbo.searchspace.parameters import Value
 from robustbo.trials.events import diagnosis_of, fold, known
 from robustbo.trials.storage.line import Event
 from robustbo.trials.trial import REMEASURE, RETRY, STATES, Diagnosis, Measured, Point, Trial, in_a_line
+from robustbo.validation import index
 
 __all__ = ["REMEASURE", "RETRY", "STATES", "Diagnosis", "Event", "History", "Trial"]
 
@@ -44,7 +45,7 @@ class History:
         Raises:
             ValueError: If there is none.
         """
-        return known(self.trials, number)
+        return known(self.trials, index(number))
 
     def counts(self) -> dict[str, int]:
         """How many trials are in each state."""

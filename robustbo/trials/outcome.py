@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, get_args
 
+from robustbo.rounding import rounded
 from robustbo.trials.bounds import check_name, read_bounds
 from robustbo.validation import real
 
@@ -117,7 +118,7 @@ class Outcome:
 
     def number(self, value: float, digits: int = 6) -> str:
         """A value with its unit."""
-        return self.with_unit(f"{value:.{digits}g}")
+        return self.with_unit(rounded(value, digits))
 
     def with_unit(self, text: str) -> str:
         """A number that has been written, with the unit."""

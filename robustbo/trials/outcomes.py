@@ -7,7 +7,7 @@ from typing import Any, Literal, SupportsFloat, get_args
 
 from robustbo.trials.bounds import check_name, read_bounds
 from robustbo.trials.outcome import Outcome
-from robustbo.validation import noise_sd, one_of, real
+from robustbo.validation import as_number, noise_sd, one_of, real
 
 Value = SupportsFloat | Mapping[str, SupportsFloat | None]  # of one outcome, or of several by name
 Noise = float | None | Mapping[str, float | None]
@@ -180,6 +180,24 @@ def reference_of(given: Any, objectives: Sequence[tuple[str, Direction]]) -> tup
     return tuple((name, numbers[name]) for name in names)
 
 
+def _only(value: Any) -> float:
+    """The value of the only outcome.
+
+    Raises:
+        TypeError: If it is none; the message says what to do.
+    """
+    if value is None:
+        raise TypeError("value must be a real number, got None; record by `fail` that a trial gave no value")
+    if isinstance(value, str) and not as_number(value):
+        advice = "the number alone" if value.strip()[:1].isdigit() else "`fail` where there is no value"
+        raise TypeError(f"value must be a real number, got {value!r}; write {advice}")
+    if isinstance(value, tuple) and len(value) == 2:
+        raise TypeError(
+            f"value must be a real number, got {value!r}; write {value[0]!r}, sd={value[1]!r} where one is the noise"
+        )
+    return real("value", value)
+
+
 def measured(
     outcomes: Sequence[Wanted], value: Value, sd: Noise
 ) -> tuple[float | dict[str, float], float | dict[str, float | None] | None, list[str]]:
@@ -193,7 +211,7 @@ def measured(
     if not outcomes:
         if isinstance(value, Mapping):
             raise TypeError(f"value must be a real number, got {value!r}; several outcomes need objectives=")
-        return real("value", value), noise_sd(sd), []
+        return _only(value), noise_sd(sd), []
     names = [wanted.name for wanted in outcomes]
     for what, given in ("value", value), ("sd", sd):
         if not isinstance(given, Mapping) and not (what == "sd" and given is None):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, Literal, get_args
 
+from robustbo.guidance import TRIAL, Guided
 from robustbo.searchspace.parameters import Value
 
 REMEASURE = "re-measure"  # the reason of a trial that repeats another, whose value is in doubt
@@ -40,13 +41,15 @@ def in_a_line(reason: str | None) -> str:
     return lines[-1] if "Traceback" in lines[0] or lines[0].startswith("...") else lines[0]
 
 
-class Brief:
+class Brief(Guided):
     """A dataclass that is shown without what is as it is unless said.
 
     Example:
         >>> Trial(3, {"x": 0.5}, state="told", value=1.25)
         Trial(number=3, params={'x': 0.5}, state='told', value=1.25)
     """
+
+    MEANT = TRIAL
 
     def __repr__(self) -> str:
         shown = {f.name: getattr(self, f.name) for f in fields(self) if f.repr}  # type: ignore[arg-type]

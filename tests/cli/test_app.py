@@ -223,7 +223,13 @@ def test_a_cluster_that_does_not_answer_is_named(cli):
 
 
 def test_show_of_an_optimization(cli, tmp_path):
-    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), surrogate="relevance-pursuit", seed=0, journal=tmp_path / "j.jsonl")
+    opt = rb.Optimizer(
+        rb.Space(x=rb.Float(0, 1)),
+        direction="minimize",
+        surrogate="relevance-pursuit",
+        seed=0,
+        journal=tmp_path / "j.jsonl",
+    )
     assert "no value looks wrong" in cli("show", "j.jsonl")[1]
     for i in range(10):
         opt.tell({"x": i / 9}, 50.0 if i == 3 else (i / 9 - 0.5) ** 2)
@@ -266,7 +272,7 @@ def test_a_folder_of_results_says_what_was_run_in_it(cli, tmp_path):
 class TestFilesThatCannotBeWritten:
     @pytest.fixture(autouse=True)
     def begun(self, tmp_path):
-        opt = rb.Optimizer(rb.Space(x=rb.Float(0.0, 1.0)), journal=tmp_path / "j.jsonl", seed=0)
+        opt = rb.Optimizer(rb.Space(x=rb.Float(0.0, 1.0)), direction="minimize", journal=tmp_path / "j.jsonl", seed=0)
         opt.tell(opt.ask(), 1.0)
         (tmp_path / "file").write_text("")
 
@@ -319,11 +325,19 @@ def test_a_cell_that_is_cut_short_is_named(cli, tmp_path):
     assert "recorded are 5" in json.loads(out)[-1]["verdict"]
 
 
+def test_list_names_no_folder_of_this_machine(cli, tmp_path, monkeypatch):
+    monkeypatch.setenv("ROBUSTBO_DATA", str(tmp_path / "nowhere"))
+    out = cli("list", "--format", "json")[1]
+    assert str(tmp_path) not in out
+    assert "none of /" not in out
+
+
 def test_list_names_what_there_is(cli):
     rows = json.loads(cli("list", "--format", "json")[1])
     assert {"hartmann6", "random-point", "relevance-pursuit", "oracle", "runs/small.toml"} <= {
         row["name"] for row in rows
     }
+    assert [row["name"] for row in rows[:4]] == ["auto", "relevance-pursuit", "student-t", "standard"]
     assert all(row["about"] for row in rows if row["kind"] != "run")
     assert {row["name"]: row["about"] for row in rows}["rover"].startswith("20 inputs (dx1 -0.1..0.2, ")
 

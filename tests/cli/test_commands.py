@@ -71,12 +71,15 @@ def test_the_package_is_a_command(tmp_path):
         (("show", "tunning.jsonl"), "there is no such journal; did you mean 'tuning.jsonl'?"),
         (("ask", "tunning.jsonl"), "there is no such journal; did you mean 'tuning.jsonl'?"),
         (("verify", "tunning.jsonl"), "there is no such journal; did you mean 'tuning.jsonl'?"),
-        (("create", "k.jsonl", "space.toml", "--surrogate", "standrad"), "'standrad'; did you mean 'standard'?"),
+        (
+            ("create", "--direction", "minimize", "k.jsonl", "space.toml", "--surrogate", "standrad"),
+            "'standrad'; did you mean 'standard'?",
+        ),
         (("crate", "k.jsonl", "space.toml"), "No such command 'crate'"),
     ],
 )
 def test_a_misspelt_name_is_answered_with_the_one_that_was_meant(cli, tmp_path, arguments, message):
-    assert cli("create", "tuning.jsonl", "space.toml")[0] == 0
+    assert cli("create", "--direction", "minimize", "tuning.jsonl", "space.toml")[0] == 0
     before = sorted(tmp_path.rglob("*"))
     code, out, err = cli(*arguments)
     assert (code, out) == (2, "")
@@ -102,7 +105,7 @@ def test_what_resembles_nothing_is_answered_with_all_there_is(cli):
     ],
 )
 def test_a_message_names_the_option_and_not_the_argument_in_python(cli, arguments, message):
-    code, _, err = cli("create", "k.jsonl", "space.toml", *arguments)
+    code, _, err = cli("create", "--direction", "minimize", "k.jsonl", "space.toml", *arguments)
     assert code == 2
     assert err.startswith(f"error: {message}")
 
@@ -117,7 +120,7 @@ def test_only_the_first_word_of_a_message_is_an_option_s_name():
 
 @pytest.mark.usefixtures("runs")
 def test_folders_are_made_where_results_are_to_be(cli, tmp_path):
-    assert cli("create", "deep/er/j.jsonl", "space.toml", "--seed", 0)[0] == 0
+    assert cli("create", "--direction", "minimize", "deep/er/j.jsonl", "space.toml", "--seed", 0)[0] == 0
     assert cli("replay", "other", "--out", "new/run/here")[0] == 0
     assert cli("report", "new/run/here", "--out", "newer/pages/all.html")[0] == 0
     assert cli("show", "deep/er/j.jsonl", "--html", "--out", "newest/pages/j.html")[0] == 0
@@ -137,7 +140,18 @@ def is_locked(path):
 def test_interrupting_a_long_command_is_a_line_and_code_130(tmp_path):
     """An ask of a million trials, which takes minutes, is interrupted when its lock says that it has begun."""
     (tmp_path / "space.toml").write_text(SPACE)
-    begin = [sys.executable, "-m", "robustbo", "create", "j.jsonl", "space.toml", "--acquisition", "sobol"]
+    begin = [
+        sys.executable,
+        "-m",
+        "robustbo",
+        "create",
+        "--direction",
+        "minimize",
+        "j.jsonl",
+        "space.toml",
+        "--acquisition",
+        "sobol",
+    ]
     subprocess.run(begin, cwd=tmp_path, check=True, capture_output=True)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background processes ignore Ctrl-C
     command = [sys.executable, "-m", "robustbo", "ask", "j.jsonl", "-n", "1000000"]

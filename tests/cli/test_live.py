@@ -19,7 +19,9 @@ SPACE = ""  # of the fixture `cli`
 
 @pytest.fixture
 def opt(cli, tmp_path):
-    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), journal=tmp_path / "j.jsonl", seed=0, surrogate="standard")
+    opt = rb.Optimizer(
+        rb.Space(x=rb.Float(0, 1)), direction="minimize", journal=tmp_path / "j.jsonl", seed=0, surrogate="standard"
+    )
     for i in range(4):
         opt.tell({"x": i / 3}, (i / 3 - 0.4) ** 2)
     return opt

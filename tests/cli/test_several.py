@@ -120,7 +120,7 @@ class TestTelling:
         assert [trial.state for trial in history()] == ["pending"]
 
     def test_one_value_has_no_names(self, cli):
-        cli("create", "one.jsonl", "space.toml", "--seed", 1)
+        cli("create", "one.jsonl", "space.toml", "--direction", "minimize", "--seed", 1)
         cli("ask", "one.jsonl")
         assert "value must be a number, such as -1.5, got 'yield=1'" in cli("tell", "one.jsonl", 0, "yield=1")[2]
         assert "--sd must be a number" in cli("tell", "one.jsonl", 0, 1, "--sd", "yield=1")[2]

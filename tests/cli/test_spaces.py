@@ -64,8 +64,25 @@ def cli(monkeypatch, tmp_path, call):
 @pytest.fixture
 def begun(cli):
     """The same, with j.jsonl of the space and p.jsonl of the plate."""
-    assert cli("create", "j.jsonl", "space.toml", "--seed", 1, "--surrogate", "standard")[0] == 0
-    assert cli("create", "p.jsonl", "--pool", "plate.csv", "--seed", 1, "--surrogate", "standard")[0] == 0
+    assert (
+        cli("create", "--direction", "minimize", "j.jsonl", "space.toml", "--seed", 1, "--surrogate", "standard")[0]
+        == 0
+    )
+    assert (
+        cli(
+            "create",
+            "--direction",
+            "minimize",
+            "p.jsonl",
+            "--pool",
+            "plate.csv",
+            "--seed",
+            1,
+            "--surrogate",
+            "standard",
+        )[0]
+        == 0
+    )
     return cli
 
 
@@ -83,20 +100,20 @@ def test_a_file_has_all_that_a_space_has(begun, tmp_path):
     assert settings("j.jsonl").space == AS_PYTHON
     text = json.dumps(AS_PYTHON.to_dict() | {"constraints": AS_PYTHON.texts})
     (tmp_path / "space.json").write_text(text)
-    assert begun("create", "k.jsonl", "space.json")[0] == 0
+    assert begun("create", "--direction", "minimize", "k.jsonl", "space.json")[0] == 0
     assert settings("k.jsonl").space == AS_PYTHON
 
 
 def test_a_parameter_may_be_called_constraints(cli, tmp_path):
     (tmp_path / "s.json").write_text('{"constraints": {"kind": "int", "low": 0, "high": 3}}')
-    assert cli("create", "j.jsonl", "s.json", "--constraint", "constraints >= 2")[0] == 0
+    assert cli("create", "--direction", "minimize", "j.jsonl", "s.json", "--constraint", "constraints >= 2")[0] == 0
     assert settings("j.jsonl").space.texts == ["constraints >= 2"]
     assert {p["constraints"] for p in asked(cli, "j.jsonl", "-n", 2)} == {2, 3}
 
 
 def test_constraints_are_typed_besides_those_of_the_file(cli):
     options = ["--constraint", "temperature <= 60", "--constraint", "time >= 20"]
-    assert cli("create", "j.jsonl", "space.toml", *options)[0] == 0
+    assert cli("create", "--direction", "minimize", "j.jsonl", "space.toml", *options)[0] == 0
     assert settings("j.jsonl").space.texts == ["temperature * time <= 3000", "temperature <= 60", "time >= 20"]
 
 
@@ -104,7 +121,7 @@ def test_a_pool_is_the_rows_of_a_table(begun, cli, tmp_path):
     (tmp_path / "c.toml").write_text(
         'constraints = ["pH <= 4"]\n[code]\nkind="choice"\nvalues=["007", "008", "009", "010"]'
     )
-    code, out, _ = cli("create", "q.jsonl", "c.toml", "--pool", "plate.csv", "--seed", 1)
+    code, out, _ = cli("create", "--direction", "minimize", "q.jsonl", "c.toml", "--pool", "plate.csv", "--seed", 1)
     assert (code, "4 rows to choose from" in out) == (0, True)
     assert settings("p.jsonl").space.point(0) == {"acid": "HCl", "pH": 2.0, "code": 7}
     assert settings("q.jsonl").space.point(1) == {"acid": "NA", "pH": 3.5, "code": "008"}  # NA is a word
@@ -170,32 +187,47 @@ def test_values_are_read_by_the_kind_of_their_parameter(text, parameter, value):
         ),
         (("ask", "p.jsonl", "--fixed", "pH=2.5"), "no point has {'pH': 2.5}"),
         (("best", "j.jsonl", "--fixed", "time=10", "--raw"), "best takes --raw or --fixed, got both"),
-        (("create", "k.jsonl"), "there must be a file with the SPACE, or --pool with a table of points, got neither"),
         (
-            ("create", "k.jsonl", "space.toml", "--constraint", "tim <= 3"),
+            ("create", "--direction", "minimize", "k.jsonl"),
+            "there must be a file with the SPACE, or --pool with a table of points, got neither",
+        ),
+        (
+            ("create", "--direction", "minimize", "k.jsonl", "space.toml", "--constraint", "tim <= 3"),
             "--constraint 'tim <= 3': 'tim' is no parameter",
         ),
-        (("create", "k.jsonl", "space.toml", "--constraint", "open('x') <= 3"), "--constraint \"open('x') <= 3\": "),
         (
-            ("create", "k.jsonl", "space.toml", "--pool", "plate.csv"),
+            ("create", "--direction", "minimize", "k.jsonl", "space.toml", "--constraint", "open('x') <= 3"),
+            "--constraint \"open('x') <= 3\": ",
+        ),
+        (
+            ("create", "--direction", "minimize", "k.jsonl", "space.toml", "--pool", "plate.csv"),
             "plate.csv: temperature: is no column of the pool",
         ),
-        (("create", "k.jsonl", "--pool", "empty.csv"), "empty.csv: there must be a line with the names of the columns"),
-        (("create", "k.jsonl", "--pool", "head.csv"), "head.csv: a pool needs at least one row, got none"),
         (
-            ("create", "k.jsonl", "--pool", "holes.csv"),
+            ("create", "--direction", "minimize", "k.jsonl", "--pool", "empty.csv"),
+            "empty.csv: there must be a line with the names of the columns",
+        ),
+        (
+            ("create", "--direction", "minimize", "k.jsonl", "--pool", "head.csv"),
+            "head.csv: a pool needs at least one row, got none",
+        ),
+        (
+            ("create", "--direction", "minimize", "k.jsonl", "--pool", "holes.csv"),
             "holes.csv: acid: every cell of a pool must have a v",
         ),
         (
-            ("create", "k.jsonl", "--pool", "twice.csv"),
+            ("create", "--direction", "minimize", "k.jsonl", "--pool", "twice.csv"),
             "twice.csv: the rows of a pool must differ, row 2 and row 4",
         ),
         (
-            ("create", "k.jsonl", "--pool", "ragged.csv"),
+            ("create", "--direction", "minimize", "k.jsonl", "--pool", "ragged.csv"),
             "ragged.csv, line 3: must have 2 cells, as the first line",
         ),
-        (("create", "k.jsonl", "--pool", "p.jsonl.gz"), "p.jsonl.gz: cannot be read as CSV: "),
-        (("create", "k.jsonl", "one.json"), "one.json: constraints must be a list such as"),
+        (
+            ("create", "--direction", "minimize", "k.jsonl", "--pool", "p.jsonl.gz"),
+            "p.jsonl.gz: cannot be read as CSV: ",
+        ),
+        (("create", "--direction", "minimize", "k.jsonl", "one.json"), "one.json: constraints must be a list such as"),
         (("add-rows", "p.jsonl", "plate.csv"), "plate.csv: the rows of a pool must differ"),
         (("add-rows", "p.jsonl", "holes.csv"), "holes.csv: rows must be a data frame with the columns ['acid', 'pH', "),
         (("add-rows", "j.jsonl", "plate.csv"), "j.jsonl: rows can be added to a pool, its space is Space(temperature="),
@@ -221,7 +253,7 @@ def test_a_mistake_is_a_line_and_code_2_and_changes_nothing(begun, tmp_path, arg
 def test_a_table_read_back_is_the_same_to_the_bit(cli, tmp_path):
     frame = pd.DataFrame({"x": [0.1 + 0.2, 1 / 3, 2e-300]})
     frame.to_csv(tmp_path / "t.csv", index=False)
-    assert cli("create", "t.jsonl", "--pool", "t.csv")[0] == 0
+    assert cli("create", "--direction", "minimize", "t.jsonl", "--pool", "t.csv")[0] == 0
     assert [row[0] for row in settings("t.jsonl").space.rows] == frame["x"].tolist()
 
 
@@ -235,19 +267,25 @@ def test_a_table_read_back_is_the_same_to_the_bit(cli, tmp_path):
 )
 def test_a_table_of_another_country_is_refused_with_advice(cli, tmp_path, table, said):
     (tmp_path / "p.csv").write_text(table)
-    code, _, err = cli("create", "j.jsonl", "--pool", "p.csv")
+    code, _, err = cli("create", "--direction", "minimize", "j.jsonl", "--pool", "p.csv")
     assert (code, said in err) == (2, True), err
     assert not (tmp_path / "j.jsonl").exists()
 
 
 def test_another_encoding_is_named(cli, tmp_path):
     (tmp_path / "p.csv").write_bytes("speed,größe\n3,1\n".encode("latin-1"))
-    assert "p.csv: cannot be read as CSV: save it as UTF-8" in cli("create", "j", "--pool", "p.csv")[2]
+    assert (
+        "p.csv: cannot be read as CSV: save it as UTF-8"
+        in cli("create", "--direction", "minimize", "j", "--pool", "p.csv")[2]
+    )
 
 
 def test_what_the_columns_were_taken_for_is_said(cli, tmp_path):
     (tmp_path / "p.csv").write_text("speed,tip\n3.5,a\n4,b\n")
-    assert "columns: speed (Float), tip (Choice)" in cli("create", "j.jsonl", "--pool", "p.csv")[2]
+    assert (
+        "columns: speed (Float), tip (Choice)"
+        in cli("create", "--direction", "minimize", "j.jsonl", "--pool", "p.csv")[2]
+    )
 
 
 @pytest.mark.parametrize(
@@ -266,11 +304,14 @@ def test_what_the_columns_were_taken_for_is_said(cli, tmp_path):
 )
 def test_the_key_of_a_parameter_that_is_wrong_is_named(cli, tmp_path, parameter, said):
     (tmp_path / "space.json").write_text(json.dumps({"x": parameter}))
-    code, _, err = cli("create", "j.jsonl", "space.json")
+    code, _, err = cli("create", "--direction", "minimize", "j.jsonl", "space.json")
     assert (code, said in err) == (2, True), err
 
 
 def test_an_empty_journal_is_said_to_be_empty(cli, tmp_path):
     (tmp_path / "j.jsonl").touch()
     (tmp_path / "space.json").write_text('{"x": {"kind": "float", "low": 0, "high": 1}}')
-    assert "j.jsonl: is there, and empty; delete it, and create it then" in cli("create", "j.jsonl", "space.json")[2]
+    assert (
+        "j.jsonl: is there, and empty; delete it, and create it then"
+        in cli("create", "--direction", "minimize", "j.jsonl", "space.json")[2]
+    )

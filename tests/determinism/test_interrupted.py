@@ -84,7 +84,7 @@ def test_an_interrupt_that_somebody_handles_outside_is_theirs():
 
 
 def test_the_ladder_takes_no_interrupt_for_an_error_in_the_numbers(monkeypatch):
-    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), seed=0, num_initial=3)
+    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="minimize", seed=0, num_initial=3)
     for number in range(3):
         opt.tell(opt.ask(), float(number))
 

@@ -158,7 +158,7 @@ class TestSurroundings:
 
     @staticmethod
     def run(**others):
-        opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1), **others or MIXED), seed=3, num_initial=4)
+        opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1), **others or MIXED), direction="minimize", seed=3, num_initial=4)
         for _ in range(7):
             trial = opt.ask()
             opt.tell(trial, 9.0 if trial.number == 2 else trial.params["x"] ** 2)

@@ -126,7 +126,7 @@ def test_gpytorchs_settings_change_nothing():
         opt.fits.clear()
         return opt.predict({"x": 0.4}), opt.best()
 
-    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), seed=0, surrogate="student-t-process")
+    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="minimize", seed=0, surrogate="student-t-process")
     for number in range(6):
         opt.tell({"x": number / 5}, (number / 5 - 0.3) ** 2)
     expected = ask()

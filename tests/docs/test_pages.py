@@ -12,6 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"(?:^<!-- ?(?P<mark>[^\n]*?) ?-->\n)?^```(?P<kind>python|sh)\n(?P<code>.*?)^```", re.M | re.S)
+CODE = re.compile(r"^```.*?^```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+INCLUDE = re.compile(r"^```\{include\} (?P<path>\S+)\n```\n", re.MULTILINE)
 COMMANDS = ("README.md",)  # whose marked shell blocks install robustbo and run these tests
 ELSEWHERE = {  # pages that are run, and what they print compared, by tests of their own
     "README.md": ["test_readme.py", "ax/test_strategy.py"],
@@ -70,10 +72,23 @@ def test_readme_is_one_screen():
     assert len(text.split()) <= 1200
 
 
+def whole(page):
+    """A page with what it includes in its place."""
+    text = page.read_text(encoding="utf-8")
+    return INCLUDE.sub(lambda found: whole(page.parent / found["path"]), text)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_has_a_title_and_links_that_say_where_they_lead(page):
+    text = whole(page)
+    assert re.match(r"# (?!None\b)\S", text)
+    assert "[None](" not in CODE.sub("", text)
+
+
 def test_links_between_pages_lead_somewhere():
     broken = []
     for page in PAGES:
-        prose = re.sub(r"^```.*?^```|`[^`\n]+`", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        prose = CODE.sub("", page.read_text(encoding="utf-8"))
         for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", prose):
             if not (page.parent / target).exists():
                 broken.append(f"{page.relative_to(ROOT)}: {target}")

@@ -335,7 +335,8 @@ class TestProcesses:
     def test_a_script_without_a_guard_is_told_of_it(self, tmp_path):
         script = """
             import robustbo as rb
-            opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), seed=0, journal="journal", if_exists="resume")
+            space = rb.Space(x=rb.Float(0, 1))
+            opt = rb.Optimizer(space, direction="minimize", seed=0, journal="journal", if_exists="resume")
             opt.optimize(abs, 3, jobs=2, progress=False)
             """
         (tmp_path / "script.py").write_text(textwrap.dedent(script))

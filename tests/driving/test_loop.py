@@ -92,7 +92,7 @@ def square(params):
 
 
 def optimizer(space=SPACE, **options):
-    return rb.Optimizer(space, **{"seed": 1, "acquisition": "sobol", **options})
+    return rb.Optimizer(space, **{"direction": "minimize", "seed": 1, "acquisition": "sobol", **options})
 
 
 def optimize(opt, num_trials, func=square, **options):
@@ -286,7 +286,7 @@ class TestFailures:
         with pytest.raises(ZeroDivisionError) as caught:
             optimize(opt, 3, raising(error, [2]), catch=[ValueError])
         assert caught.value is error
-        assert error.__notes__ == [f"raised for trial 1 at {opt.history[1].params}"]
+        assert error.__notes__ == [f"raised for trial 1, where func was called with the dict {opt.history[1].params}"]
         assert states(opt) == ["told", "failed"]
         assert opt.history[1].reason.endswith("ZeroDivisionError: mine\n")
         optimize(opt, 3)
@@ -347,7 +347,7 @@ class TestFailures:
             ({"jobs": 0}, "jobs must be a whole number of at least 1, got 0"),
             ({"timeout": -1.0}, "timeout must be at least 0 seconds, got -1.0"),
             ({"timeout": math.nan}, "timeout must be at least 0 seconds, got nan"),
-            ({"timeout": "1h"}, "timeout must be a real number, got '1h'"),
+            ({"timeout": "1h"}, "timeout must be a number of seconds, or a timedelta, got '1h'"),
             ({"catch": [3]}, "catch must be exception types, got 3"),
             ({"catch": int}, "catch must be exception types, got <class 'int'>"),
             ({"catch": "ValueError"}, "catch must be one or several, got 'ValueError'"),
@@ -374,7 +374,7 @@ def values(path):
 
 class TestCtrlC:
     def run(self, path, acknowledged):
-        opt = rb.Optimizer(SPACE, seed=1, acquisition="sobol", journal=path, if_exists="resume")
+        opt = rb.Optimizer(SPACE, direction="minimize", seed=1, acquisition="sobol", journal=path, if_exists="resume")
 
         def acknowledge(_, trial):
             acknowledged.append((trial.number, trial.value))

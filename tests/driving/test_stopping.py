@@ -18,7 +18,7 @@ def noisy_sine(seed):
 
 
 def optimizer(**options):
-    return rb.Optimizer(LINE, **{"seed": 1, **options})
+    return rb.Optimizer(LINE, **{"direction": "minimize", "seed": 1, **options})
 
 
 def told(values, origin="model", **options):

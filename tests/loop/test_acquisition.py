@@ -258,7 +258,9 @@ def test_where_the_function_is_no_number_there_is_no_next_point(monkeypatch):
 
 
 def test_what_is_pending_is_not_asked_for_again_where_a_constraint_holds():
-    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1), y=rb.Float(0, 1), constraints=["x + y <= 1.9"]), seed=0)
+    opt = rb.Optimizer(
+        rb.Space(x=rb.Float(0, 1), y=rb.Float(0, 1), constraints=["x + y <= 1.9"]), direction="minimize", seed=0
+    )
     for i in range(12):
         x, y = (0.37 * i) % 1, (0.61 * i) % 1
         if x + y <= 1.9:

@@ -38,7 +38,7 @@ def test_an_error_is_not_kept():
 
 
 def told(count=8):
-    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), seed=0, surrogate="standard")
+    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="minimize", seed=0, surrogate="standard")
     for number in range(count):
         opt.tell({"x": number / count}, (number / count - 0.3) ** 2)
     return opt

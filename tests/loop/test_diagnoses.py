@@ -129,7 +129,7 @@ class TestTimeline:
         assert picture[..., :3].std() > 0.02
 
     def test_a_surrogate_without_diagnoses_has_a_timeline_too(self, tmp_path):
-        opt = rb.Optimizer(SPACE, surrogate="standard", seed=0)
+        opt = rb.Optimizer(SPACE, direction="minimize", surrogate="standard", seed=0)
         for i in range(6):
             opt.tell({"x": i / 5}, objective(i / 5))
         draw(opt.settings, opt.history, tmp_path / "t.png")
@@ -146,7 +146,7 @@ class TestTimeline:
             draw(*fold(path, read(path)), tmp_path / "t.foo")
 
     def test_nothing_told_is_an_error(self, tmp_path):
-        opt = rb.Optimizer(SPACE, seed=0)
+        opt = rb.Optimizer(SPACE, direction="minimize", seed=0)
         with pytest.raises(rb.RobustBOError, match="at least one told value, got none"):
             draw(opt.settings, opt.history, tmp_path / "t.png")
 

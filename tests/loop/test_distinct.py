@@ -9,7 +9,7 @@ CONDITIONAL = {"k": rb.Float(0, 9, when={"w": [2, 4]}), "w": rb.Ordinal(1, 2, 4)
 
 
 def begun(space):
-    return rb.Optimizer(space, seed=0, num_initial=3, surrogate="standard")
+    return rb.Optimizer(space, direction="minimize", seed=0, num_initial=3, surrogate="standard")
 
 
 def test_what_cannot_exist_with_what_is_fixed_makes_no_points():

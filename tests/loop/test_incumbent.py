@@ -15,7 +15,7 @@ BOX = {"x": rb.Float(0, 1), "heat": rb.Float(0, 1)}
 
 
 def told(space, points, f, **options):
-    opt = rb.Optimizer(space, seed=0, **options)
+    opt = rb.Optimizer(space, **{"direction": "minimize", "seed": 0, **options})
     for point in points:
         opt.tell(point, f(point))
     return opt
@@ -63,7 +63,7 @@ def test_a_point_that_breaks_a_constraint_is_kept_with_a_warning_and_is_not_the_
 
 def test_where_all_points_break_it_the_best_of_these_is_the_best():
     space = rb.Space(**BOX, constraints=["x + heat <= 0.1"])
-    opt = rb.Optimizer(space, seed=0, surrogate="standard")
+    opt = rb.Optimizer(space, direction="minimize", seed=0, surrogate="standard")
     for x in (0.2, 0.5, 0.9):
         with pytest.warns(SpaceWarning, match="is kept"):
             opt.tell({"x": x, "heat": 0.5}, x)
@@ -75,7 +75,7 @@ def test_where_all_points_break_it_the_best_of_these_is_the_best():
 
 def test_a_frame_of_broken_points_is_kept_and_an_enqueued_one_refused():
     space = rb.Space(**BOX, constraints=["x + heat <= 1"])
-    opt = rb.Optimizer(space, seed=0)
+    opt = rb.Optimizer(space, direction="minimize", seed=0)
     with pytest.warns(SpaceWarning, match="breaks"):
         opt.tell_frame(pd.DataFrame({"x": [0.1, 0.9], "heat": [0.1, 0.9], "value": [1.0, 2.0]}))
     assert len(opt.history) == 2
@@ -87,7 +87,7 @@ def test_a_frame_of_broken_points_is_kept_and_an_enqueued_one_refused():
 
 
 def test_of_what_waits_only_points_with_what_is_fixed_are_given_out():
-    opt = rb.Optimizer(rb.Space(**BOX), seed=0)
+    opt = rb.Optimizer(rb.Space(**BOX), direction="minimize", seed=0)
     opt.enqueue([{"x": 0.1, "heat": 0.1}, {"x": 0.2, "heat": 0.9}])
     trial = opt.ask(fixed={"heat": 0.9})
     assert (trial.number, trial.params) == (1, {"x": 0.2, "heat": 0.9})
@@ -134,7 +134,7 @@ def test_bad_arguments(given, error, match):
 
 def told_rough(sd=None):
     """Of a bowl whose every second point lies higher, which looks like noise: points, posterior means, values."""
-    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), seed=0, surrogate="standard")
+    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="minimize", seed=0, surrogate="standard")
     points = [{"x": (i + 0.5) / 16} for i in range(16)]
     values = [4 * (p["x"] - 0.48) ** 2 + 0.2 * (i % 2) for i, p in enumerate(points)]
     for point, value in zip(points, values, strict=True):

@@ -42,7 +42,7 @@ def end(opt, trial):
 
 
 def driven(n, **options):
-    opt = rb.Optimizer(SQUARE, **{"seed": 1, "surrogate": "standard", **options})
+    opt = rb.Optimizer(SQUARE, **{"direction": "minimize", "seed": 1, "surrogate": "standard", **options})
     for _ in range(n):
         end(opt, opt.ask())
     return opt
@@ -50,7 +50,7 @@ def driven(n, **options):
 
 def filled(**options):
     """A study that knows the square well, told of a Sobol sequence."""
-    opt = rb.Optimizer(SQUARE, **{"seed": 0, "surrogate": "standard", **options})
+    opt = rb.Optimizer(SQUARE, **{"direction": "minimize", "seed": 0, "surrogate": "standard", **options})
     for i in range(30):
         params = SQUARE.sobol(5, i)
         opt.fail(params) if fails(params) else opt.tell(params, value(params))
@@ -96,7 +96,7 @@ class TestWhatIsBelieved:
         assert opt.viability(points).tolist() == pytest.approx([opt.viability(point) for point in points])
 
     def test_where_nothing_has_failed_all_is_well(self):
-        opt = rb.Optimizer(SQUARE, seed=0)
+        opt = rb.Optimizer(SQUARE, direction="minimize", seed=0)
         opt.tell({"x": 0.1, "y": 0.1}, 1.0)
         assert opt.failures() == []
         assert opt.viability({"x": 0.9, "y": 0.9}) == 1.0
@@ -126,7 +126,7 @@ class TestAsks:
     def test_without_failures_nothing_changes_to_the_last_bit(self, surrogate):
         points = []
         for mode in ("learn", "ignore"):
-            opt = rb.Optimizer(SQUARE, seed=3, surrogate=surrogate, failures=mode)
+            opt = rb.Optimizer(SQUARE, direction="minimize", seed=3, surrogate=surrogate, failures=mode)
             for _ in range(12):
                 trial = opt.ask()
                 opt.tell(trial, value(trial.params))
@@ -134,7 +134,7 @@ class TestAsks:
         assert points[0] == points[1]
 
     def test_where_all_initial_points_failed_they_move_away_and_say_so(self):
-        opt = rb.Optimizer(SQUARE, seed=0)
+        opt = rb.Optimizer(SQUARE, direction="minimize", seed=0)
         for i in range(6):
             opt.fail({**SQUARE.sobol(opt.seed, 6), "x": 0.5 + 0.02 * i})
         trial = opt.ask()
@@ -142,7 +142,7 @@ class TestAsks:
         assert trial.params["x"] < 0.6
 
     def test_they_begin_with_a_model_where_most_initial_points_failed(self):
-        opt = rb.Optimizer(SQUARE, seed=0, num_initial=6, surrogate="standard")
+        opt = rb.Optimizer(SQUARE, direction="minimize", seed=0, num_initial=6, surrogate="standard")
         for i in range(5):
             opt.fail({"x": 0.9, "y": 0.5 + 0.1 * i})
         opt.tell({"x": 0.1, "y": 0.1}, 1.0)
@@ -152,7 +152,7 @@ class TestAsks:
 
     @pytest.mark.parametrize("surrogate", sorted(SURROGATES))
     def test_every_surrogate_has_them(self, surrogate):
-        opt = rb.Optimizer(SQUARE, seed=1, surrogate=surrogate)
+        opt = rb.Optimizer(SQUARE, direction="minimize", seed=1, surrogate=surrogate)
         for i in range(12):
             params = SQUARE.sobol(5, i)
             opt.fail(params) if fails(params) else opt.tell(params, -params["x"] - params["y"])
@@ -169,7 +169,7 @@ class TestAsks:
 
     def test_mixed_spaces_have_them(self):
         space = Space(n=Int(1, 6), kind=Choice("a", "b", "c"), x=Float(0.0, 1.0))
-        opt = rb.Optimizer(space, seed=2, surrogate="standard")
+        opt = rb.Optimizer(space, direction="minimize", seed=2, surrogate="standard")
         for _ in range(25):
             trial = opt.ask()
             is_bad = trial.params["kind"] == "b" or trial.params["n"] > 4
@@ -192,7 +192,7 @@ class TestAsks:
 class TestRetries:
     def at_the_best(self, **word):
         """A study whose best point by far has just failed."""
-        opt = rb.Optimizer(SQUARE, seed=0, surrogate="standard", num_initial=5)
+        opt = rb.Optimizer(SQUARE, direction="minimize", seed=0, surrogate="standard", num_initial=5)
         for i in range(25):
             params = SQUARE.sobol(5, i)
             opt.tell(params, (params["x"] - 0.3) ** 2 + (params["y"] - 0.4) ** 2)
@@ -208,7 +208,7 @@ class TestRetries:
         assert opt.ask().repeats is None
 
     def test_what_the_user_wants_tried_again_is_at_once_and_as_often_as_it_flakes(self):
-        opt = rb.Optimizer(SQUARE, seed=0)
+        opt = rb.Optimizer(SQUARE, direction="minimize", seed=0)
         trial = opt.ask()
         for _ in range(3):
             opt.fail(trial, "power cut", retry=True)
@@ -226,7 +226,7 @@ class TestRetries:
             opt.tell(again, 1.0)
 
     def test_the_users_word_may_come_later_and_keeps_the_reason(self):
-        opt = rb.Optimizer(SQUARE, seed=0)
+        opt = rb.Optimizer(SQUARE, direction="minimize", seed=0)
         trial = opt.ask()
         opt.fail(trial, "power cut")
         assert opt.fail(trial, retry=True).reason == "power cut"
@@ -252,7 +252,7 @@ class TestRetries:
 
 class TestFiniteSpaces:
     def test_a_barred_point_is_never_asked_for_again(self):
-        opt = rb.Optimizer(Space(n=Int(1, 4)), seed=0, surrogate="standard", num_initial=2)
+        opt = rb.Optimizer(Space(n=Int(1, 4)), direction="minimize", seed=0, surrogate="standard", num_initial=2)
         barred = opt.fail({"n": 2}, retry=False)
         for _ in range(12):
             with warnings.catch_warnings():
@@ -262,7 +262,7 @@ class TestFiniteSpaces:
             opt.tell(trial, float(trial.params["n"]))
 
     def test_where_all_points_are_barred_there_is_an_error_that_says_so(self):
-        opt = rb.Optimizer(Space(n=Int(1, 2)), seed=0)
+        opt = rb.Optimizer(Space(n=Int(1, 2)), direction="minimize", seed=0)
         for n in (1, 2):
             opt.fail({"n": n}, retry=False)
         with pytest.raises(SpaceExhausted, match="not to be retried"):

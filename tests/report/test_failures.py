@@ -19,7 +19,7 @@ def at(x, i):
 
 def told(*ended, values=36, **options):
     """Values on the left; on the right what has ended without one, as (x, reason, retry)."""
-    opt = Optimizer(SPACE, seed=0, surrogate="standard", **options)
+    opt = Optimizer(SPACE, direction="minimize", seed=0, surrogate="standard", **options)
     for i in range(values):
         opt.tell(at(i / 2 / values, i), math.sin(i))
     for i, (x, reason, retry) in enumerate(ended):
@@ -164,7 +164,7 @@ def test_where_nothing_has_given_a_value_that_is_said():
     def lines(opt):
         return "\n".join(summary.lines("study", overview(opt.settings, opt.history, opt.fits)))
 
-    opt = Optimizer(Space(x=Float(0.0, 1.0)), seed=0)
+    opt = Optimizer(Space(x=Float(0.0, 1.0)), direction="minimize", seed=0)
     for x in (0.2, 0.8):
         opt.fail({"x": x}, "no module named pump")
     assert "no trial has given a value yet" in lines(opt)

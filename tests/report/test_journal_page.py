@@ -10,7 +10,11 @@ from robustbo.report import journal_page, journals
 @pytest.fixture(scope="module")
 def told():
     """Twenty values, of which the ninth is a lie."""
-    opt = Optimizer(Space(**{"<x>": Float(1e-3, 1e1, log=True), "k": Int(1, 4), "c": Choice("a", "b")}), seed=0)
+    opt = Optimizer(
+        Space(**{"<x>": Float(1e-3, 1e1, log=True), "k": Int(1, 4), "c": Choice("a", "b")}),
+        direction="minimize",
+        seed=0,
+    )
     for _ in range(20):
         trial = opt.ask()
         value = (math.log10(trial.params["<x>"]) + 1) ** 2 + trial.params["k"] + (trial.params["c"] == "b")
@@ -34,7 +38,7 @@ def test_the_page_says_what_the_optimizer_does(told):
 
 @pytest.mark.parametrize("values", [[], [1.0], [0.0] * 6, [1e300, -1e300, 1.7e308, 0.0, 0.0, 1.0], [math.nan, 2.0]])
 def test_any_values_make_a_page(values):
-    opt = Optimizer(Space(x=Float(0, 1)), seed=0)
+    opt = Optimizer(Space(x=Float(0, 1)), direction="minimize", seed=0)
     opt.ask()
     for value in values:
         opt.tell(opt.ask(), value)

@@ -15,7 +15,7 @@ OFF = {2: 60.0, 5: -40.0}
 
 def told(seed, *, is_wrong=True):
     """Twelve values, two of which lie far from the others; one trial has failed, one is excluded, one is pending."""
-    opt = Optimizer(Space(x=Float(0, 1)), seed=seed)
+    opt = Optimizer(Space(x=Float(0, 1)), direction="minimize", seed=seed)
     for i in range(12):
         opt.tell({"x": i / 11}, (i / 11 - 0.4) ** 2 + OFF.get(i, 0.0) * is_wrong)
     opt.fail(opt.ask(), "Traceback (most recent call last):\n  File <lab>\nValueError: no flow")
@@ -72,7 +72,7 @@ def test_an_outcome_that_is_excluded_alone_is_counted():
 
 
 def test_why_a_value_is_excluded_is_said_where_somebody_said_so():
-    opt = Optimizer(Space(x=Float(0, 1)), seed=0)
+    opt = Optimizer(Space(x=Float(0, 1)), direction="minimize", seed=0)
     for i in range(4):
         opt.tell({"x": i / 3}, float(i))
     opt.exclude(1)

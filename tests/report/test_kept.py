@@ -24,7 +24,7 @@ finally:
 def study(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
-    opt = Optimizer(Space(x=Float(0.0, 1.0)), seed=0, surrogate="standard", journal="j.jsonl")
+    opt = Optimizer(Space(x=Float(0.0, 1.0)), direction="minimize", seed=0, surrogate="standard", journal="j.jsonl")
     for i in range(6):
         opt.tell({"x": i / 6}, math.sin(i))
     return opt

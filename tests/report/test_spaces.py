@@ -32,7 +32,7 @@ def page(opt):
 
 
 def told(space, values=6, **options):
-    opt = rb.Optimizer(space, seed=0, surrogate="standard", **options)
+    opt = rb.Optimizer(space, **{"direction": "minimize", "seed": 0, "surrogate": "standard", **options})
     for trial in opt.ask(values):
         opt.tell(trial, float(trial.number))
     return opt
@@ -129,7 +129,7 @@ class TestPage:
         assert "Where trials fail" in text
 
     def test_before_anything_is_told(self):
-        opt = rb.Optimizer(MIXED, seed=0)
+        opt = rb.Optimizer(MIXED, direction="minimize", seed=0)
         text = page(opt)
         assert "Nothing has been told yet" in text
         assert "<h2>The space</h2>" in text
@@ -140,7 +140,7 @@ FRAME = pd.DataFrame([{"x": x / 10, "acid": a} for x, a in itertools.product(ran
 
 @pytest.fixture(scope="module")
 def pool():
-    opt = rb.Optimizer(rb.Pool(FRAME, constraints=["x <= 0.9"]), seed=0, surrogate="standard")
+    opt = rb.Optimizer(rb.Pool(FRAME, constraints=["x <= 0.9"]), direction="minimize", seed=0, surrogate="standard")
     for trial in opt.ask(8):
         opt.tell(trial, (trial.params["x"] - 0.45) ** 2)
     opt.add_rows(pd.DataFrame({"x": [0.45], "acid": ["HCl"]}))
@@ -193,7 +193,7 @@ def test_a_frame_has_nan_where_a_number_does_not_exist():
         n=rb.Int(1, 5, when={"k": "t"}),
         word=rb.Choice("p", "q", when={"k": "d"}),
     )
-    opt = rb.Optimizer(space, seed=0, surrogate="standard")
+    opt = rb.Optimizer(space, direction="minimize", seed=0, surrogate="standard")
     opt.tell({"k": "t", "n": 2}, 1.0)
     for frame in (opt.frame(), opt.frame(evidence=False)):
         assert (str(frame["rate"].dtype), math.isnan(frame["rate"][0])) == ("float64", True)
@@ -202,7 +202,7 @@ def test_a_frame_has_nan_where_a_number_does_not_exist():
     frame = opt.frame(evidence=False)
     assert frame["n"].tolist()[0] == 2.0
     assert math.isnan(frame["n"][1])
-    again = rb.Optimizer(space, seed=0, surrogate="standard")
+    again = rb.Optimizer(space, direction="minimize", seed=0, surrogate="standard")
     again.tell_frame(frame, ignore_extra=True)
     assert [t.params for t in again.history] == [t.params for t in opt.history]
 

@@ -66,7 +66,7 @@ def driven(made: Made, journal: Path, asks: int, *, seed: int = 0, again: bool =
         options: Of the optimizer.
     """
     rng, found = random.Random(seed), Driven()
-    opt = rb.Optimizer(made.space, seed=seed, journal=journal, **options)
+    opt = rb.Optimizer(made.space, direction="minimize", seed=seed, journal=journal, **options)
     while found.asks < asks:
         fixed = made.fixed if rng.random() < 0.5 else {}
         count = BATCH if rng.random() < 0.15 else 1

@@ -132,7 +132,7 @@ def test_rows_that_are_added_widen_what_was_not_said():
     ],
 )
 def test_rows_that_break_a_rule_are_not_added(more, match):
-    opt = rb.Optimizer(rb.Pool(FRAME), seed=0)
+    opt = rb.Optimizer(rb.Pool(FRAME), direction="minimize", seed=0)
     with pytest.raises(SpaceError, match=match):
         opt.add_rows(more)
     assert opt.settings.space.size == 4
@@ -141,7 +141,9 @@ def test_rows_that_break_a_rule_are_not_added(more, match):
 
 def test_each_row_is_asked_for_once_and_those_that_break_a_constraint_never():
     frame = pd.DataFrame({"x": np.arange(12) / 11, "k": list("abc") * 4})
-    opt = rb.Optimizer(rb.Pool(frame, constraints=["x <= 0.8"]), seed=0, num_initial=4, remeasure="never")
+    opt = rb.Optimizer(
+        rb.Pool(frame, constraints=["x <= 0.8"]), direction="minimize", seed=0, num_initial=4, remeasure="never"
+    )
     asked = []
     for _ in range(3):
         for trial in opt.ask(3):
@@ -156,7 +158,7 @@ def test_each_row_is_asked_for_once_and_those_that_break_a_constraint_never():
 
 def test_the_fixed_values_of_a_pool_choose_its_rows():
     frame = pd.DataFrame({"x": np.arange(12) / 11, "k": list("abc") * 4})
-    opt = rb.Optimizer(rb.Pool(frame), seed=0, num_initial=2)
+    opt = rb.Optimizer(rb.Pool(frame), direction="minimize", seed=0, num_initial=2)
     trials = opt.ask(4, fixed={"k": "b"})
     assert {trial.params["k"] for trial in trials} == {"b"}
     assert len({trial.point for trial in trials}) == 4

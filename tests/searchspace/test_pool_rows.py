@@ -15,7 +15,7 @@ def test_a_pool_needs_a_row():
 
 
 def test_no_rows_can_be_added():
-    opt = rb.Optimizer(rb.Pool(pd.DataFrame({"x": [1.0, 2.0]})), seed=0)
+    opt = rb.Optimizer(rb.Pool(pd.DataFrame({"x": [1.0, 2.0]})), direction="minimize", seed=0)
     assert opt.add_rows(pd.DataFrame({"x": []})) == 2
 
 
@@ -26,7 +26,9 @@ def test_values_of_steps_are_floats_whatever_the_bounds_are():
 
 
 def test_all_that_looks_at_a_study_knows_of_rows_added():
-    opt = rb.Optimizer(rb.Pool(pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0]})), seed=0, surrogate="standard")
+    opt = rb.Optimizer(
+        rb.Pool(pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0]})), direction="minimize", seed=0, surrogate="standard"
+    )
     for trial in opt.ask(3):
         opt.tell(trial, trial.params["x"])
     opt.add_rows(pd.DataFrame({"x": [0.5]}))

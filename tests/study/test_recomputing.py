@@ -100,7 +100,9 @@ class Diagnoses(Seen):
 
 
 def optimization(journal, **options):
-    return rb.Optimizer(SPACE, seed=1, num_initial=3, journal=journal, **{"surrogate": "standard", **options})
+    return rb.Optimizer(
+        SPACE, direction="minimize", seed=1, num_initial=3, journal=journal, **{"surrogate": "standard", **options}
+    )
 
 
 class TestJournals:

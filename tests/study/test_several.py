@@ -110,7 +110,7 @@ def test_several_objectives_have_no_best(opt):
         with pytest.raises(ValueError, match=r"no single best of several objectives \['a', 'c'\]; front"):
             opt.best(raw=raw)
     with pytest.raises(ValueError, match="a front needs several objectives"):
-        rb.Optimizer(SPACE, seed=0).front()
+        rb.Optimizer(SPACE, direction="minimize", seed=0).front()
 
 
 def test_the_best_of_one_objective_keeps_the_bounds():
@@ -177,7 +177,7 @@ def test_frames_and_prior_data_have_a_column_an_outcome():
     again = rb.Optimizer(SPACE, seed=1, prior_data=opt, **WANTED)
     assert [t.values for t in again.history] == [t.values for t in opt.history]
     with pytest.raises(ValueError, match="the same outcomes"):
-        rb.Optimizer(SPACE, seed=1, prior_data=opt)
+        rb.Optimizer(SPACE, direction="minimize", seed=1, prior_data=opt)
     with pytest.raises(rb.SpaceError, match="there must be a column 'c'"):
         opt.tell_frame(frame.drop(columns="c"))
 
@@ -239,15 +239,15 @@ def test_names_and_directions_that_contradict_others_are_refused(given, says):
 class TestMeasuredBefore:
     def test_of_another_number_of_outcomes_is_an_error_that_says_so(self, opt, journal):
         with pytest.raises(ValueError, match=r"same outcomes, one value without a name, got one of \['a', 'c', 'p'\]"):
-            rb.Optimizer(SPACE, seed=0, prior_data=journal)
-        single = rb.Optimizer(SPACE, seed=0)
+            rb.Optimizer(SPACE, direction="minimize", seed=0, prior_data=journal)
+        single = rb.Optimizer(SPACE, direction="minimize", seed=0)
         single.tell({"x": 0.5, "y": 0.5}, 1.0)
         with pytest.raises(ValueError, match=r"same outcomes, \['a', 'c', 'p'\], got one of one value without a name"):
             rb.Optimizer(SPACE, seed=0, **WANTED, prior_data=single)
 
     def test_a_journal_of_several_outcomes_is_no_journal_of_one(self, journal):
         with pytest.raises(JournalError, match=r"objectives: recorded .*'a': 'maximize'.*, given nothing"):
-            rb.Optimizer(SPACE, seed=0, journal=journal, if_exists="resume")
+            rb.Optimizer(SPACE, direction="minimize", seed=0, journal=journal, if_exists="resume")
 
 
 @pytest.mark.parametrize(

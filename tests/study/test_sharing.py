@@ -23,7 +23,9 @@ SPACE = rb.Space(x=rb.Float(-5.0, 10.0), y=rb.Float(0.0, 15.0))
 
 
 def optimizer(journal=None, **options):
-    return rb.Optimizer(SPACE, **{"acquisition": "sobol", "seed": 1, "journal": journal, **options})
+    return rb.Optimizer(
+        SPACE, **{"direction": "minimize", "acquisition": "sobol", "seed": 1, "journal": journal, **options}
+    )
 
 
 @pytest.fixture(params=["memory", "file"])
@@ -60,7 +62,9 @@ class TestThreads:
 
     @pytest.mark.filterwarnings("ignore:Optimization failed")  # Python's filters belong to all threads, not to each
     def test_all_is_done_at_once_and_each_thread_sees_its_own(self, tmp_path):
-        opt = rb.Optimizer(SPACE, seed=1, num_initial=4, journal=tmp_path / "j", surrogate="standard")
+        opt = rb.Optimizer(
+            SPACE, direction="minimize", seed=1, num_initial=4, journal=tmp_path / "j", surrogate="standard"
+        )
 
         def live(number):
             for _ in range(3):
@@ -75,7 +79,7 @@ class TestThreads:
 
     def test_two_optimizers_in_two_threads_ask_as_each_would_alone(self):
         def run(seed):
-            opt = rb.Optimizer(SPACE, surrogate="standard", seed=seed, num_initial=3)
+            opt = rb.Optimizer(SPACE, direction="minimize", surrogate="standard", seed=seed, num_initial=3)
             for _ in range(6):
                 trial = opt.ask()
                 opt.tell(trial, trial.params["x"] ** 2 + trial.params["y"])
@@ -192,7 +196,7 @@ class TestSharedJournal:
 
 
 def test_warnings_name_the_line_that_called(tmp_path):
-    opt = rb.Optimizer(rb.Space(x=rb.Choice("a", "b")), seed=0)
+    opt = rb.Optimizer(rb.Space(x=rb.Choice("a", "b")), direction="minimize", seed=0)
     opt.ask(2)
     for trial in opt.pending():
         opt.tell(trial, 1.0)
@@ -339,7 +343,7 @@ class TestWhatWaits:
             opt.requeue([0], older_than=3)
 
     def test_true_and_one_are_different_points(self):
-        opt = rb.Optimizer(rb.Space(c=rb.Choice(1, True, "a")), seed=0, acquisition="sobol")
+        opt = rb.Optimizer(rb.Space(c=rb.Choice(1, True, "a")), direction="minimize", seed=0, acquisition="sobol")
         asked = {repr(t.params["c"]): t.number for t in opt.ask(3)}
         assert set(asked) == {"1", "True", "'a'"}
         assert opt.tell({"c": True}, 5.0).number == asked["True"]
@@ -371,7 +375,7 @@ class TestWhatWaits:
 
 class TestDistinct:
     def test_a_batch_at_a_corner_is_of_different_points(self):
-        opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1), y=rb.Float(0, 1)), seed=0)
+        opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1), y=rb.Float(0, 1)), direction="minimize", seed=0)
         for _ in range(12):
             trial = opt.ask()
             opt.tell(trial, trial.params["x"] + 0.3 * trial.params["y"])
@@ -381,7 +385,9 @@ class TestDistinct:
     @pytest.mark.parametrize("acquisition", ["sobol", "auto"])
     def test_a_finite_space_is_asked_for_as_a_whole_and_then_says_so(self, acquisition):
         space = rb.Space(n=rb.Int(1, 3), c=rb.Choice("a", "b"))
-        opt = rb.Optimizer(space, seed=0, surrogate="standard", acquisition=acquisition, num_initial=4)
+        opt = rb.Optimizer(
+            space, direction="minimize", seed=0, surrogate="standard", acquisition=acquisition, num_initial=4
+        )
         batch = opt.ask(4)
         for trial in batch:
             opt.tell(trial, trial.params["n"])
@@ -392,13 +398,15 @@ class TestDistinct:
         assert again[-1].reason == "nothing new left"
 
     def test_where_every_point_is_being_measured_there_is_none_to_ask_for(self):
-        opt = rb.Optimizer(rb.Space(n=rb.Int(1, 4)), seed=0)
+        opt = rb.Optimizer(rb.Space(n=rb.Int(1, 4)), direction="minimize", seed=0)
         assert len({t.point for t in opt.ask(4)}) == 4
         with pytest.raises(rb.SpaceExhausted, match="all 4 of the space are pending; tell, fail or requeue some first"):
             opt.ask()
 
     def test_a_large_finite_space_has_no_end(self):
-        opt = rb.Optimizer(rb.Space(n=rb.Int(1, 10**6), m=rb.Int(1, 10**6)), seed=0, acquisition="sobol")
+        opt = rb.Optimizer(
+            rb.Space(n=rb.Int(1, 10**6), m=rb.Int(1, 10**6)), direction="minimize", seed=0, acquisition="sobol"
+        )
         assert len({t.point for t in opt.ask(64)}) == 64
 
 

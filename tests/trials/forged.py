@@ -505,7 +505,7 @@ def journals(folder):
         ("filtered.jsonl", {**filtered, "num_initial": 4, "remeasure": "never"}),
         ("auto.jsonl", {"num_initial": 3}),
     ]:
-        opt = rb.Optimizer(space, seed=1, journal=folder / name, **options)
+        opt = rb.Optimizer(space, direction="minimize", seed=1, journal=folder / name, **options)
         asked = opt.ask(5)
         for trial, value in zip(asked, (1.0, -2.0, 1e6, 0.5), strict=False):
             opt.tell(trial, value, sd=0.1 if name == "sobol.jsonl" else None)
@@ -531,7 +531,9 @@ def _of_spaces(folder):
         k=rb.Choice("t", "d"), x=rb.Float(0, 1, when={"k": "d"}), n=rb.Int(0, 8, step=2), constraints=["x + n <= 8"]
     )
     for name, space, fixed in (("pool.jsonl", pool, {"c": "a"}), ("conditional.jsonl", conditional, {"k": "d"})):
-        opt = rb.Optimizer(space, seed=1, journal=folder / name, surrogate="standard", num_initial=2)
+        opt = rb.Optimizer(
+            space, direction="minimize", seed=1, journal=folder / name, surrogate="standard", num_initial=2
+        )
         for value in (1.0, 2.0):
             opt.tell(opt.ask(fixed=fixed), value)
         if space.is_pool:

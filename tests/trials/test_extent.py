@@ -60,7 +60,7 @@ def test_a_journal_from_before_has_a_space_without_anything_new():
 
 def test_constraints_and_what_was_fixed_go_on_where_they_stopped(tmp_path):
     journal = tmp_path / "run.jsonl"
-    opt = rb.Optimizer(SPACE, seed=0, journal=journal, surrogate="standard", num_initial=3)
+    opt = rb.Optimizer(SPACE, direction="minimize", seed=0, journal=journal, surrogate="standard", num_initial=3)
     for index in range(6):
         trial = opt.ask(fixed={"k": True, "y": 0.25} if index % 2 else None)
         opt.tell(trial, trial.params["x"])
@@ -75,7 +75,7 @@ def test_constraints_and_what_was_fixed_go_on_where_they_stopped(tmp_path):
 
 def test_rows_that_were_added_are_there_when_it_is_resumed(tmp_path):
     journal = tmp_path / "run.jsonl"
-    opt = rb.Optimizer(POOL, seed=0, journal=journal, surrogate="standard", num_initial=2)
+    opt = rb.Optimizer(POOL, direction="minimize", seed=0, journal=journal, surrogate="standard", num_initial=2)
     for _ in range(3):
         trial = opt.ask()
         opt.tell(trial, trial.params["x"])
@@ -99,11 +99,13 @@ def test_the_extent_is_that_of_the_history():
 
 def test_another_pool_or_constraint_is_another_study(tmp_path):
     journal = tmp_path / "run.jsonl"
-    rb.Optimizer(SPACE, seed=0, journal=journal)
+    rb.Optimizer(SPACE, direction="minimize", seed=0, journal=journal)
     other = rb.Space(x=rb.Float(0, 1), y=rb.Float(0, 1), k=rb.Choice(True, 1), constraints=["x + y <= 0.5"])
     with pytest.raises(JournalError, match=r"constraints: recorded \['x \+ y <= 1'\], given \['x \+ y <= 0\.5'\]"):
-        rb.Optimizer(other, seed=0, journal=journal, if_exists="resume")
-    assert rb.Optimizer(SPACE, seed=0, journal=journal, if_exists="resume").settings.space == SPACE
+        rb.Optimizer(other, direction="minimize", seed=0, journal=journal, if_exists="resume")
+    assert (
+        rb.Optimizer(SPACE, direction="minimize", seed=0, journal=journal, if_exists="resume").settings.space == SPACE
+    )
 
 
 EXTEND: Event = {"event": "extend", "trial": 0, "rows": [[0.5, "c"]]}

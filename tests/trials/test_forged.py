@@ -84,7 +84,10 @@ def test_so_is_a_recorded_run_with_a_forged_cell(cells, evil, tmp_path, seed):
     ],
 )
 def test_what_was_found_by_hand(space, events, evil, tmp_path):
-    host, made = worker.name().split(":")[0], rb.Optimizer(rb.Space(**space), journal=tmp_path / "j", seed=1)
+    host, made = (
+        worker.name().split(":")[0],
+        rb.Optimizer(rb.Space(**space), direction="minimize", journal=tmp_path / "j", seed=1),
+    )
     for value in (1.0, 2.0):
         made.tell(made.ask(), value)
     journal, _ = Journal.resume(tmp_path / "j")

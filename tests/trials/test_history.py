@@ -99,9 +99,9 @@ def test_trials_are_numbered_in_order(number):
 @pytest.mark.parametrize("number", [-1, 1, 5])
 def test_a_trial_that_is_not_there_is_an_error(number):
     found = history(ask())
-    with pytest.raises(ValueError, match=f"trial must be one of the 1 trials so far .*, got {number}"):
+    with pytest.raises(ValueError, match=f"trial must be 0, the only one so far, got {number}"):
         found[number]
-    with pytest.raises(ValueError, match=f"trial must be one of the 1 trials so far .*, got {number}"):
+    with pytest.raises(ValueError, match=f"trial must be 0, the only one so far, got {number}"):
         found.apply(TELL | {"trial": number})
 
 
@@ -159,7 +159,7 @@ class TestRepeats:
     def test_it_must_be_at_the_point_of_a_trial_that_is_there(self):
         with pytest.raises(ValueError, match="trial 1 must be at the point of trial 0"):
             history(ask(), TELL, self.REPEAT | {"params": {"x": 0.25}})
-        with pytest.raises(ValueError, match="trial must be one of"):
+        with pytest.raises(ValueError, match="trial must be 0, the only one so far, got 7"):
             history(ask(), TELL, self.REPEAT | {"repeats": 7})
 
     def test_points_hold_their_trials_in_order(self):

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from robustbo.rounding import rounded
+
 Plain = dict[str, Any]
 TAKEN = ("trial", "at", "keeps bounds", "on the front")  # columns of a front's table
 
@@ -17,7 +19,7 @@ def title(found: Plain) -> str:
     if not count:
         return "the front is empty: no point measured probably keeps the bounds"
     points = f"{count} points" if count > 1 else "1 point"
-    return f"the front: {points}, hypervolume {found['hypervolume']:.4g} beyond {beyond}"
+    return f"the front: {points}, hypervolume {rounded(found['hypervolume'], 4)} beyond {beyond}"
 
 
 def rows(found: Plain, labels: Mapping[str, str] | None = None, *, is_plain: bool = False) -> list[Plain]:
@@ -37,7 +39,7 @@ def rows(found: Plain, labels: Mapping[str, str] | None = None, *, is_plain: boo
             if is_plain:
                 row |= {column: said["mean"], f"{column}.sd": said["sd"]}
             else:
-                row[column] = f"{said['mean']:.4g} (sd {said['sd']:.2g})"
+                row[column] = f"{rounded(said['mean'], 4)} (sd {said['sd']:.2g})"
         row |= {"keeps bounds": _chance(each["probability_feasible"], is_plain)} if is_bounded else {}
         row["on the front"] = _chance(each["probability"], is_plain)
         made.append(row | (_columns(each["params"], row) if is_plain else {"at": place_of(_rounded(each["params"]))}))
@@ -58,7 +60,7 @@ def _chance(probability: float, is_plain: bool) -> float | str:
 
 def values(found: Mapping[str, float]) -> str:
     """Numbers by outcome, in a line."""
-    return ", ".join(f"{name} {number:.6g}" for name, number in found.items())
+    return ", ".join(f"{name} {rounded(number)}" for name, number in found.items())
 
 
 def place_of(params: Mapping[str, Any]) -> str:

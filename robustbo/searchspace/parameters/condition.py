@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from robustbo.errors import SpaceError
-from robustbo.validation import plain_scalar
+from robustbo.validation import as_number, plain_scalar
 
 MAX_LEVELS = 1000  # a parameter with more values than this is searched as if continuous, then rounded
 
@@ -91,4 +91,4 @@ def number(name: str, value: Any) -> float:
             return float(value)
     except OverflowError:  # an int beyond all floats
         pass
-    raise SpaceError(f"{name}: must be a finite number, got {value!r}")
+    raise SpaceError(f"{name}: must be a finite number, got {value!r}{as_number(value)}")

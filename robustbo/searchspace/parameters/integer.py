@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from robustbo.errors import SpaceError
+from robustbo.guidance import explain_misfits
 from robustbo.searchspace.parameters.condition import MAX_LEVELS, Conditional, number
 from robustbo.validation import plain_scalar
 
 
+@explain_misfits("__init__")
 @dataclass(frozen=True, repr=False)
 class Int(Conditional):
     """An integer parameter in {low, ..., high}; on a log scale where ``log``; every ``step``-th from low on.

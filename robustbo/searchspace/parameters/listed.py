@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from robustbo.errors import SpaceError
+from robustbo.guidance import explain_misfits
 from robustbo.searchspace.parameters.condition import Conditional, Value, When
 from robustbo.validation import nearest, plain_scalar
 
 
+@explain_misfits("__init__")
 @dataclass(frozen=True, init=False, repr=False)
 class Listed(Conditional):
     """One of several values: strings, numbers, booleans or None."""

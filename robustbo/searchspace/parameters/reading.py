@@ -6,6 +6,7 @@ from typing import Any
 
 from robustbo.errors import SpaceError
 from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal, Parameter
+from robustbo.searchspace.parameters.meant import meant
 from robustbo.validation import nearest
 
 KINDS: dict[str, type[Float] | type[Int]] = {"float": Float, "int": Int}
@@ -16,6 +17,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "ordinal": {"kind": "ordinal", "values": [1, 2, 5]},
     "choice": {"kind": "choice", "values": ["a", "b"]},
 }
+NAMED = 'such as Space(x=Float(0, 1)) or Space({"x": Float(0, 1)})'
 KIND_NAMES = {kind.kind: kind.__name__ for kind in (Float, Int, Ordinal, Choice)}
 
 
@@ -25,8 +27,10 @@ def read(name: str, given: Parameter | Mapping[str, Any]) -> Parameter:
     Raises:
         SpaceError: If it is none; the message begins with the name.
     """
-    if not isinstance(given, Mapping):
+    if isinstance(given, Parameter):
         return given
+    if not isinstance(given, Mapping):
+        raise SpaceError(f"{name}: must be like {EXAMPLES['float']}, got {given!r}")
     options = {key: value for key, value in given.items() if key != "kind"}
     _check_keys(name, given)
     try:
@@ -40,6 +44,21 @@ def read(name: str, given: Parameter | Mapping[str, Any]) -> Parameter:
         raise SpaceError(f"{name}: must be like {EXAMPLES[given['kind']]}, got {dict(given)!r}") from None
     except SpaceError as error:  # which names the class
         raise SpaceError(f"{name}{str(error).removeprefix(KIND_NAMES[given['kind']])}") from None
+
+
+def check(parameters: Mapping[Any, Any]) -> None:
+    """Raise a `SpaceError` for what is no parameter, or has no name; it says how to write what was meant."""
+    for name, parameter in parameters.items():
+        if not isinstance(name, str):
+            raise SpaceError(f"a parameter must have a name, {NAMED}, got {name!r}")
+        if not isinstance(parameter, Parameter):
+            raise SpaceError(f"{name}: must be a Float, Int, Ordinal or Choice, got {parameter!r}{meant(parameter)}")
+
+
+def taken_out(parameters: dict[str, Any]) -> Any:
+    """The constraints among keyword arguments, which lose them; a parameter may have that name, and stays."""
+    is_list = not isinstance(parameters.get("constraints", Choice(0)), Parameter)
+    return parameters.pop("constraints") if is_list else ()
 
 
 def _check_keys(name: str, given: Mapping[str, Any]) -> None:

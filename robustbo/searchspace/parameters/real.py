@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from robustbo.errors import SpaceError
+from robustbo.guidance import explain_misfits
 from robustbo.searchspace.parameters.condition import MAX_LEVELS, Conditional, number
 from robustbo.validation import plain_scalar
 
@@ -13,6 +14,7 @@ NEARLY = 1e-6  # of a step, by which a value may miss it
 MOST_STEPS = 2**45
 
 
+@explain_misfits("__init__")
 @dataclass(frozen=True, repr=False)
 class Float(Conditional):
     """A real parameter in [low, high]; on a log scale where ``log``; in steps from low on where there is a ``step``.

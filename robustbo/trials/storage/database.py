@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
-from robustbo.errors import JournalError, JournalWriteError
+from robustbo.errors import JournalError, JournalMissing, JournalWriteError
 from robustbo.trials.storage import addresses, decisions
 from robustbo.trials.storage.addresses import Address
 from robustbo.trials.storage.connections import code, connected, failing, reason, unreadable, unwritable
@@ -65,13 +65,13 @@ def resume(address: str) -> tuple["DatabaseLog", Contents]:
     """
     log = DatabaseLog(addresses.parse(address))
     if log.address.is_gone:
-        raise JournalError(f"{log.name}: there is no such database")
+        raise JournalMissing(f"{log.name}: there is no such database")
     with connected(log.address, unreadable) as connection:
         with failing(unreadable, log.address):
             there = _studies(connection)
         if log.address.study not in there:
             found = ", ".join(map(repr, there)) or "none yet"
-            raise JournalError(f"{log.name}: there is no study {log.address.study!r}; the database has {found}")
+            raise JournalMissing(f"{log.name}: there is no study {log.address.study!r}; the database has {found}")
         (header, *events), mark = DatabaseTurn(log, connection).behind(Mark(length=-1))
     if (made := header.get("schema")) != SCHEMA:
         raise JournalError(

@@ -47,7 +47,7 @@ def create(place: Place, header: Mapping[str, Any]) -> tuple[Log, Mark]:
     """
     if is_address(place):
         return _database().create(os.fspath(place), header)
-    return JournalFile.create(place, header)
+    return JournalFile.create(os.path.expanduser(place), header)
 
 
 def resume(place: Place, *, is_watched: bool = False) -> tuple[Log, Contents]:
@@ -58,7 +58,7 @@ def resume(place: Place, *, is_watched: bool = False) -> tuple[Log, Contents]:
     """
     if is_address(place):
         return _database().resume(os.fspath(place))
-    return JournalFile.resume(place, is_watched=is_watched)
+    return JournalFile.resume(os.path.expanduser(place), is_watched=is_watched)
 
 
 def contents(place: Place) -> Contents:
@@ -69,7 +69,7 @@ def contents(place: Place) -> Contents:
     """
     if is_address(place):
         return _database().resume(os.fspath(place))[1]
-    return read(place)
+    return read(os.path.expanduser(place))
 
 
 def _database() -> ModuleType:

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from robustbo.errors import JournalError, JournalWarning, warn
+from robustbo.errors import JournalError, JournalMissing, JournalWarning, warn
 from robustbo.trials.storage.line import SCHEMA, loaded, parse
 from robustbo.trials.storage.log import Mark
 from robustbo.validation import nearest
@@ -66,10 +66,10 @@ def bytes_of(path: Path) -> bytes:
         raise JournalError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def missing(path: str | os.PathLike[str]) -> JournalError:
+def missing(path: str | os.PathLike[str]) -> JournalMissing:
     """What to raise where there is no journal: it has the name of the one beside it that was meant."""
     beside = {file.stem: str(file) for file in Path(path).parent.glob("*.jsonl")}
-    return JournalError(f"{path}: there is no such journal{nearest(Path(path).stem, beside, beside.__getitem__)}")
+    return JournalMissing(f"{path}: there is no such journal{nearest(Path(path).stem, beside, beside.__getitem__)}")
 
 
 def contents_of(path: Path, data: bytes) -> Contents:

@@ -136,7 +136,7 @@ def test_an_empty_region_names_the_constraint_that_is_kept_least_often():
 
 def test_an_ask_of_an_empty_region_is_an_error_that_names_what_is_fixed():
     space = rb.Space(**BOX, z=rb.Float(0, 1), constraints=["x**2 + y**2 >= 1.5 + z"])
-    opt = rb.Optimizer(space, seed=0)
+    opt = rb.Optimizer(space, direction="minimize", seed=0)
     with pytest.raises(SpaceError, match=r"with {'z': 0\.75}"):
         opt.ask(fixed={"z": 0.75})
     assert opt.history.trials == ()

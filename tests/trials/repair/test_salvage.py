@@ -341,7 +341,7 @@ def test_ten_thousand_lines_take_seconds(tmp_path):
 
 
 def test_a_line_to_keep_must_be_there(tmp_path):
-    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), seed=1, journal=tmp_path / "j")
+    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="minimize", seed=1, journal=tmp_path / "j")
     opt.tell(opt.ask(), 1.0)
     with pytest.raises(JournalError, match="line 9: there is no such line to keep; the last one is 3"):
         salvaged(tmp_path / "j", [2, 9])

@@ -23,7 +23,7 @@ def written(address, events=EVENTS):
 
 
 def optimizer(address, **options):
-    return rb.Optimizer(SPACE, acquisition="sobol", seed=0, journal=address, **options)
+    return rb.Optimizer(SPACE, direction="minimize", acquisition="sobol", seed=0, journal=address, **options)
 
 
 def engine(address):

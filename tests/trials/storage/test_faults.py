@@ -19,7 +19,7 @@ TOLD = {0: 10.0, 1: 11.0}
 
 
 def begin(path):
-    return rb.Optimizer(SPACE, seed=1, acquisition="sobol", journal=path, if_exists="resume")
+    return rb.Optimizer(SPACE, direction="minimize", seed=1, acquisition="sobol", journal=path, if_exists="resume")
 
 
 def prepared(path):
