@@ -55,7 +55,7 @@ class Optimizer(Sheets):
     Args:
         space: The search space.
         direction: "minimize" or "maximize"; said by ``objectives``, or a journal that is resumed, it is not needed.
-        surrogate: A name of `robustbo.surrogates.registry.SURROGATES`, "auto", or a BoTorch model class as `SingleTaskGP`.
+        surrogate: A name of `robustbo.surrogates.registry.SURROGATES`, "auto", or a BoTorch class like `SingleTaskGP`.
         surrogate_options: Keyword options of the surrogate; JSON values.
         acquisition: "auto" (noisy expected improvement in closed form, else qLogNEI; Student-t LogEI for Student-t
             posteriors), "qLogNEI", "qLogEI" or "LogEI"; "sobol" asks for space-filling points for ever.
@@ -65,8 +65,7 @@ class Optimizer(Sheets):
         max_repeats: How many measurements more one point may get, failed ones included.
         set_aside: Whether a value that a robust surrogate did not expect is quarantined: left out for now.
         failures: "learn" where trials fail, and keep away from there ("learn" unless said); or "ignore" that they do.
-        committee_from: How many told values make "auto" a committee, which takes none of the `surrogate_options`; none
-            unless said.
+        committee_from: How many told values make "auto" a committee, without `surrogate_options`; none unless said.
         seed: Root of all randomness; drawn, logged and kept in the journal unless said.
         prior_data: What was measured before: a data frame as for `tell_frame`, another journal or study (its told and
             failed trials); recorded first, unless the journal has trials already.

@@ -10,7 +10,7 @@ SPACE = rb.Space(x=rb.Float(0, 1), n=rb.Int(1, 9), c=rb.Choice("a", "=b"))
 @pytest.fixture
 def lab(tmp_path):
     """An optimizer whose asks are quick, in a folder of its own."""
-    return rb.Optimizer(SPACE, acquisition="sobol", seed=1, journal=tmp_path / "j.jsonl")
+    return rb.Optimizer(SPACE, direction="minimize", acquisition="sobol", seed=1, journal=tmp_path / "j.jsonl")
 
 
 @pytest.fixture

@@ -161,7 +161,7 @@ class TestRead:
 
     def test_a_broken_constraint_is_warned_of(self, tmp_path):
         space = rb.Space(x=rb.Float(0, 1), y=rb.Float(0, 1), constraints=["x + y <= 1"])
-        opt = rb.Optimizer(space, acquisition="sobol", seed=1)
+        opt = rb.Optimizer(space, direction="minimize", acquisition="sobol", seed=1)
         (tmp_path / "s.csv").write_text("trial,x,y,value\n,0.75,0.75,1\n")
         with pytest.warns(rb.SpaceWarning, match=r"breaks 'x \+ y <= 1'"):
             opt.read_sheet(tmp_path / "s.csv")

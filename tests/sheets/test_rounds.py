@@ -27,7 +27,7 @@ class Lab:
 
     def __init__(self, folder, seed):
         self.folder, self.sheet, self.journal = folder, folder / "todo.csv", folder / "j.jsonl"
-        self.opt = rb.Optimizer(SPACE, acquisition="sobol", seed=1, journal=self.journal)
+        self.opt = rb.Optimizer(SPACE, direction="minimize", acquisition="sobol", seed=1, journal=self.journal)
         self.random, self.values = random.Random(seed), 0
         self.separator, self.mark = ",", False
         self.failure = None

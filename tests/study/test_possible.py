@@ -98,7 +98,7 @@ def test_rows_of_a_table_are_looked_at_and_its_column_may_bear_the_name(column):
 
 
 def test_a_column_that_is_not_there_or_twice_is_said():
-    opt = rb.Optimizer(SPACE, seed=0, outcome=YIELD)
+    opt = rb.Optimizer(SPACE, direction="minimize", seed=0, outcome=YIELD)
     table = pd.DataFrame(points(2))
     with pytest.raises(rb.SpaceError, match=r"a column 'yield \(%\)' of measured values.*did you mean 'yield \(g\)'"):
         opt.tell_frame(table.assign(**{"yield (g)": 1.0}))
@@ -120,13 +120,13 @@ def test_the_frame_has_the_label_and_is_read_again():
 def test_prior_data_is_looked_at_too(tmp_path):
     table = pd.DataFrame(points(2)).assign(**{"yield (%)": [820, 3]})
     with pytest.raises(rb.SpaceError, match=REFUSED + "leave the row out"):
-        rb.Optimizer(SPACE, seed=0, outcome=YIELD, prior_data=table)
-    old = rb.Optimizer(SPACE, seed=0, journal=tmp_path / "old.jsonl")
+        rb.Optimizer(SPACE, direction="minimize", seed=0, outcome=YIELD, prior_data=table)
+    old = rb.Optimizer(SPACE, direction="minimize", seed=0, journal=tmp_path / "old.jsonl")
     old.tell(points(2)[1], 820)
     with pytest.raises(rb.SpaceError, match=REFUSED + "it is that of its trial 0; exclude it there"):
-        rb.Optimizer(SPACE, seed=0, outcome=YIELD, prior_data=tmp_path / "old.jsonl")
+        rb.Optimizer(SPACE, direction="minimize", seed=0, outcome=YIELD, prior_data=tmp_path / "old.jsonl")
     old.exclude(0)
-    assert len(rb.Optimizer(SPACE, seed=0, outcome=YIELD, prior_data=tmp_path / "old.jsonl").history) == 0
+    assert len(rb.Optimizer(SPACE, direction="minimize", seed=0, outcome=YIELD, prior_data=tmp_path / "old.jsonl").history) == 0
 
 
 def test_a_loop_goes_on_and_says_so(caplog):
@@ -169,7 +169,7 @@ def test_of_several_outcomes_each_by_itself():
 )
 def test_a_name_that_is_taken_is_refused(outcome, said):
     with pytest.raises(ValueError, match=said):
-        rb.Optimizer(SPACE, seed=0, outcome=outcome)
+        rb.Optimizer(SPACE, direction="minimize", seed=0, outcome=outcome)
 
 
 @pytest.fixture(scope="module")
