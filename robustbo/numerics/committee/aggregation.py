@@ -172,10 +172,10 @@ def _correlated(sums: Sums, v0: Tensor, rho: Tensor | float) -> Prediction:
     is_silent = sums.beta == 0
     total = sums.precision.masked_fill(is_silent, 1.0)
     average, u, gain = sums.pull / total, sums.beta / total, sums.known / total
-    V = ((1 - rho) * sums.square + rho * sums.root.square()) / total.square()  # eq. 9.7
-    least = gain.square() / v0 + sums.spread / total.square()  # eq. 9.9
-    spread = torch.maximum(gain + V - u, least).masked_fill(is_silent, 1.0)  # eq. 9.8
-    scale = gain / spread  # eq. 9.10
+    V = ((1 - rho) * sums.square + rho * sums.root.square()) / total.square()  # eq. 9.8
+    least = gain.square() / v0 + sums.spread / total.square()  # eq. 9.10
+    spread = torch.maximum(gain + V - u, least).masked_fill(is_silent, 1.0)  # eq. 9.9
+    scale = gain / spread  # eq. 9.11
     return Prediction(scale * average, (v0 - scale * gain).maximum(LEAST * v0))
 
 

@@ -69,11 +69,11 @@ def correlation(
     shared, total = torch.zeros_like(v0), torch.zeros_like(v0)
     for i, j in combinations(range(panel.shape[-1]), 2):
         cross = _cross(c[:, i], c[:, j], panel[:, [i, j]], shards, covariance, pairs)
-        C = v0 - known[:, i] - known[:, j] + cross  # eq. 9.5
+        C = v0 - known[:, i] - known[:, j] + cross  # eq. 9.6
         both = counts[:, i] * counts[:, j]
         shared, total = shared + both * C / (v[:, i] * v[:, j]).sqrt(), total + both
     is_unknown = total <= 0
-    rho = shared / total.masked_fill(is_unknown, 1.0)  # eq. 9.6
+    rho = shared / total.masked_fill(is_unknown, 1.0)  # eq. 9.7
     return rho.masked_fill(is_unknown, 1.0).clamp_max(1.0)
 
 
