@@ -3,10 +3,11 @@
 `known`: functions drawn from a Gaussian process whose hyperparameters everybody is told, normal noise, 4,096 values,
 experts of 256: the rules, the surest expert at each point, and the exact process. `fitted`: Hartmann6, Friedman's
 function and a product of waves in two inputs, n values with noise of a twentieth of the function's standard deviation,
-a tenth of which have been moved by 3 to 9 of these, up or down; each method finds its own hyperparameters. "default" is
-`Optimizer`'s, from the same values. Judged at 1,000 new points by the function itself: root mean squared error in
-standard deviations of the function, share within two predicted standard deviations, mean log density (normal), seconds
-of the processor for fit and prediction.
+a tenth of which have been moved by 3 to 9 of these, up or down; each method finds its own hyperparameters, a committee
+from 16 experts at most. "default" is `Optimizer`'s, from the same values, "computation-aware" has 200 iterations, and
+"student-t" and "standard" take all values as one process. Judged at 1,000 new points by the function itself: root mean
+squared error in standard deviations of the function, share within two predicted standard deviations, mean log density
+(normal), seconds of the processor for fit and prediction.
 
     python benchmarks/committee_calibration.py known --seeds 0 1 2 --out runs/committee/calibration-known.csv
     python benchmarks/committee_calibration.py fitted --sizes 1000 4000 --out runs/committee/calibration-fitted.csv
@@ -39,15 +40,16 @@ from robustbo.numerics.committee.evidence import Shared
 from robustbo.numerics.committee.partition import random_parts, shard
 from robustbo.surrogates.baselines.standard import StandardGP
 from robustbo.surrogates.committee.model import CommitteeGP
-from robustbo.surrogates.common.contract import fit
+from robustbo.surrogates.common.contract import fit, outcome_transform
+from robustbo.surrogates.common.units import in_outcome_units
 from robustbo.surrogates.iterative.model import ComputationAwareGP
 from robustbo.surrogates.student_t.model import StudentTGP
-from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 from robustbo_problems.regression_functions import FUNCTIONS
 
 COLUMNS = ("problem", "n", "seed", "method", "rmse", "coverage", "log_density", "seconds")
 RULES = ("calibrated", "rbcm", "normalized-entropy-gpoe")
 TEST_POINTS, NOISE, RATE, KNOWN_SIZE, EXPERT_SIZE = 1000, 0.05, 0.1, 4096, 256
+FIT_EXPERTS = 16  # hyperparameters of a committee from so many experts at most
 KNOWN = {  # inputs, length-scale, noise variance; the signal's variance is 1
     "d = 1, l = 0.1, s2 = 0.1": (1, 0.1, 0.1),
     "d = 2, l = 0.1, s2 = 0.1": (2, 0.1, 0.1),
@@ -91,20 +93,20 @@ class Said(NamedTuple):
 
 def known(name: str, seed: int) -> Iterator[tuple[str, Data, Said]]:
     """What each rule, one expert and the exact process say of a drawn function, told the hyperparameters."""
-    d, l, s2 = KNOWN[name]
+    d, length, s2 = KNOWN[name]
     generator = torch.Generator().manual_seed(seed)
-    X = torch.rand(KNOWN_SIZE + TEST_POINTS, d, generator=generator)
-    one = torch.ones(())
-    shared = Shared("matern52", torch.full((d,), l), one, s2 * one, None, 0 * one)
-    K = shared.covariance(X, X)
-    draw = torch.randn(len(X), generator=generator)
-    f = torch.linalg.cholesky(K + 1e-9 * torch.eye(len(X))) @ draw
-    n = KNOWN_SIZE
-    y = f[:n] + math.sqrt(s2) * torch.randn(n, generator=generator)
+    n, m = KNOWN_SIZE, TEST_POINTS
+    X = torch.rand(n + m, d, generator=generator, dtype=torch.float64)
+    one = X.new_ones(())
+    shared = Shared("matern52", X.new_full((d,), length), one, s2 * one, None, 0 * one)
+    K, identity = shared.covariance(X, X), torch.eye(n + m, dtype=X.dtype)
+    draw, noise = (torch.randn(count, generator=generator, dtype=X.dtype) for count in (n + m, n))
+    f = torch.linalg.cholesky(K + 1e-9 * identity) @ draw
+    y = f[:n] + math.sqrt(s2) * noise
     data = Data(X[:n], y, X[n:], f[n:], 1.0)
     shards = shard(data.X, y, random_parts(n, n // EXPERT_SIZE, generator))
     experts = evidence.experts(shards, shared)
-    v0 = torch.ones(TEST_POINTS)
+    v0 = X.new_ones(m)
     k = shared.covariance(data.X_test, shards.X.flatten(0, 1)).unflatten(1, shards.y.shape).movedim(1, 0)
     mu, v = latent(k, experts, v0)
     rho = evidence.error_correlation(shards, experts, shared, data.X_test)
@@ -113,7 +115,7 @@ def known(name: str, seed: int) -> Iterator[tuple[str, Data, Said]]:
         yield rule, data, Said(mean, variance.sqrt(), math.nan)
     surest = v.argmin(0, keepdim=True)
     yield "the surest expert", data, Said(mu.gather(0, surest)[0], v.gather(0, surest)[0].sqrt(), math.nan)
-    L = torch.linalg.cholesky(K[:n, :n] + s2 * torch.eye(n))
+    L = torch.linalg.cholesky(K[:n, :n] + s2 * identity[:n, :n])
     T = torch.linalg.solve_triangular(L, K[:n, n:], upper=False)
     white = torch.linalg.solve_triangular(L, y.unsqueeze(-1), upper=False).squeeze(-1)
     yield "exact", data, Said(T.mT @ white, (1 - T.square().sum(0)).sqrt(), math.nan)
@@ -134,7 +136,8 @@ def drawn(problem: str, n: int, seed: int, rate: float = RATE) -> Data:
 def committee(data: Data, **options: Any) -> Iterator[tuple[str, Said]]:
     """One fit, and what each rule and the surest expert make of it."""
     started = time.process_time()
-    model: Any = CommitteeGP(data.X, data.y.unsqueeze(-1), outcome_transform=RobustStandardize(m=1), **options)
+    options = {"fit_experts": FIT_EXPERTS} | options
+    model: Any = CommitteeGP(data.X, data.y.unsqueeze(-1), **options)
     fit(model)
     fitted = time.process_time() - started
     for rule in RULES:
@@ -146,9 +149,8 @@ def committee(data: Data, **options: Any) -> Iterator[tuple[str, Said]]:
     k = shared.covariance(X, shards.X.flatten(0, 1)).unflatten(1, shards.y.shape).movedim(1, 0)
     mu, v = latent(k * shards.mask.unsqueeze(-2), experts, v0)
     surest = v.argmin(0, keepdim=True)
-    center, scale = model.outcome_transform.means.squeeze(), model.outcome_transform.stdvs.squeeze()
     mean, sd = mu.gather(0, surest)[0] + shared.m, v.gather(0, surest)[0].sqrt()
-    yield "the surest expert", Said(center + scale * mean, scale * sd, fitted)
+    yield "the surest expert", Said(*in_outcome_units(outcome_transform(model), mean, sd), fitted)
 
 
 def predicted(model: Any, data: Data, fitted: float) -> Said:
@@ -164,7 +166,7 @@ def predicted(model: Any, data: Data, fitted: float) -> Said:
 def alone(cls: Any, data: Data, **options: Any) -> Said:
     """One model of all values."""
     started = time.process_time()
-    model = fit(cls(data.X, data.y.unsqueeze(-1), outcome_transform=RobustStandardize(m=1), **options))
+    model = fit(cls(data.X, data.y.unsqueeze(-1), **options))
     return predicted(model, data, time.process_time() - started)
 
 
@@ -177,7 +179,7 @@ def default(data: Data) -> Said:
         rb.Space(**{name: rb.Float(0.0, 1.0) for name in names}), direction="maximize", prior_data=old, seed=0
     )
     found: Any = optimizer.predict(pd.DataFrame(data.X_test.numpy(), columns=names))
-    mean, sd = (torch.tensor(found[column].to_list()) for column in ("mean", "sd"))
+    mean, sd = (torch.tensor(found[column].to_list(), dtype=torch.float64) for column in ("mean", "sd"))
     return Said(mean, sd, time.process_time() - started)
 
 
@@ -211,21 +213,28 @@ def scores(problem: str, seed: int, method: str, data: Data, said: Said) -> dict
     return row | {name: f"{value:.4g}" for name, value in numbers.items()}
 
 
-def tables(folder: Path) -> str:
-    """The rows in Markdown, means over seeds."""
-    blocks = []
+def table(rows: list[dict[str, Any]]) -> str:
+    """Rows in Markdown, means over seeds; by problem, size and method, as they came first."""
+    groups: dict[tuple[str, int, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault((row["problem"], int(row["n"]), row["method"]), []).append(row)
+    problems = list(dict.fromkeys(problem for problem, *_ in groups))
+    lines = ["| | n | method | RMSE | coverage | log density | seconds |", "| --- " * 7 + "|"]
+    for key in sorted(groups, key=lambda key: (problems.index(key[0]), key[1])):
+        numbers = [statistics.mean(float(row[name]) for row in groups[key]) for name in COLUMNS[4:]]
+        cells = [key[0], f"{key[1]:,}", key[2], f"{numbers[0]:.3f}", f"{numbers[1]:.3f}", f"{numbers[2]:.2f}"]
+        lines.append(f"| {' | '.join(cells)} | {'-' if math.isnan(numbers[3]) else f'{numbers[3]:.0f}'} |")
+    return "\n".join(lines)
+
+
+def enter(folder: Path, page: Path) -> None:
+    """Put the tables between the marks of a page."""
+    text = page.read_text(encoding="utf-8")
     for part in ("known", "fitted"):
-        lines = ["| | n | method | RMSE | coverage | log density | seconds |", "| --- " * 7 + "|"]
-        rows = read(folder / f"calibration-{part}.csv")
-        keys = dict.fromkeys((row["problem"], row["n"], row["method"]) for row in rows)
-        for key in sorted(keys, key=lambda key: (list(keys).index(key) * 0, key[0], int(key[1]))):
-            of = [row for row in rows if (row["problem"], row["n"], row["method"]) == key]
-            means = [statistics.mean(float(row[name]) for row in of) for name in COLUMNS[4:]]
-            cells = [f"{means[0]:.3f}", f"{means[1]:.3f}", f"{means[2]:.2f}"]
-            cells.append("-" if math.isnan(means[3]) else f"{means[3]:.0f}")
-            lines.append(f"| {key[0]} | {int(key[1]):,} | {key[2]} | " + " | ".join(cells) + " |")
-        blocks.append("\n".join(lines))
-    return "\n\n".join(blocks)
+        mark = part.upper()
+        block = f"<!-- {mark} -->\n{table(read(folder / f'calibration-{part}.csv'))}\n<!-- /{mark} -->"
+        text = re.sub(f"<!-- {mark} -->.*?<!-- /{mark} -->", lambda _, block=block: block, text, flags=re.DOTALL)
+    page.write_text(text, encoding="utf-8")
 
 
 def main() -> None:
@@ -240,12 +249,8 @@ def main() -> None:
     parser.add_argument("--page", type=Path)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    torch.set_default_dtype(torch.float64)
     if options.part == "page":
-        text = options.page.read_text(encoding="utf-8")
-        block = f"<!-- CALIBRATION -->\n{tables(options.out)}\n<!-- /CALIBRATION -->"
-        pattern = "<!-- CALIBRATION -->.*?<!-- /CALIBRATION -->"
-        options.page.write_text(re.sub(pattern, lambda _: block, text, flags=re.DOTALL), encoding="utf-8")
+        enter(options.out, options.page)
         return
     done = {tuple(row[name] for name in COLUMNS[:4]) for row in read(options.out)}
     names = {"committee": RULES[0]}
