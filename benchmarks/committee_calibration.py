@@ -11,15 +11,15 @@ squared error in standard deviations of the function, share within two predicted
 
     python benchmarks/committee_calibration.py known --seeds 0 1 2 --out runs/committee/calibration-known.csv
     python benchmarks/committee_calibration.py fitted --sizes 1000 4000 --out runs/committee/calibration-fitted.csv
-    python benchmarks/committee_calibration.py page --out runs/committee --page docs/evidence/committee.md
+    python benchmarks/committee_calibration.py misfit --sizes 4000 --out runs/committee/calibration-misfit.csv
+    python benchmarks/committee_calibration_page.py --rows runs/committee --page docs/evidence/committee.md
 
 A row that the CSV has is not computed again.
 """
 
 import argparse
+import itertools
 import math
-import re
-import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -59,6 +59,15 @@ KNOWN = {  # inputs, length-scale, noise variance; the signal's variance is 1
     "d = 6, l = 0.7, s2 = 1": (6, 0.7, 1.0),
     "d = 10, l = 1, s2 = 0.01": (10, 1.0, 0.01),
 }
+# What the rest of a committee's misfit is due to, on Hartmann6: the share of gross values, and options.
+VARIANTS: dict[str, tuple[float, dict[str, Any]]] = {
+    "no gross value, normal noise": (0.0, {"noise": "normal"}),
+    "no gross value, Student-t noise": (0.0, {}),
+    "a tenth gross": (RATE, {}),
+    "a tenth gross, dof learned": (RATE, {"dof": None}),
+    "a tenth gross, experts of 512, dof learned": (RATE, {"dof": None, "expert_size": 512, "fit_experts": 2}),
+    "a tenth gross, clustered, dof learned": (RATE, {"dof": None, "partition": "clustered"}),
+}
 
 
 def waves(X: np.ndarray) -> np.ndarray:
@@ -91,11 +100,11 @@ class Said(NamedTuple):
     seconds: float
 
 
-def known(name: str, seed: int) -> Iterator[tuple[str, Data, Said]]:
+def known(name: str, n: int, seed: int, _: list[str]) -> Iterator[tuple[str, Data, Said]]:
     """What each rule, one expert and the exact process say of a drawn function, told the hyperparameters."""
     d, length, s2 = KNOWN[name]
     generator = torch.Generator().manual_seed(seed)
-    n, m = KNOWN_SIZE, TEST_POINTS
+    m = TEST_POINTS
     X = torch.rand(n + m, d, generator=generator, dtype=torch.float64)
     one = X.new_ones(())
     shared = Shared("matern52", X.new_full((d,), length), one, s2 * one, None, 0 * one)
@@ -200,6 +209,14 @@ def fitted(problem: str, n: int, seed: int, methods: list[str]) -> Iterator[tupl
             yield method, data, single[method]()
 
 
+def misfit(name: str, n: int, seed: int, _: list[str]) -> Iterator[tuple[str, Data, Said]]:
+    """What a committee of Hartmann6's values says with other values and options; hyperparameters from four experts."""
+    rate, options = VARIANTS[name]
+    data = drawn("hartmann6", n, seed, rate)
+    for rule, said in committee(data, **{"fit_experts": 4, **options}):
+        yield rule, data, said
+
+
 def scores(problem: str, seed: int, method: str, data: Data, said: Said) -> dict[str, Any]:
     """A row."""
     e, sd = (said.mean - data.f_test) / data.sd, said.sd / data.sd
@@ -213,57 +230,31 @@ def scores(problem: str, seed: int, method: str, data: Data, said: Said) -> dict
     return row | {name: f"{value:.4g}" for name, value in numbers.items()}
 
 
-def table(rows: list[dict[str, Any]]) -> str:
-    """Rows in Markdown, means over seeds; by problem, size and method, as they came first."""
-    groups: dict[tuple[str, int, str], list[dict[str, Any]]] = {}
-    for row in rows:
-        groups.setdefault((row["problem"], int(row["n"]), row["method"]), []).append(row)
-    problems = list(dict.fromkeys(problem for problem, *_ in groups))
-    lines = ["| | n | method | RMSE | coverage | log density | seconds |", "| --- " * 7 + "|"]
-    for key in sorted(groups, key=lambda key: (problems.index(key[0]), key[1])):
-        numbers = [statistics.mean(float(row[name]) for row in groups[key]) for name in COLUMNS[4:]]
-        cells = [key[0], f"{key[1]:,}", key[2], f"{numbers[0]:.3f}", f"{numbers[1]:.3f}", f"{numbers[2]:.2f}"]
-        lines.append(f"| {' | '.join(cells)} | {'-' if math.isnan(numbers[3]) else f'{numbers[3]:.0f}'} |")
-    return "\n".join(lines)
-
-
-def enter(folder: Path, page: Path) -> None:
-    """Put the tables between the marks of a page."""
-    text = page.read_text(encoding="utf-8")
-    for part in ("known", "fitted"):
-        mark = part.upper()
-        block = f"<!-- {mark} -->\n{table(read(folder / f'calibration-{part}.csv'))}\n<!-- /{mark} -->"
-        text = re.sub(f"<!-- {mark} -->.*?<!-- /{mark} -->", lambda _, block=block: block, text, flags=re.DOTALL)
-    page.write_text(text, encoding="utf-8")
-
-
 def main() -> None:
-    """Compute what is missing, or put the tables into the page."""
+    """Compute what is missing."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=("known", "fitted", "page"))
+    parser.add_argument("part", choices=("known", "fitted", "misfit"))
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=[1000])
     parser.add_argument("--problems", nargs="+", default=None)
     parser.add_argument("--methods", nargs="+", default=["committee", "default"])
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--page", type=Path)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    if options.part == "page":
-        enter(options.out, options.page)
-        return
     done = {tuple(row[name] for name in COLUMNS[:4]) for row in read(options.out)}
-    names = {"committee": RULES[0]}
+    parts: dict[str, tuple[Any, Any, list[int], list[str]]] = {
+        "known": (known, KNOWN, [KNOWN_SIZE], ["exact"]),
+        "fitted": (fitted, PROBLEMS, options.sizes, options.methods),
+        "misfit": (misfit, VARIANTS, options.sizes, ["committee"]),
+    }
+    said_by, problems, sizes, methods = parts[options.part]
     with appending(options.out, COLUMNS) as append:
-        for problem in options.problems or (KNOWN if options.part == "known" else PROBLEMS):
-            for n in [KNOWN_SIZE] if options.part == "known" else options.sizes:
-                for seed in options.seeds:
-                    left = ["exact"] if options.part == "known" else options.methods
-                    left = [m for m in left if (problem, str(n), str(seed), names.get(m, m)) not in done]
-                    said = known(problem, seed) if options.part == "known" else fitted(problem, n, seed, left)
-                    for method, data, found in said if left else ():
-                        append(row := scores(problem, seed, method, data, found))
-                        print(row, file=sys.stderr)
+        for problem, n, seed in itertools.product(options.problems or problems, sizes, options.seeds):
+            names = {"committee": RULES[0]}  # of a committee's rows one is looked for
+            left = [m for m in methods if (problem, str(n), str(seed), names.get(m, m)) not in done]
+            for method, data, said in said_by(problem, n, seed, left) if left else ():
+                append(row := scores(problem, seed, method, data, said))
+                print(row, file=sys.stderr)
 
 
 if __name__ == "__main__":
