@@ -128,7 +128,13 @@ def scores(cell: Cell) -> dict[str, Any]:
     started = time.process_time()
     transform = RobustStandardize(m=1)
     model = CommitteeGP(
-        given.X, given.y.unsqueeze(-1), outcome_transform=transform, noise=cell.noise, dof=None, **options
+        given.X,
+        given.y.unsqueeze(-1),
+        outcome_transform=transform,
+        noise=cell.noise,
+        dof=None,
+        combine="rbcm",
+        **options,
     )
     fit(model)
     with torch.no_grad():

@@ -7,6 +7,8 @@ Notation (shapes after any leading batch dimensions):
     v      M x m  latent variances
     v0     m      prior variances
     beta   M x m  how much each expert counts
+    w      M x m  weights, beta / v made to add up to 1
+    rho    m      mean correlation of the experts' errors (`errors.correlation`)
     n             observations of an expert
 
 References:
@@ -90,11 +92,25 @@ def entropy_weights(v: Tensor, v0: Tensor) -> Tensor:
 
 
 class Sums(NamedTuple):
-    """Over experts, ``m`` each: of beta, of beta / v and of beta mu / v."""
+    """Over experts, ``m`` each.
+
+    Attributes:
+        beta: Of beta.
+        precision: Of beta / v.
+        pull: Of beta mu / v.
+        known: Of beta (v0 - v) / v.
+        square: Of beta^2 / v.
+        root: Of beta / sqrt v.
+        spread: Of beta^2 (1 - v / v0) / v.
+    """
 
     beta: Tensor
     precision: Tensor
     pull: Tensor
+    known: Tensor
+    square: Tensor
+    root: Tensor
+    spread: Tensor
 
     def plus(self, other: "Sums") -> "Sums":
         """Those of more experts."""
@@ -108,20 +124,35 @@ class Rule(NamedTuple):
         is_entropy: Whether an expert counts by `entropy_weights`, or all count alike.
         is_averaged: Whether what experts count is made to add up to 1.
         is_prior_shared: Whether the prior counts once, and not once an expert.
+        is_correlated: Whether the experts' errors are taken for correlated; the other three are then of no account but
+            the first.
     """
 
     is_entropy: bool = False
     is_averaged: bool = False
     is_prior_shared: bool = False
+    is_correlated: bool = False
 
     def sums(self, mu: Tensor, v: Tensor, v0: Tensor) -> Sums:
         """What the experts say together."""
         beta = entropy_weights(v, v0) if self.is_entropy else torch.ones_like(v)
-        return Sums(beta.sum(-2), (beta / v).sum(-2), (beta * mu / v).sum(-2))  # eq. 9.1
+        precision, explained = beta / v, v0.unsqueeze(-2) - v
+        square, root = beta * precision, beta / v.sqrt()
+        spread = square * explained / v0.unsqueeze(-2)
+        terms = beta, precision, beta * mu / v, precision * explained, square, root, spread
+        return Sums(*(term.sum(-2) for term in terms))  # eq. 9.1
 
-    def finish(self, sums: Sums, v0: Tensor) -> Prediction:
-        """The prediction; where nobody knows anything, the prior."""
-        beta, precision, pull = sums
+    def finish(self, sums: Sums, v0: Tensor, rho: Tensor | float = 1.0) -> Prediction:
+        """The prediction; where nobody knows anything, the prior.
+
+        Args:
+            sums: What the experts say together.
+            v0: ``m`` prior variances.
+            rho: ``m`` correlations of the experts' errors, for the rule that minds them.
+        """
+        if self.is_correlated:
+            return _correlated(sums, v0, rho)
+        beta, precision, pull, *_ = sums
         is_silent = beta == 0
         if self.is_averaged:
             total = beta.masked_fill(is_silent, 1.0)
@@ -131,9 +162,21 @@ class Rule(NamedTuple):
         precision = torch.where(is_silent, 1 / v0, precision)
         return Prediction(pull / precision, 1 / precision)  # eq. 9.3
 
-    def __call__(self, mu: Tensor, v: Tensor, v0: Tensor) -> Prediction:
+    def __call__(self, mu: Tensor, v: Tensor, v0: Tensor, rho: Tensor | float = 1.0) -> Prediction:
         """The prediction of experts that are all here."""
-        return self.finish(self.sums(mu, v, v0), v0)
+        return self.finish(self.sums(mu, v, v0), v0, rho)
+
+
+def _correlated(sums: Sums, v0: Tensor, rho: Tensor | float) -> Prediction:
+    """The best linear prediction from the experts' average, whose errors are correlated."""
+    is_silent = sums.beta == 0
+    total = sums.precision.masked_fill(is_silent, 1.0)
+    average, u, gain = sums.pull / total, sums.beta / total, sums.known / total
+    V = ((1 - rho) * sums.square + rho * sums.root.square()) / total.square()  # eq. 9.8
+    least = gain.square() / v0 + sums.spread / total.square()  # eq. 9.10
+    spread = torch.maximum(gain + V - u, least).masked_fill(is_silent, 1.0)  # eq. 9.9
+    scale = gain / spread  # eq. 9.11
+    return Prediction(scale * average, (v0 - scale * gain).maximum(LEAST * v0))
 
 
 def correlation(C: Tensor) -> Tensor:
@@ -149,4 +192,5 @@ COMBINE = {
     "normalized-entropy-gpoe": Rule(is_entropy=True, is_averaged=True),
     "bcm": Rule(is_prior_shared=True),  # Bayesian committee machine
     "rbcm": Rule(is_entropy=True, is_prior_shared=True),  # the robust one
+    "calibrated": Rule(is_entropy=True, is_correlated=True),  # ours: experts' errors are correlated
 }

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from robustbo.numerics.committee import heavy_tailed
+from robustbo.numerics.committee import errors, heavy_tailed
 from robustbo.numerics.committee.aggregation import Experts, Rule, Sums, latent
 from robustbo.numerics.committee.partition import MEMORY, Shards
 from robustbo.numerics.gp import evidence as gaussian
@@ -51,6 +51,11 @@ class Shared(NamedTuple):
         """Kernel, and ``E x n x n`` covariances of the latent values, zero where padded."""
         found = kernels_tiled.kernel(self.kernel, shards.X, self.l, self.s2f)
         return found, found.K if shards.is_full else found.K * shards.mask.unsqueeze(-1) * shards.mask.unsqueeze(-2)
+
+    def covariance(self, X: Tensor, Z: Tensor) -> Tensor:
+        """``a x b`` covariances of the latent values at ``a x d`` and ``b x d`` inputs; without derivatives."""
+        center = Z.mean(0)
+        return self.s2f * kernels_tiled.correlation(self.kernel, (X - center) / self.l, (Z - center) / self.l)
 
     def residual(self, shards: Shards) -> Tensor:
         """``E x n`` values less the mean, zero where padded."""
@@ -149,11 +154,15 @@ def said(shards: Shards, found: Experts, shared: Shared, X: Tensor, rule: Rule) 
     sums = []
     for start in range(0, len(shards.y), size):
         part, of = shards.part(slice(start, start + size)), found.part(slice(start, start + size))
-        center = part.X.mean((0, 1))
-        Z, W = (X - center) / shared.l, ((part.X - center) / shared.l).flatten(0, 1)
-        k = shared.s2f * kernels_tiled.correlation(shared.kernel, Z, W).unflatten(1, part.y.shape).movedim(1, 0)
+        k = shared.covariance(X, part.X.flatten(0, 1)).unflatten(1, part.y.shape).movedim(1, 0)
         sums.append(rule.sums(*latent(k * part.mask.unsqueeze(-2), of, v0), v0))
     return reduce(Sums.plus, sums)
+
+
+def error_correlation(shards: Shards, found: Experts, shared: Shared, X: Tensor) -> Tensor:
+    """``q`` correlations of the experts' errors at ``q x d`` inputs, by the first of them; without derivatives."""
+    pairs, v0 = errors.first_pairs(shards, shared.covariance), shared.s2f.expand(len(X))
+    return errors.correlation(X, shards, found, shared.l, v0, shared.covariance, pairs)
 
 
 class Judged(NamedTuple):

@@ -82,8 +82,8 @@ class Cluster:
                 raise error
 
     def each(self, tasks: Sequence[Callable[[Shards, Experts], Any]]) -> list[Any]:
-        """What tasks, one a part, say of the shards and the experts there."""
-        triples = zip(tasks, self._shards, self._experts, strict=True)
+        """What tasks, one a part beginning with the first, say of the shards and the experts there."""
+        triples = zip(tasks, self._shards, self._experts, strict=False)
         return list(self._client.gather([self._submit(*triple) for triple in triples]))
 
     def close(self) -> None:

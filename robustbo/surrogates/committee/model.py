@@ -12,6 +12,7 @@ from torch import Tensor
 from robustbo.numerics.committee import evidence, map_fit
 from robustbo.numerics.committee import partition as shards
 from robustbo.numerics.committee.aggregation import COMBINE, Experts
+from robustbo.numerics.committee.errors import Pairs, first_pairs
 from robustbo.numerics.committee.evidence import Shared
 from robustbo.numerics.committee.map_fit import CommitteeModel
 from robustbo.numerics.committee.partition import Shards
@@ -30,12 +31,22 @@ from robustbo.surrogates.student_t.model import TAIL
 
 
 class Given(NamedTuple):
-    """Rows by expert, the observations by expert, what experts share, and what predictions need of them."""
+    """What predictions need.
+
+    Attributes:
+        parts: Rows by expert.
+        shards: The observations by expert.
+        shared: What experts share.
+        experts: The experts.
+        pairs: Covariances of the first experts' observations, by which the correlation of errors is known everywhere;
+            none where experts have neighbourhoods, or the rule is another.
+    """
 
     parts: list[Tensor]
     shards: Shards
     shared: Shared
     experts: Experts
+    pairs: Pairs
 
 
 class CommitteeGP(FollowsData, MapGP):
@@ -51,7 +62,8 @@ class CommitteeGP(FollowsData, MapGP):
         num_experts: How many; as many as ``expert_size`` makes unless said.
         expert_size: Observations an expert, about.
         partition: "random" (the source's) or "clustered" (neighbours together).
-        combine: How predictions become one: a name of `aggregation.COMBINE`, "rbcm" being the robust committee.
+        combine: How predictions become one: a name of `aggregation.COMBINE`; "calibrated" minds that experts' errors
+            are correlated, "rbcm" is the robust Bayesian committee machine.
         noise: "student-t" (the robust distributed GP) or "normal" (the distributed GP).
         dof: Degrees of freedom, or None to learn them.
         fit_experts: How many experts the hyperparameters are found from, drawn at random; all unless said.
@@ -91,7 +103,7 @@ class CommitteeGP(FollowsData, MapGP):
     def _parts(self) -> list[Tensor]:
         n = len(self.train_targets)
         count = min(self.options.num_experts or math.ceil(n / self.options.expert_size), n)
-        if self.options.partition == "random":
+        if self.options.is_dealt:
             return shards.random_parts(n, count, torch.Generator().manual_seed(0))
         return shards.clustered_parts(self.train_inputs[0], count)
 
@@ -126,7 +138,10 @@ class CommitteeGP(FollowsData, MapGP):
         s2, m = self.likelihood.noise.detach().max(), self.mean_module.constant.detach()
         shared, parts = Shared(*self._stationary(), s2, nu, m), self._parts()
         by_expert = self._shards(parts)
-        self.given = Given(parts, by_expert, shared, evidence.experts(by_expert, shared, None, self.options.memory))
+        experts = evidence.experts(by_expert, shared, None, self.options.memory)
+        compares_first = self.options.is_dealt and COMBINE[self.options.combine].is_correlated
+        pairs = first_pairs(by_expert, shared.covariance) if compares_first else {}
+        self.given = Given(parts, by_expert, shared, experts, pairs)
         self._mark()
         self._set_added_variances(torch.zeros_like(self.train_targets))
 
@@ -145,8 +160,9 @@ class CommitteeGP(FollowsData, MapGP):
         if self.training or self.given is None:
             return super().__call__(*args, **kwargs)
         (X,) = args
-        _, by_expert, shared, found = self.given
-        mean, covariance = predict(self.covar_module, X, by_expert, found, shared, COMBINE[self.options.combine])
+        _, by_expert, shared, experts, pairs = self.given
+        rule = COMBINE[self.options.combine]
+        mean, covariance = predict(self.covar_module, X, by_expert, experts, shared, rule, pairs)
         return MultivariateNormal(self.mean_module(X) + mean, covariance)
 
     def diagnose(self) -> Diagnosis:
@@ -157,8 +173,8 @@ class CommitteeGP(FollowsData, MapGP):
         self.eval()
         if self.given is None:
             raise ValueError("the committee must have been fitted: call fit(model) first")
-        parts, by_expert, shared, found = self.given
-        judged = evidence.judge(by_expert, shared, found, self.options.memory)
+        parts, by_expert, shared, experts, _ = self.given
+        judged = evidence.judge(by_expert, shared, experts, self.options.memory)
         index, is_row = shards.indices(parts)
         e, variance, log_chance, weight = (
             torch.empty_like(self.train_targets).index_put((index[is_row],), x[is_row]) for x in judged

@@ -12,6 +12,7 @@ from robustbo.surrogates.student_t.likelihood import DOF, check_dof
 from robustbo.validation import one_of, whole
 
 EXPERT_SIZE = 256
+DEFAULT_RULE = "calibrated"
 NOISES = ("student-t", "normal")
 PARTITIONS = ("random", "clustered")
 
@@ -29,7 +30,7 @@ class CommitteeOptions(GPOptions):
     num_experts: int | None = None
     expert_size: int = EXPERT_SIZE
     partition: str = PARTITIONS[0]
-    combine: str = "rbcm"
+    combine: str = DEFAULT_RULE
     noise: str = NOISES[0]
     dof: float | None = DOF
     fit_experts: int | None = None
@@ -55,6 +56,11 @@ class CommitteeOptions(GPOptions):
     def nu(self) -> float | None:
         """Degrees of freedom of the noise: infinitely many where it is normal, None where they are to be learned."""
         return math.inf if self.noise == "normal" else self.dof
+
+    @property
+    def is_dealt(self) -> bool:
+        """Whether experts get observations at random, so that all experts are alike."""
+        return self.partition == "random"
 
     @property
     def memory(self) -> int:

@@ -6,7 +6,7 @@ points only the variances are given, as if they were independent, and no derivat
 """
 
 from collections.abc import Iterator
-from functools import reduce
+from functools import partial, reduce
 
 import torch
 from gpytorch.kernels import Kernel
@@ -16,6 +16,8 @@ from torch import Tensor
 
 from robustbo.numerics.committee import evidence
 from robustbo.numerics.committee.aggregation import LEAST, Experts, Prediction, Rule, Sums, correlation, entropy_weights
+from robustbo.numerics.committee.errors import Pairs
+from robustbo.numerics.committee.errors import correlation as error_correlation
 from robustbo.numerics.committee.evidence import Shared
 from robustbo.numerics.committee.partition import Shards
 
@@ -24,7 +26,7 @@ PRIOR = 1e-6  # weight of the prior's correlations beside those of the experts, 
 
 
 def predict(
-    kernel: Kernel, X: Tensor, shards: Shards, experts: Experts, shared: Shared, rule: Rule
+    kernel: Kernel, X: Tensor, shards: Shards, experts: Experts, shared: Shared, rule: Rule, pairs: Pairs
 ) -> tuple[Tensor, LinearOperator]:
     """Mean (less the prior's) and covariance of the latent values at ``... x q x d`` transformed points.
 
@@ -35,6 +37,7 @@ def predict(
         experts: What they predict from; one alone predicts as it does.
         shared: What they share; the kernel is the same.
         rule: One of `aggregation.COMBINE`.
+        pairs: As `errors.correlation` takes them.
 
     Raises:
         ValueError: If derivatives are wanted at more than `JOINT` points.
@@ -42,7 +45,7 @@ def predict(
     if X.shape[-2] > JOINT and len(shards.y) > 1:
         if X.requires_grad:
             raise ValueError(f"derivatives are to be had at up to {JOINT} points at once, got {X.shape[-2]}")
-        apart = _apart(X.flatten(0, -2), shards, experts, shared, rule)
+        apart = _apart(X.flatten(0, -2), shards, experts, shared, rule, pairs)
         mean, variance = (x.view(X.shape[:-1]) for x in apart)
         return mean, DiagLinearOperator(variance)
     prior = kernel(X).to_dense()
@@ -57,15 +60,28 @@ def predict(
         weight = entropy_weights(v, v0).mean(-1)[..., None, None]
         together, total = together + (weight * correlation(C)).sum(-3), total + weight.sum(-3)
         sums.append(rule.sums(mu, v, v0))
-    mean, variance = rule.finish(reduce(Sums.plus, sums), v0)
+    rho: Tensor | float = 1.0
+    if rule.is_correlated:
+        places = X.flatten(0, -2)
+        rho = error_correlation(places, shards, experts, shared.l, v0.flatten(), partial(_dense, kernel), pairs)
+        rho = rho.view(v0.shape)
+    mean, variance = rule.finish(reduce(Sums.plus, sums), v0, rho)
     sd = variance.sqrt()
     return mean, to_linear_operator(sd.unsqueeze(-1) * together / total * sd.unsqueeze(-2))
 
 
-def _apart(X: Tensor, shards: Shards, experts: Experts, shared: Shared, rule: Rule) -> Prediction:
-    sums = [evidence.said(shards, experts, shared, part, rule) for part in X.split(JOINT)]
-    together = Sums(*(torch.cat(column) for column in zip(*sums, strict=True)))
-    return rule.finish(together, shared.s2f.expand(len(X)))
+def _apart(X: Tensor, shards: Shards, experts: Experts, shared: Shared, rule: Rule, pairs: Pairs) -> Prediction:
+    found = []
+    for part in X.split(JOINT):
+        v0, rho = shared.s2f.expand(len(part)), torch.ones_like(part[:, 0])
+        if rule.is_correlated:
+            rho = error_correlation(part, shards, experts, shared.l, v0, shared.covariance, pairs)
+        found.append(rule.finish(evidence.said(shards, experts, shared, part, rule), v0, rho))
+    return Prediction(*(torch.cat(column) for column in zip(*found, strict=True)))
+
+
+def _dense(kernel: Kernel, X: Tensor, Z: Tensor) -> Tensor:
+    return kernel(X, Z).to_dense()
 
 
 def _blocks(kernel: Kernel, X: Tensor, shards: Shards, experts: Experts) -> Iterator[tuple[Tensor, Experts]]:

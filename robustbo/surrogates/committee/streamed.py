@@ -22,7 +22,7 @@ from robustbo.numerics.student_t import predictive
 from robustbo.numerics.student_t.laplace import Noise
 from robustbo.surrogates.committee.cluster import CHUNKS, Cluster
 from robustbo.surrogates.committee.files import MemoryMap
-from robustbo.surrogates.committee.options import EXPERT_SIZE, CommitteeOptions, check_address
+from robustbo.surrogates.committee.options import DEFAULT_RULE, EXPERT_SIZE, CommitteeOptions, check_address
 from robustbo.surrogates.committee.parts import Part, Scaling
 from robustbo.surrogates.committee.prediction import JOINT
 from robustbo.surrogates.common import priors as base_gp
@@ -86,7 +86,7 @@ class StreamedCommittee:
         cluster: str,
         *,
         expert_size: int = EXPERT_SIZE,
-        combine: str = "rbcm",
+        combine: str = DEFAULT_RULE,
         noise: str = "student-t",
         dof: float | None = DOF,
         fit_experts: int | None = None,
@@ -200,7 +200,11 @@ class StreamedCommittee:
 
     def _latent(self, cluster: Cluster, shared: Shared, X: Tensor) -> Prediction:
         task = partial(committee.said, shared=shared, X=X, rule=self._rule)
-        return self._rule.finish(reduce(Sums.plus, cluster.each([task] * len(self._parts))), shared.s2f.expand(len(X)))
+        sums = reduce(Sums.plus, cluster.each([task] * len(self._parts)))
+        rho: Tensor | float = 1.0
+        if self._rule.is_correlated:
+            (rho,) = cluster.each([partial(committee.error_correlation, shared=shared, X=X)])  # the first part's
+        return self._rule.finish(sums, shared.s2f.expand(len(X)), rho)
 
 
 def _told(cluster: Cluster, progress: Callable[[int, float], None] | None) -> Callable[[Shared, Any], Total]:

@@ -64,6 +64,34 @@ def test_the_joint_covariance_has_the_committees_variances(three):
     assert joint[0, 1:].abs().max() > 1e-6
 
 
+@pytest.mark.parametrize("noise", ["student-t", "normal"])
+@pytest.mark.parametrize("partition", ["random", "clustered"])
+def test_batches_of_points_are_loops_and_have_derivatives(partition, noise):
+    model = fit(CommitteeGP(*data(60), num_experts=5, partition=partition, noise=noise))
+    X = GRID[:12].view(3, 2, 2, 2)
+    batch = model.posterior(X)
+    for i in range(3):
+        for j in range(2):
+            one = model.posterior(X[i, j])
+            torch.testing.assert_close(batch.mean[i, j], one.mean)
+            torch.testing.assert_close(batch.distribution.covariance_matrix[i, j], one.distribution.covariance_matrix)
+
+    def marginals(X):
+        found = model.posterior(X)
+        return found.mean, found.variance
+
+    assert torch.autograd.gradcheck(marginals, (GRID[:4].view(2, 2, 2).clone().requires_grad_(),), atol=1e-4)
+
+
+def test_the_rule_that_minds_correlations_is_the_default_and_more_cautious(three):
+    assert three.options.combine == "calibrated"
+    by_rbcm = CommitteeGP(*data(90, outliers=0.1), num_experts=3, combine="rbcm")
+    by_rbcm.load_state_dict(three.state_dict())
+    ours, theirs = three.posterior(GRID), by_rbcm.eval().posterior(GRID)
+    assert ours.variance.mean() > 1.3 * theirs.variance.mean()
+    assert (ours.mean - theirs.mean).abs().max() < 3 * ours.variance.sqrt().max()
+
+
 def test_of_very_many_points_only_variances_are_given(three, monkeypatch):
     with torch.no_grad():
         joint = three(GRID)

@@ -3,13 +3,14 @@
 import math
 import os
 import pickle
+from functools import reduce
 
 import numpy as np
 import pytest
 import torch
 
 from robustbo.numerics.committee import evidence, partition
-from robustbo.numerics.committee.aggregation import COMBINE, latent
+from robustbo.numerics.committee.aggregation import COMBINE, Sums, latent
 from robustbo.numerics.gp.kernels_tiled import kernel
 from robustbo.surrogates.committee.cluster import parts_of
 from robustbo.surrogates.committee.files import MemoryMap
@@ -82,6 +83,25 @@ def test_what_the_workers_say_together_is_what_experts_in_one_place_say(fitted):
         evidence.said(held, found, shared, X, rule), rule.sums(*latent(k, found, v0), v0), strict=True
     ):
         torch.testing.assert_close(one, other, rtol=1e-6, atol=1e-9)
+
+
+def test_the_correlation_of_errors_is_that_of_experts_in_one_place(fitted, files):
+    """The default rule's prediction, put together from the experts of all parts at once."""
+    shared, X = fitted.shared, torch.rand(6, 2, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    v0, rule = shared.s2f.expand(6), COMBINE["calibrated"]
+    parts = [part.read() for part in fitted._parts]
+    experts = [evidence.experts(part, shared) for part in parts]
+    sums = [evidence.said(*one, shared, X, rule) for one in zip(parts, experts, strict=True)]
+    rho = evidence.error_correlation(parts[0], experts[0], shared, X)
+    assert (rho > 0).all()
+    wanted = rule.finish(reduce(Sums.plus, sums), v0, rho)
+    scaling = fitted._scaling
+    units = X * scaling.spread + scaling.low
+    mean, variance = fitted.predict(units)
+    torch.testing.assert_close(mean, scaling.center + scaling.scale * (shared.m + wanted.mean))
+    torch.testing.assert_close(variance, scaling.scale.square() * wanted.variance)
+    by_rbcm = COMBINE["rbcm"].finish(reduce(Sums.plus, sums), v0)
+    assert (wanted.variance > 1.5 * by_rbcm.variance).all()
 
 
 def test_few_parts_may_do_for_the_fit(files, workers):
