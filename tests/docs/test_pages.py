@@ -70,6 +70,15 @@ def test_readme_is_one_screen():
     assert len(text.split()) <= 1200
 
 
+def test_what_a_page_installs_of_ours_has_the_versions_that_were_tested():
+    """And with them the CPU's build of torch, wherever pip sees it: the newest may be there for a GPU alone."""
+    pages = [*PAGES, ROOT / "CONTRIBUTING.md"]
+    installs = [re.findall(r"pip install [^`\n]*'?\.(?:\[[^`\n]*|`)", page.read_text(encoding="utf-8")) for page in pages]
+    ours = [line for lines in installs for line in lines if "--no-deps" not in line]
+    assert len(ours) > 8
+    assert [line for line in ours if "-c constraints.txt" not in line] == ["pip install .`"]  # of somebody's own problem
+
+
 def test_links_between_pages_lead_somewhere():
     broken = []
     for page in PAGES:

@@ -7,6 +7,7 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 from torch.overrides import TorchFunctionMode
 
 from robustbo.surrogates.common import contract
+from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.common.quiet import quiet
 from robustbo.surrogates.registry import SURROGATES
 
@@ -80,7 +81,7 @@ ANSWERS = {
     "at_inputs": lambda model, X: contract.at_inputs(model, model.train_inputs[0]),
     "diagnose": lambda model, X: contract.diagnose(model),
     "tails": lambda model, X: contract.tails(model),
-    "state": lambda model, X: model.load_state_dict(model.fitted_state),
+    "state": lambda model, X: isinstance(model, MapGP) and model.load_state_dict(model.fitted_state),
 }
 
 
