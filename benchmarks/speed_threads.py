@@ -4,7 +4,7 @@ Each measurement is a process of its own, with and without the variable in turn;
 function, a tenth of the values wrong. An ask in Ax is the last of those of an experiment, after its fit. Seconds of the
 wall and of the processor, medians.
 
-    python benchmarks/speed_threads.py --repeats 5 --out runs/speed-threads.csv
+    python benchmarks/speed_threads.py --ways fit --sizes 500 --repeats 3 --out runs/speed-threads/fit.csv
 """
 
 import argparse
