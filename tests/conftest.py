@@ -6,12 +6,14 @@ import re
 import signal
 from pathlib import Path
 
+# Before any library reads it: what tests call beneath the surrogates, as numerics, limits no threads by itself.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import pytest
 import torch
 
 from tests import skips
 
-torch.set_num_threads(1)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background starts with none
 
 # What the surrogates are compared with, by the names of their tests: others' models, which are slow.

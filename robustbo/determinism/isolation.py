@@ -14,7 +14,8 @@ import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 
-from robustbo.determinism.surroundings import defaults, libraries
+from robustbo.determinism.surroundings import defaults
+from robustbo.determinism.threads import one_thread
 
 T = TypeVar("T")
 
@@ -49,7 +50,7 @@ def isolated(seed: int) -> Iterator[None]:
         >>> with isolated(0):
         ...     assert torch.rand(1) == a
     """
-    with _alone(), _Draws(seed):
+    with defaults(), one_thread(), _Draws(seed):
         yield
 
 
@@ -62,21 +63,10 @@ def seeded(seed: int) -> Iterator[None]:
     Args:
         seed: In [0, 2^63).
     """
-    with _alone(), _putting_back(torch.get_rng_state, torch.set_rng_state), drawing_in_python(seed):
+    mine = _putting_back(torch.get_rng_state, torch.set_rng_state)
+    with defaults(), one_thread(), mine, drawing_in_python(seed):
         torch.default_generator.manual_seed(seed)  # the CPU's; no device's
         yield
-
-
-@contextmanager
-def _alone() -> Iterator[None]:
-    """Run the block as `pinned` does a function, on one thread."""
-    with defaults(), libraries().limit(limits=1, user_api="blas"):
-        threads = torch.get_num_threads()
-        try:
-            torch.set_num_threads(1)
-            yield
-        finally:
-            torch.set_num_threads(threads)
 
 
 class _Draws(TorchFunctionMode):

@@ -5,18 +5,17 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
-from functools import cache, wraps
+from functools import wraps
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import gpytorch
 import linear_operator
 import numpy as np
-import scipy.linalg  # noqa: F401 - so that its library is loaded, and found below
 import torch
-from threadpoolctl import ThreadpoolController
 from torch.overrides import TorchFunctionMode
 
 from robustbo.determinism.interrupted import letting_go
+from robustbo.determinism.threads import on_one_thread
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -28,10 +27,10 @@ _before: "_Surroundings | None" = None  # the outermost call that runs
 def pinned(function: Callable[P, T]) -> Callable[P, T]:
     """A function that runs with the settings that numbers depend on as the libraries have them by default.
 
-    These are torch's default type and device, its gradient and inference modes, GPyTorch's settings, and what NumPy
-    does of an overflow. Whatever a caller has set is as before when it returns, wherever an interrupt has come in
-    between: also what `isolation` changes within. Calls nest; those of several threads wait for each other. Some of
-    these belong to the process, so that other threads see them changed meanwhile.
+    These are torch's default type and device, its gradient and inference modes, GPyTorch's settings, what NumPy does of
+    an overflow, and one thread (`threads.on_one_thread`). Whatever a caller has set is as before when it returns,
+    wherever an interrupt has come in between: also what `isolation` changes within. Calls nest; those of several
+    threads wait for each other. Some of these belong to the process, so that other threads see them changed meanwhile.
 
     Example:
         >>> is_recording = pinned(torch.is_grad_enabled)
@@ -39,7 +38,7 @@ def pinned(function: Callable[P, T]) -> Callable[P, T]:
         ...     is_recording()
         True
     """
-    inner = letting_go(function)
+    inner = on_one_thread(letting_go(function))
 
     @wraps(function)
     def called(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -69,8 +68,6 @@ class _Surroundings(NamedTuple):
     dtype: torch.dtype
     is_grad_enabled: bool
     modes: list[TorchFunctionMode]
-    threads: int
-    libraries: list[int]
     errors: dict[str, Any]
     filters: list[Any]
 
@@ -80,8 +77,6 @@ class _Surroundings(NamedTuple):
             torch.get_default_dtype(),
             torch.is_grad_enabled(),
             torch.overrides._get_current_function_mode_stack(),
-            torch.get_num_threads(),
-            [library.num_threads for library in libraries().lib_controllers],
             dict(np.geterr()),
             warnings.filters,  # type: ignore[arg-type] # a list, whatever stubs say
         )
@@ -98,9 +93,6 @@ class _Surroundings(NamedTuple):
             torch.overrides._pop_mode()
         for mode in self.modes:
             torch.overrides._push_mode(mode)
-        torch.set_num_threads(self.threads)
-        for library, threads in zip(libraries().lib_controllers, self.libraries, strict=True):
-            library.set_num_threads(threads)
         np.seterr(**self.errors)
         if warnings.filters is not self.filters:
             warnings.filters = self.filters
@@ -166,12 +158,6 @@ def _flag(cls: Any, state: bool | None) -> Iterator[None]:
 def _is_default() -> bool:
     is_plain = torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
     return is_plain and torch.get_default_dtype() == torch.float32 and torch.get_default_device().type == "cpu"
-
-
-@cache
-def libraries() -> ThreadpoolController:
-    """Those of linear algebra that NumPy and SciPy bring, and torch's."""
-    return ThreadpoolController()
 
 
 def _renew_after_fork() -> None:

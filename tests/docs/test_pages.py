@@ -85,6 +85,15 @@ def test_a_page_has_a_title_and_links_that_say_where_they_lead(page):
     assert "[None](" not in CODE.sub("", text)
 
 
+def test_what_a_page_installs_of_ours_has_the_versions_that_were_tested():
+    """And with them the CPU's build of torch, wherever pip sees it: the newest may be there for a GPU alone."""
+    texts = [page.read_text(encoding="utf-8") for page in [*PAGES, ROOT / "CONTRIBUTING.md"]]
+    ours = [line for text in texts for line in re.findall(r"pip install [^`\n]*'?\.(?:\[[^`\n]*|`)", text)]
+    assert len(ours) > 8
+    others = ["pip install .`", "pip install --no-deps -e .`"]  # of a problem of one's own; of no library
+    assert sorted(set(line for line in ours if "-c constraints.txt" not in line)) == sorted(others)
+
+
 def test_links_between_pages_lead_somewhere():
     broken = []
     for page in PAGES:

@@ -126,7 +126,10 @@ def test_prior_data_is_looked_at_too(tmp_path):
     with pytest.raises(rb.SpaceError, match=REFUSED + "it is that of its trial 0; exclude it there"):
         rb.Optimizer(SPACE, direction="minimize", seed=0, outcome=YIELD, prior_data=tmp_path / "old.jsonl")
     old.exclude(0)
-    assert len(rb.Optimizer(SPACE, direction="minimize", seed=0, outcome=YIELD, prior_data=tmp_path / "old.jsonl").history) == 0
+    assert (
+        len(rb.Optimizer(SPACE, direction="minimize", seed=0, outcome=YIELD, prior_data=tmp_path / "old.jsonl").history)
+        == 0
+    )
 
 
 def test_a_loop_goes_on_and_says_so(caplog):

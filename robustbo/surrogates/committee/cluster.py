@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import torch
 from torch import Tensor
 
+from robustbo.determinism.threads import on_one_thread
 from robustbo.numerics.committee import evidence as committee
 from robustbo.numerics.committee.aggregation import Experts
 from robustbo.numerics.committee.evidence import Shared, Total
@@ -97,11 +97,11 @@ class Cluster:
         self.close()
 
     def _submit(self, task: Any, *arguments: Any) -> Any:
-        return self._client.submit(_alone, task, *arguments, pure=False)
+        return self._client.submit(_run, task, *arguments, pure=False)
 
 
-def _alone(task: Any, *arguments: Any) -> Any:
-    torch.set_num_threads(1)
+@on_one_thread
+def _run(task: Any, *arguments: Any) -> Any:
     return task(*arguments)
 
 

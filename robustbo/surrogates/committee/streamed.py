@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from robustbo.determinism.threads import on_one_thread
 from robustbo.errors import FitError
 from robustbo.numerics.committee import evidence as committee
 from robustbo.numerics.committee import partition
@@ -117,6 +118,7 @@ class StreamedCommittee:
         self._cluster: Cluster | None = None
         self.shared: Shared | None = None
 
+    @on_one_thread
     def fit(self, progress: Callable[[int, float], None] | None = None) -> Ascent:
         """Find the hyperparameters, and the experts, which stay on the workers.
 
@@ -147,6 +149,7 @@ class StreamedCommittee:
         self._cluster.condition(self.shared)
         return found
 
+    @on_one_thread
     def predict(self, X: Tensor, *, observation_noise: bool = False) -> Prediction:
         """Means and variances of the latent function, or of measurements, at ``q x d`` inputs, in the outcomes' units.
 
@@ -166,6 +169,7 @@ class StreamedCommittee:
         center, scale = self._scaling.center, self._scaling.scale
         return Prediction(center + scale * (shared.m + mean), scale.square() * variance)
 
+    @on_one_thread
     def outliers(self) -> list[Suspect]:
         """The observations that are treated as outliers, by falling evidence.
 

@@ -21,11 +21,13 @@ from gpytorch.mlls import ExactMarginalLogLikelihood, MarginalLogLikelihood
 from linear_operator.utils.errors import NanError, NotPSDError
 from torch import Tensor
 
+from robustbo.determinism.threads import on_one_thread
 from robustbo.errors import FitError, NumericalError
 from robustbo.numerics.gp.leave_one_out import leave_one_out
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.diagnosis import Diagnosis, Tails, normal_tails
+from robustbo.surrogates.common.on_one_thread import OnOneThread
 from robustbo.surrogates.common.options import Options
 from robustbo.surrogates.common.quiet import quiet
 from robustbo.surrogates.common.units import in_model_units, in_outcome_units
@@ -39,7 +41,7 @@ BOTORCH_ARGUMENTS = (
 AT_ONCE = 512  # points that are predicted together: the covariance of a posterior is dense
 
 
-class Surrogate(GPyTorchModel):
+class Surrogate(OnOneThread, GPyTorchModel):
     """A BoTorch model that answers for itself; for one that is none of ours these answers are given.
 
     Attributes:
@@ -165,6 +167,7 @@ def beginning(model: GPyTorchModel) -> Any:
     return model.beginning if capabilities(model).continues else None
 
 
+@on_one_thread
 def fit(model: GPyTorchModel, before: Any = None, rows: Tensor | None = None) -> GPyTorchModel:
     """Fit a surrogate's hyperparameters to its data.
 
@@ -202,6 +205,7 @@ def diagnose(model: GPyTorchModel) -> Diagnosis:
     return _answering(model).diagnose(model)
 
 
+@on_one_thread
 def marginals(model: GPyTorchModel, X: Tensor, is_noisy: bool = False) -> tuple[Tensor, Tensor]:
     """Means and standard deviations at ``m x d`` points: of the objective, or of a measurement there."""
     parts = [_answering(model).marginals(model, part, is_noisy) for part in X.split(AT_ONCE)]

@@ -1,0 +1,34 @@
+"""Models that fit and predict on one thread, by whichever way they are called: ours, BoTorch's or Ax's."""
+
+from functools import wraps
+from typing import Any
+
+from robustbo.determinism.threads import on_one_thread
+
+# Where linear algebra is done: a fit, and whatever is asked of one.
+COMPUTING = (
+    *("custom_fit", "load_state_dict", "condition_on_observations", "fantasize", "__call__", "posterior", "predictive"),
+    *("marginals", "at_inputs", "diagnose", "diagnose_others", "probability_right", "tails"),
+)
+
+
+class OnOneThread:
+    """A class whose methods that compute do so on one thread (`determinism.threads`): its own, and inherited ones."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name in COMPUTING:
+            own = vars(cls).get(name)
+            method = own or getattr(cls, name, None)
+            if method is not None and not getattr(method, "is_on_one_thread", False):
+                setattr(cls, name, on_one_thread(own or _inherited(cls, name, method)))
+
+
+def _inherited(cls: type, name: str, method: Any) -> Any:
+    """What a class inherits, found at each call: a subclass of several may have another's in between."""
+
+    @wraps(method)
+    def inherited(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(super(cls, self), name)(*args, **kwargs)
+
+    return inherited
