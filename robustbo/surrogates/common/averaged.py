@@ -66,7 +66,7 @@ class Averaged(GPyTorchModel):
         Args:
             search: The model as the search sees it.
             weights: Posterior probabilities.
-            fits: Hyperparameters and added variances, the model's own first.
+            fits: Hyperparameters and added variances, the model's own first, which is the likeliest.
         """
         model: Any = self
 
@@ -75,7 +75,6 @@ class Averaged(GPyTorchModel):
             latent = model.latent() if fit is fits[0] else model.process(search, fit.theta, fit.rho)
             return Component(weight, fit, s2, latent)
 
-        assert weights[0] > 0  # it is the likeliest
         pairs = zip(weights, fits, strict=True)
         self._components = tuple(component(weight, fit) for weight, fit in pairs if weight > 0)
         self._components_at = model.parameters_now(), model.train_inputs[0]
