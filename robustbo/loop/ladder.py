@@ -19,8 +19,7 @@ from robustbo.loop.attempt import attempt
 from robustbo.loop.cache import FitCache
 from robustbo.loop.fit import fit_to
 from robustbo.loop.fitted import Fitted
-from robustbo.loop.observations import Data, observations
-from robustbo.trials.history import History
+from robustbo.loop.observations import Data
 from robustbo.trials.settings import Settings
 
 log = logging.getLogger("robustbo")
@@ -54,14 +53,13 @@ def climb(
     return None, f"by none, since these failed: {'; '.join(why)}"
 
 
-def by_first(settings: Settings, history: History, make: Callable[[Fitted], T], fits: FitCache) -> T:
+def by_first(settings: Settings, data: Data, make: Callable[[Fitted], T], fits: FitCache) -> T:
     """What is made of the first surrogate that can be fitted and used for it, to all values.
 
     Raises:
         FitError: If it can be made of none.
         ValueError: If no value has been told.
     """
-    data = observations(settings, history)
     if not data.told:
         raise ValueError("a surrogate needs at least one told value, got none; tell one first")
     made, why = climb(settings, data, lambda _, fitted: (make(fitted),), fits, is_judging=True)

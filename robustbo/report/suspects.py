@@ -1,6 +1,6 @@
 """A page's section on the values that look wrong, and why."""
 
-from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 from robustbo.loop.several.learned import FAILED
@@ -10,14 +10,16 @@ from robustbo.report.words.summary import with_sd
 BEYOND_DOUBT = 1e5  # nats
 
 
-def section(suspects: Sequence[dict[str, Any]]) -> str:
+def section(found: dict[str, Any]) -> str:
     """The section; of several outcomes, each is named.
 
     Args:
-        suspects: The ``outliers`` of an overview; of several outcomes with ``failed``, the probability that the trial
-            failed as a whole, or None.
+        found: An overview; of several outcomes its ``outliers`` have ``failed``, the probability that the trial failed
+            as a whole, or None.
     """
-    if not suspects:
+    if (why := found.get("not_computed", {}).get("outliers")) is not None:
+        return f"<p>This could not be computed: {escape(why)}.</p>"
+    if not (suspects := found["outliers"]):
         return "<p>No value looks wrong.</p>"
     lines = []
     for suspect in suspects:
