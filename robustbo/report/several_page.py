@@ -70,7 +70,7 @@ def _of_all(settings: Settings, history: History, fits: FitCache, found: dict[st
     """The sections where something is known of each outcome."""
     params, where, why = _here(known, history, fits)
     made = (
-        [part(settings, lambda: _front(known, found["front"])), *_progress(known)]
+        [part(settings, lambda: "".join(_front(known, found["front"]))), *_progress(known)]
         if known.front is not None
         else [_incumbent(settings, history, fits)]
     )
