@@ -56,7 +56,7 @@ def body(settings: Settings, history: History, fits: FitCache) -> str:
 def _of_one(settings: Settings, history: History, fits: FitCache, found: dict[str, Any]) -> list[str]:
     parts = [f"<p>{escape(how(found))}; {escape(how_far(found))}.</p>"]
     parts += [f"<p>{escape(line[0].upper() + line[1:])}.</p>" for line in chosen_words.lines(found)]
-    failing = part(settings, lambda: where_failed.section(settings, history, fits, found))
+    failing = where_failed.section(settings, history, fits, found)
     if not history.having("told"):
         return [*parts, "<p>Nothing has been told yet.</p>", failing]
     parts += ["<h2>Progress</h2>", part(settings, lambda: _progress(settings, history, fits))]

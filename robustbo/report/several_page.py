@@ -57,11 +57,11 @@ def parts(settings: Settings, history: History, fits: FitCache, found: dict[str,
     known, why = attempt(partial(several_charts.known, settings, history, fits), settings.surrogate)
     if known is None:
         made.append(f"<p>What is believed could not be computed: {escape(why or '')}.</p>")
-        return [*made, part(settings, lambda: where_failed.section(settings, history, fits, found))]
+        return [*made, where_failed.section(settings, history, fits, found)]
     if missing := outcomes.without_value(settings, history):
         what = f"No value of {' and of '.join(missing)}" if known.seen else "Nothing"
         made.append(f"<p>{escape(what)} has been told yet.</p>")
-        failing = part(settings, lambda: where_failed.section(settings, history, fits, found))
+        failing = where_failed.section(settings, history, fits, found)
         return [*made, *_suspects(known, found), *_each(known), failing]
     return [*made, *_of_all(settings, history, fits, found, known)]
 
@@ -76,7 +76,7 @@ def _of_all(settings: Settings, history: History, fits: FitCache, found: dict[st
     )
     found["incumbent"] = {"params": params}
     made += [*_suspects(known, found), *_each(known)]
-    made.append(part(settings, lambda: where_failed.section(settings, history, fits, found, where)))
+    made.append(where_failed.section(settings, history, fits, found, where))
     if settings.space.is_pool:
         return [*made, part(settings, lambda: pool_rows.of_several(settings, history, fits, known.seen))]
     surfaces = [
