@@ -104,7 +104,7 @@ def _print(name: str, format_: Format, found: dict[str, Any]) -> None:
     terminal.lines(summary.lines(name, found))
     for title, rows in summary.results(found).items():
         terminal.rows(rows, format_, title=title)
-    if not found["outliers"]:
+    if not found["outliers"] and "outliers" not in found.get("not_computed", ()):
         terminal.lines(["no value looks wrong"])
     for title, rows in summary.tables(found).items():
         terminal.rows(rows, format_, title=title)

@@ -1,13 +1,14 @@
 """When to stop: a rule that `Optimizer.optimize` calls back after each trial, and that any loop of yours may ask."""
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from robustbo.determinism.surroundings import pinned
-from robustbo.errors import FitError
+from robustbo.loop.attempt import attempt
 from robustbo.loop.cache import FitCache
 from robustbo.loop.fit import fit
 from robustbo.loop.fitted import Fitted
@@ -110,10 +111,12 @@ def promise(settings: Settings, before: History, trial: Trial, fits: FitCache | 
     fits = FitCache() if fits is None else fits
     if settings.outcomes:
         return _of_several(settings, before, trial, fits)
-    try:
-        fitted, best = fit(settings, before, fits), as_modelled(settings, before, fits)[-1]
-    except FitError:
-        return Promise(math.inf, 0.0)
+    made, _ = attempt(partial(_of_one, settings, before, trial, fits), settings.surrogate)
+    return Promise(math.inf, 0.0) if made is None else made
+
+
+def _of_one(settings: Settings, before: History, trial: Trial, fits: FitCache) -> Promise:
+    fitted, best = fit(settings, before, fits), as_modelled(settings, before, fits)[-1]
     x = fitted.encoded([settings.space.to_unit(trial.params)])
     (mean,), (sd,) = fitted.predict(x)
     mu, s, B = torch.tensor([settings.sign * mean, sd, settings.sign * best.mean], dtype=torch.float64)

@@ -8,6 +8,7 @@ from functools import partial
 
 from robustbo import seeds
 from robustbo.determinism.surroundings import pinned
+from robustbo.loop.attempt import attempt
 from robustbo.loop.away import away, is_filled
 from robustbo.loop.cache import FitCache
 from robustbo.loop.choose import choose, may_replicate
@@ -17,7 +18,7 @@ from robustbo.loop.fit import is_robust
 from robustbo.loop.fitted import Fitted
 from robustbo.loop.incumbent import Incumbent, incumbent, raw_incumbent
 from robustbo.loop.judge import judge
-from robustbo.loop.ladder import NUMERICAL, climb
+from robustbo.loop.ladder import climb
 from robustbo.loop.observations import Data, Row, observations
 from robustbo.loop.propose import search
 from robustbo.loop.replicate import replicate
@@ -73,35 +74,45 @@ def _step(settings: Settings, data: Data, trial: int, fits: FitCache) -> Suggest
     filling = partial(_filling, settings, data, trial, reason, viable)
     is_begun = count >= settings.num_initial or (viable is not None and is_filled(data, settings.num_initial))
     if settings.acquisition == "sobol" or not data.told or not is_begun:
-        return replace(filling(), fallback=unlearned)
+        return _explained(filling(), unlearned)
     if names := missing(settings, data):
-        why = [f"space-filling, since no value of {' and '.join(names)} has been told"]
-        return replace(filling(), fallback="; ".join(why if unlearned is None else [*why, unlearned]))
+        why = f"space-filling, since no value of {' and '.join(names)} has been told"
+        return _explained(filling(), why, unlearned)
     if settings.outcomes:
         decided = partial(several.decided, settings, data, trial, reason, viable)
         made, fallback = climb_each(settings, data, decided, fits)
     else:
         made, fallback = climb(settings, data, partial(_decided, data, trial, reason, viable), fits)
-    made, why = filling() if made is None else made, [each for each in (fallback, unlearned) if each is not None]
-    return replace(made, fallback="; ".join(why)) if why else made
+    return _explained(filling() if made is None else made, fallback, unlearned)
+
+
+def _explained(made: Suggestion, *why: str | None) -> Suggestion:
+    """A suggestion that says what could not be done for it, if there is anything."""
+    reasons = [reason for reason in (*why, made.fallback) if reason is not None]
+    return replace(made, fallback="; ".join(reasons)) if reasons else made
 
 
 def _viability(settings: Settings, data: Data, fits: FitCache) -> tuple[Viability | None, str | None]:
     """Where trials give a value, if that is to be learned; and why it could not be."""
     if settings.failures == "ignore" or settings.acquisition == "sobol":
         return None, None
-    try:
-        return viability(data, settings.seed, fits), None
-    except NUMERICAL as error:
-        log.warning("where trials fail could not be learned: %s", error)
-        return None, f"as if no trial had failed, since it could not be learned where: {type(error).__name__}: {error}"
+    found, error = attempt(partial(viability, data, settings.seed, fits))
+    if error is None:
+        return found, None
+    log.warning("where trials fail could not be learned: %s", error)
+    return None, f"as if no trial had failed, since it could not be learned where: {error}"
 
 
 def _filling(settings: Settings, data: Data, trial: int, reason: str | None, viable: Viability | None) -> Suggestion:
     """A space-filling point."""
     if viable is None:
         return Suggestion(first_point(data, settings.seed, trial), "sobol", reason=reason)
-    point, other = away(data, viable, settings.seed, trial)
+    kept_away, error = attempt(partial(away, data, viable, settings.seed, trial))
+    if kept_away is None:
+        log.warning("where trials fail could not be heeded: %s", error)
+        why = f"as if no trial had failed, since its chance could not be computed: {error}"
+        return _explained(_filling(settings, data, trial, reason, None), why)
+    point, other = kept_away
     return Suggestion(point, "sobol", reason=reason or other)
 
 

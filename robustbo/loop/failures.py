@@ -1,17 +1,22 @@
 """What is believed of each failed trial: that its point makes trials fail, or that it was a flake."""
 
+import logging
 import math
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from robustbo.determinism.surroundings import pinned
+from robustbo.errors import FitError
+from robustbo.loop.attempt import attempt
 from robustbo.loop.cache import FitCache
-from robustbo.loop.observations import observations
-from robustbo.loop.viability import viability
+from robustbo.loop.observations import Data, observations
+from robustbo.loop.viability import Viability, viability
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
 
+log = logging.getLogger("robustbo")
 Again = Literal["told", "failed", "pending"] | None
 
 
@@ -45,15 +50,12 @@ class Failure:
 def failures(
     settings: Settings, history: History, fits: FitCache | None = None, *, is_judged: bool = True
 ) -> list[Failure]:
-    """Every failed trial, in order; judged unless that is not wanted, since it takes time.
+    """Every failed trial, in order; judged unless that is not wanted, since it takes time, or cannot be learned.
 
     Of a single failure at a point that nobody has tried again there is nothing to say: it is not judged.
-
-    Raises:
-        FitError: If it cannot be learned where trials fail.
     """
     data = observations(settings, history)
-    found = viability(data, settings.seed, FitCache() if fits is None else fits) if is_judged else None
+    found = _learned(settings, data, fits)[0] if is_judged else None
     made = []
     for trial in data.failed:
         said = {None: math.nan, True: math.inf, False: -math.inf}[trial.retry]
@@ -73,15 +75,32 @@ def _again(states: Collection[str]) -> Again:
 
 @pinned
 def chances(settings: Settings, history: History, rows: list[list[float]], fits: FitCache | None = None) -> list[float]:
-    """The probability that a trial at each unit-cube row gives a value; 1 where none has failed."""
-    found = viability(observations(settings, history), settings.seed, FitCache() if fits is None else fits)
+    """The probability that a trial at each unit-cube row gives a value; 1 where none has failed.
+
+    Raises:
+        FitError: If it cannot be learned where trials fail.
+    """
+    found, why = _learned(settings, observations(settings, history), fits)
+    if why is not None:
+        raise FitError(f"it could not be learned where trials fail: {why}")
     if found is None or not rows:
         return [1.0] * len(rows)
-    return found.log_p([tuple(row) for row in rows]).exp().tolist()
+    p, why = attempt(lambda: found.log_p([tuple(row) for row in rows]).exp().tolist())
+    if p is None:
+        raise FitError(f"the probability of a value could not be computed: {why}")
+    return p
 
 
 @pinned
 def flake_rate(settings: Settings, history: History, fits: FitCache | None = None) -> float | None:
     """The share of trials that fail wherever they are, as it is learned; None where nothing is learned."""
-    found = viability(observations(settings, history), settings.seed, FitCache() if fits is None else fits)
+    found, _ = _learned(settings, observations(settings, history), fits)
     return None if found is None else found.predictor.e1
+
+
+def _learned(settings: Settings, data: Data, fits: FitCache | None) -> tuple[Viability | None, str | None]:
+    """The model of failures, None where none has failed; and why it cannot be had, if it cannot."""
+    found, why = attempt(partial(viability, data, settings.seed, FitCache() if fits is None else fits))
+    if why is not None:
+        log.warning("where trials fail could not be learned: %s", why)
+    return found, why

@@ -18,6 +18,7 @@ from robustbo.determinism.isolation import isolated, seeded
 from robustbo.determinism.surroundings import pinned
 from robustbo.errors import FitError
 from robustbo.loop.active import Active, Guess, active
+from robustbo.loop.attempt import attempt
 from robustbo.loop.cache import FitCache
 from robustbo.loop.doubt import Doubts, disbelieved, doubted, unmodelled
 from robustbo.loop.evidence import Word
@@ -159,9 +160,8 @@ def _beginning(settings: Settings, of: Line, scale: float, fits: FitCache) -> Be
     """Where the search begins; None where the rest could not be fitted, or has a scale that does not fit."""
     if of.before is None or not _capabilities(settings).continues:
         return None
-    try:
-        found = _end(settings, of.before, fits)
-    except (FitError, ValueError):
+    found, _ = attempt(partial(_end, settings, of.before, fits), settings.surrogate)
+    if found is None:
         return None
     return found if of.origin is not None or found.serves(scale) else None
 

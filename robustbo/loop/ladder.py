@@ -1,7 +1,8 @@
 """What to do where numbers fail: a ladder of surrogates, from the one that was asked for to one that always works.
 
 Values to which nothing can be fitted in floating-point numbers come from real loops: deterministic objectives told with
-no noise, points that all but coincide, values of 1e300. An ask or a recommendation does not end in an error for that.
+no noise, points that all but coincide, values of 1e300. An ask or a recommendation does not end in an error for that,
+nor for a mistake of ours: whatever our own mathematics raises, assertions included, the next rung is tried.
 Each rung is a function of the history, so that resuming and verifying climb the same; which one it was is logged and
 kept.
 """
@@ -10,25 +11,20 @@ import logging
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple, TypeVar
 
-import torch
-from linear_operator.utils.errors import NanError, NotPSDError
-
-from robustbo.determinism.interrupted import letting_go
-from robustbo.errors import FitError, NumericalError
+from robustbo.errors import FitError
+from robustbo.loop.attempt import attempt
 from robustbo.loop.cache import FitCache
 from robustbo.loop.fit import fit_to
 from robustbo.loop.fitted import Fitted
 from robustbo.loop.observations import Data
-from robustbo.surrogates.registry import SURROGATES
 from robustbo.trials.settings import Settings
 
 log = logging.getLogger("robustbo")
 T = TypeVar("T")
 
-NUMERICAL = (FitError, NumericalError, ArithmeticError, torch.linalg.LinAlgError, NanError, NotPSDError)
-OF_OURS = (*NUMERICAL, ValueError, RuntimeError)  # of what we have written ourselves; torch's own are RuntimeErrors
 PLAIN = "standard"
 
 
@@ -40,7 +36,7 @@ def climb(
     Args:
         settings: What the run was told at its beginning.
         data: All that happened before; at least one value has been told.
-        use: What is made of a fitted surrogate; an error of `NUMERICAL` says that it cannot be.
+        use: What is made of a fitted surrogate; an error that is survivable (`attempt`) says that it cannot be.
         fits: The last fits.
         is_judging: Whether each value is to be judged, so that none may be left out.
 
@@ -49,16 +45,27 @@ def climb(
     """
     why: list[str] = []
     for rung in _rungs(settings, data, is_judging):
-        try:
-            made = _used(use, rung, fits)
-        except OF_OURS as error:
-            if rung.settings.surrogate not in SURROGATES and not isinstance(error, NUMERICAL):
-                raise  # a mistake in somebody's own model, which is theirs to see
-            why.append(f"{rung.name}: {type(error).__name__}: {str(error).partition(chr(10))[0][:200]}")
-            log.warning("a surrogate could not be used, and the next is tried; %s", why[-1])
-            continue
-        return made, f"by {rung.name}, since these failed: {'; '.join(why)}" if why else None
+        made, error = attempt(partial(_used, use, rung, fits), rung.settings.surrogate)
+        if error is None:
+            return made, f"by {rung.name}, since these failed: {'; '.join(why)}" if why else None
+        why.append(f"{rung.name}: {error}")
+        log.warning("a surrogate could not be used, and the next is tried; %s", why[-1])
     return None, f"by none, since these failed: {'; '.join(why)}"
+
+
+def by_first(settings: Settings, data: Data, make: Callable[[Fitted], T], fits: FitCache) -> T:
+    """What is made of the first surrogate that can be fitted and used for it, to all values.
+
+    Raises:
+        FitError: If it can be made of none.
+        ValueError: If no value has been told.
+    """
+    if not data.told:
+        raise ValueError("a surrogate needs at least one told value, got none; tell one first")
+    made, why = climb(settings, data, lambda _, fitted: (make(fitted),), fits, is_judging=True)
+    if made is None:
+        raise FitError(f"no surrogate could be used {why}")
+    return made[0]
 
 
 class _Rung(NamedTuple):
@@ -70,7 +77,6 @@ class _Rung(NamedTuple):
     left_out: tuple[int, ...] = ()
 
 
-@letting_go  # what an interrupt was made into would be taken for an error in the numbers
 def _used(use: Callable[[Settings, Fitted], T], rung: _Rung, fits: FitCache) -> T:
     fitted = fit_to(rung.settings, rung.data, fits)
     return use(rung.settings, replace(fitted, quarantined=(*fitted.quarantined, *rung.left_out)))

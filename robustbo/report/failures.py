@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from robustbo.errors import FitError
 from robustbo.loop import failures as judging
 from robustbo.loop.cache import FitCache
 from robustbo.loop.failures import Failure, flake_rate
@@ -35,10 +34,7 @@ def failed(settings: Settings, history: History, fits: FitCache) -> dict[str, An
 
 def failures(settings: Settings, history: History, fits: FitCache | None) -> list[Failure]:
     """Every failed trial, judged where the study learns from them."""
-    try:
-        return judging.failures(settings, history, fits, is_judged=settings.failures == "learn")
-    except FitError:
-        return judging.failures(settings, history, fits, is_judged=False)
+    return judging.failures(settings, history, fits, is_judged=settings.failures == "learn")
 
 
 def keeps_away(settings: Settings) -> bool:

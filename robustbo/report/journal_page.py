@@ -4,7 +4,9 @@ from html import escape
 from typing import Any
 
 from robustbo.loop.cache import FitCache
-from robustbo.loop.fit import fit
+from robustbo.loop.fitted import Fitted
+from robustbo.loop.ladder import by_first
+from robustbo.loop.observations import observations
 from robustbo.report import (
     chosen_section,
     pool_rows,
@@ -19,6 +21,7 @@ from robustbo.report import (
 from robustbo.report.fates import BREAKING
 from robustbo.report.html import document, table
 from robustbo.report.overview import overview
+from robustbo.report.part import part
 from robustbo.report.words import chosen as chosen_words
 from robustbo.report.words.summary import how, how_far, verdict_row
 from robustbo.trials.extent import space_of
@@ -39,8 +42,7 @@ def page(
         fits: The last fits.
         version: Of the journal, where the page is served and shows itself anew when that changes.
 
-    Raises:
-        FitError: If the surrogate cannot be fitted.
+    What cannot be computed is said in its place.
     """
     return document(name, body(settings, history, FitCache() if fits is None else fits), version)
 
@@ -55,25 +57,32 @@ def body(settings: Settings, history: History, fits: FitCache) -> str:
 def _of_one(settings: Settings, history: History, fits: FitCache, found: dict[str, Any]) -> list[str]:
     parts = [f"<p>{escape(how(found))}; {escape(how_far(found))}.</p>"]
     parts += [f"<p>{escape(line[0].upper() + line[1:])}.</p>" for line in chosen_words.lines(found)]
+    failing = where_failed.section(settings, history, fits, found)
     if not history.having("told"):
-        return [*parts, "<p>Nothing has been told yet.</p>", where_failed.section(settings, history, fits, found)]
-    parts += [
-        "<h2>Progress</h2>",
-        _progress(settings, history, fits),
-        "<h2>Incumbent</h2>",
-        _incumbent(found, settings.quantity),
-    ]
-    parts += ["<h2>Values that look wrong, and why</h2>", suspects.section(found["outliers"], settings.quantities)]
+        return [*parts, "<p>Nothing has been told yet.</p>", failing]
+    parts += ["<h2>Progress</h2>", part(settings, lambda: _progress(settings, history, fits))]
+    parts += ["<h2>Incumbent</h2>", _incumbent(found, settings.quantity)]
+    parts += ["<h2>Values that look wrong, and why</h2>", suspects.section(found, settings.quantities)]
     if found["diagnoses"]:
         rows = [verdict_row(diagnosis) for diagnosis in found["diagnoses"]]
         parts.append("<h3>Diagnoses on schedule</h3>" + table([*rows[0]], [[*row.values()] for row in rows]))
-    parts.append(where_failed.section(settings, history, fits, found))
+    parts.append(failing)
     if settings.space.is_pool:
-        return [*parts, pool_rows.section(settings, history, fits)]
+        return [*parts, part(settings, lambda: pool_rows.section(settings, history, fits))]
     parts.append("<h2>The surrogate, through the incumbent</h2>")
-    values = through.measured(history, found["outliers"])
-    surface = through.Surface(fit(settings, history, fits), settings.quantity, values=values)
-    return [*parts, through.section(space_of(settings, history), found["incumbent"]["params"], [surface])]
+    return [*parts, part(settings, lambda: _slices(settings, history, fits, found))]
+
+
+def _slices(settings: Settings, history: History, fits: FitCache, found: dict[str, Any]) -> str:
+    """The surrogate through the incumbent: the first that can be fitted and predicts there."""
+    values, space = through.measured(history, found["outliers"]), space_of(settings, history)
+
+    def drawn(fitted: Fitted) -> str:
+        return through.section(
+            space, found["incumbent"]["params"], [through.Surface(fitted, settings.quantity, values=values)]
+        )
+
+    return by_first(settings, observations(settings, history), drawn, fits)
 
 
 def _progress(settings: Settings, history: History, fits: FitCache) -> str:

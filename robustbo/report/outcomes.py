@@ -1,8 +1,10 @@
 """What an overview has of several outcomes: what is wanted of each, how much is known of it, and the front."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
+from robustbo.loop.attempt import attempt
 from robustbo.loop.cache import FitCache
 from robustbo.loop.judge import Outlier
 from robustbo.loop.several import front as several
@@ -15,12 +17,13 @@ from robustbo.trials.settings import Settings
 Plain = dict[str, Any]
 
 
-def outcomes(settings: Settings, history: History, report: Sequence[Outlier], fits: FitCache | None) -> Plain:
+def outcomes(settings: Settings, history: History, report: Sequence[Outlier] | None, fits: FitCache | None) -> Plain:
     """What an overview has of several outcomes, as plain JSON values; nothing in the short form.
 
     Returns:
         ``goal``, in words; ``objectives`` and ``outcome_constraints``; ``outcomes``, an object each; and where there
-        are several objectives ``front``, None where an outcome has no value yet.
+        are several objectives ``front``, None where an outcome has no value yet, or no surrogate can say; then
+        ``not_computed`` says why not.
     """
     if not settings.outcomes:
         return {}
@@ -29,7 +32,11 @@ def outcomes(settings: Settings, history: History, report: Sequence[Outlier], fi
     made |= {"outcomes": [_known(wanted, history, report) for wanted in settings.outcomes]}
     if len(settings.objectives) > 1:
         is_known = not without_value(settings, history)
-        made["front"] = front(several.front(settings, history, fits)) if is_known else None
+        look = partial(several.front, settings, history, fits)
+        around, why = attempt(look, settings.surrogate) if is_known else (None, None)
+        made["front"] = None if around is None else front(around)
+        if why is not None:
+            made["not_computed"] = {"front": why}
     return made
 
 
@@ -39,10 +46,10 @@ def without_value(settings: Settings, history: History) -> list[str]:
     return [w.name for w in settings.outcomes if not any(trial.of(w.name).state == "told" for trial in told)]
 
 
-def _known(wanted: Wanted, history: History, report: Sequence[Outlier]) -> Plain:
+def _known(wanted: Wanted, history: History, report: Sequence[Outlier] | None) -> Plain:
     states = [trial.of(wanted.name).state for trial in history if trial.state in ("told", "excluded")]
     counts = {"values": states.count("told"), "missing": states.count("failed"), "excluded": states.count("excluded")}
-    flagged = sum(o.flagged for o in report if o.outcome == wanted.name)
+    flagged = sum(o.flagged for o in report or () if o.outcome == wanted.name)
     return {"outcome": wanted.name, "wanted": in_words(wanted), **counts, "flagged": flagged}
 
 

@@ -2,8 +2,10 @@
 
 import math
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
+from robustbo.loop.attempt import attempt
 from robustbo.loop.cache import FitCache
 from robustbo.loop.incumbent import Incumbent, incumbent, raw_incumbent
 from robustbo.loop.outliers import Outlier, outliers
@@ -23,18 +25,20 @@ MIN_EVIDENCE = 3.0  # nats; an unflagged value of less is not worth a line
 
 def overview(settings: Settings, history: History, fits: FitCache | None = None) -> dict[str, Any]:
     """Progress, incumbent (or front), best raw value, diagnoses, the values flagged or with `MIN_EVIDENCE` against
-    them, and the trials that have no value that counts."""
+    them, and the trials that have no value that counts; under ``not_computed`` why any of these could not be had."""
     counts = history.counts()
     told, fits = counts["told"] > 0, FitCache() if fits is None else fits
+    report, unjudged = attempt(partial(outliers, settings, history, fits), settings.surrogate)
     is_single, lacking = len(settings.objectives) < 2, without_value(settings, history)
-    report = outliers(settings, history, fits)
     has_raw = told and is_single and not {name for name, _ in settings.objectives} & {*lacking}
+    outcomes = of_several.outcomes(settings, history, report, fits)
+    uncomputed = ({} if unjudged is None else {"outliers": unjudged}) | outcomes.pop("not_computed", {})
     return (
         {
             **({} if settings.outcomes else {"direction": settings.direction}),
             **({"goal": settings.goal} if settings.quantity.name else {}),
             **({"outcome": [quantity.to_dict() for quantity in settings.outcome]} if settings.outcome else {}),
-            **of_several.outcomes(settings, history, report, fits),
+            **outcomes,
             "surrogate": settings.of_size(counts["told"]).surrogate,
             "seed": settings.seed,
             "trials": counts,
@@ -42,12 +46,13 @@ def overview(settings: Settings, history: History, fits: FitCache | None = None)
             "incumbent": point(best(settings, history, fits)) if has_raw and not lacking else None,
             "best_raw_value": point(raw(settings, history)) if has_raw else None,
             "diagnoses": [asdict(diagnosis) for diagnosis in history.diagnoses],
-            "outliers": [_suspect(o) for o in report if o.flagged or o.evidence >= MIN_EVIDENCE],
+            "outliers": [_suspect(o) for o in report or () if o.flagged or o.evidence >= MIN_EVIDENCE],
             "fallbacks": [{"trial": t.number, "why": t.fallback} for t in history if t.fallback is not None],
         }
         | {state: [_without_value(trial) for trial in history.having(state)] for state in TITLES if state != "excluded"}
         | {"excluded": [each for trial in history for each in _excluded(trial)]}
         | failed(settings, history, fits)
+        | ({"not_computed": uncomputed} if uncomputed else {})
     )
 
 

@@ -6,10 +6,12 @@ from html import escape
 
 import numpy as np
 
+from robustbo.loop.attempt import attempt
 from robustbo.loop.cache import FitCache
 from robustbo.loop.failures import chances
-from robustbo.loop.fit import fit
 from robustbo.loop.fitted import Fitted
+from robustbo.loop.ladder import by_first
+from robustbo.loop.observations import observations
 from robustbo.loop.outliers import Outlier, outliers
 from robustbo.report import svg
 from robustbo.report.chart import Chart, Dots, Line, axis
@@ -30,14 +32,22 @@ CHUNK = 500  # rows that are predicted at once: a prediction takes the square of
 
 
 def section(settings: Settings, history: History, fits: FitCache) -> str:
-    """The sections, of a history with told values."""
+    """The sections, of a history with told values.
+
+    Raises:
+        FitError: If no surrogate can be fitted.
+    """
     label = settings.quantity.heading("predicted value")
-    fitted = {label: fit(settings, history, fits)}
+
+    def left(fitted: Fitted) -> str:
+        named, quantities = {label: fitted}, {label: settings.quantity}
+        return _left(settings, history, fits, named, quantities, lambda means: settings.sign * means[:, 0])
+
     return (
         "<h2>Measured against predicted</h2>"
         + _calibration(outliers(settings, history, fits), settings.quantity)
         + "<h2>The best rows not yet measured</h2>"
-        + _left(settings, history, fits, fitted, {label: settings.quantity}, lambda means: settings.sign * means[:, 0])
+        + by_first(settings, observations(settings, history), left, fits)
     )
 
 
@@ -117,7 +127,8 @@ def _left(
     said = {name: _predicted(each, rows) for name, each in fitted.items()}
     good = worth(np.stack([mean for mean, _ in said.values()], -1))
     order = sorted(range(len(rows)), key=lambda k: -good[k])[:BEST]
-    p = chances(settings, history, [rows[k] for k in order], fits) if history.having("failed") else []
+    look = partial(chances, settings, history, [rows[k] for k in order], fits)
+    p = (attempt(look)[0] or []) if history.having("failed") else []
     columns = [column for name in said for column in (name, "± 2 sd")]
     header = [*space.names, *columns, *(["probability of a value"] if p else [])]
     lines = [

@@ -1,14 +1,17 @@
 """The page of several outcomes: their front (or the best under constraints), what looks wrong, and each by itself."""
 
 from collections.abc import Mapping
+from functools import partial
 from html import escape
 from typing import Any
 
+from robustbo.loop.attempt import attempt
 from robustbo.loop.cache import FitCache
 from robustbo.loop.several.candidates import FrontPoint
 from robustbo.loop.several.front import best, raw_best
 from robustbo.report import fronts, outcomes, pool_rows, several_charts, suspects, svg, through, where_failed
 from robustbo.report.html import share, table
+from robustbo.report.part import part
 from robustbo.report.several_charts import Known
 from robustbo.report.words import chosen as chosen_words
 from robustbo.report.words import outcomes as outcome_words
@@ -51,14 +54,23 @@ def parts(settings: Settings, history: History, fits: FitCache, found: dict[str,
     """
     made = [f"<p>{escape(how(found))}; {escape(how_far(found))}.</p>"]
     made += [f"<p>{escape(line[0].upper() + line[1:])}.</p>" for line in chosen_words.lines(found)]
-    known, missing = several_charts.known(settings, history, fits), outcomes.without_value(settings, history)
-    if missing:
+    known, why = attempt(partial(several_charts.known, settings, history, fits), settings.surrogate)
+    if known is None:
+        made.append(f"<p>What is believed could not be computed: {escape(why or '')}.</p>")
+        return [*made, where_failed.section(settings, history, fits, found)]
+    if missing := outcomes.without_value(settings, history):
         what = f"No value of {' and of '.join(missing)}" if known.seen else "Nothing"
         made.append(f"<p>{escape(what)} has been told yet.</p>")
-        return [*made, *_suspects(known, found), *_each(known), where_failed.section(settings, history, fits, found)]
+        failing = where_failed.section(settings, history, fits, found)
+        return [*made, *_suspects(known, found), *_each(known), failing]
+    return [*made, *_of_all(settings, history, fits, found, known)]
+
+
+def _of_all(settings: Settings, history: History, fits: FitCache, found: dict[str, Any], known: Known) -> list[str]:
+    """The sections where something is known of each outcome."""
     params, where, why = _here(known, history, fits)
-    made += (
-        [*_front(known, found["front"]), *_progress(known)]
+    made = (
+        [part(settings, lambda: "".join(_front(known, found["front"]))), *_progress(known)]
         if known.front is not None
         else [_incumbent(settings, history, fits)]
     )
@@ -66,14 +78,14 @@ def parts(settings: Settings, history: History, fits: FitCache, found: dict[str,
     made += [*_suspects(known, found), *_each(known)]
     made.append(where_failed.section(settings, history, fits, found, where))
     if settings.space.is_pool:
-        return [*made, pool_rows.of_several(settings, history, fits, known.seen)]
+        return [*made, part(settings, lambda: pool_rows.of_several(settings, history, fits, known.seen))]
     surfaces = [
         through.Surface(of.fitted, of.wanted.quantity, of.wanted, values)
         for of in known.seen
         for values in [through.measured(of.history, found["outliers"], of.wanted.name)]
     ]
     made.append(f"<h2>The surrogates, through {escape(where)}</h2>{why}")
-    return [*made, through.section(space_of(settings, history), params, surfaces, where)]
+    return [*made, part(settings, lambda: through.section(space_of(settings, history), params, surfaces, where))]
 
 
 def _here(known: Known, history: History, fits: FitCache) -> tuple[Mapping[str, Any], str, str]:
@@ -147,7 +159,8 @@ def _suspects(known: Known, found: dict[str, Any]) -> list[str]:
         return []
     failed = {(o.trial.number, o.outcome): o.failed for of in known.seen for o in of.judged}
     with_failed = [each | {"failed": failed[each["trial"], each["outcome"]]} for each in found["outliers"]]
-    return ["<h2>Values that look wrong, and why</h2>", suspects.section(with_failed, known.settings.quantities)]
+    judged = found | {"outliers": with_failed}
+    return ["<h2>Values that look wrong, and why</h2>", suspects.section(judged, known.settings.quantities)]
 
 
 def _each(known: Known) -> list[str]:

@@ -1,6 +1,7 @@
 """A page's section on the values that look wrong, and why."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from html import escape
 from typing import Any
 
 from robustbo.loop.several.learned import FAILED
@@ -11,15 +12,17 @@ from robustbo.trials.outcome import Outcome
 BEYOND_DOUBT = 1e5  # nats
 
 
-def section(suspects: Sequence[dict[str, Any]], quantities: Mapping[str | None, Outcome]) -> str:
+def section(found: dict[str, Any], quantities: Mapping[str | None, Outcome]) -> str:
     """The section; of several outcomes, each is named.
 
     Args:
+        found: An overview; of several outcomes its ``outliers`` have ``failed``, the probability that the trial failed
+            as a whole, or None.
         quantities: What is measured: each of several outcomes by its name, or the only value under None.
-        suspects: The ``outliers`` of an overview; of several outcomes with ``failed``, the probability that the trial
-            failed as a whole, or None.
     """
-    if not suspects:
+    if (why := found.get("not_computed", {}).get("outliers")) is not None:
+        return f"<p>This could not be computed: {escape(why)}.</p>"
+    if not (suspects := found["outliers"]):
         return "<p>No value looks wrong.</p>"
     lines = []
     for suspect in suspects:

@@ -12,6 +12,7 @@ from robustbo.report import svg
 from robustbo.report.chart import Axis, Chart
 from robustbo.report.failures import failures, marks
 from robustbo.report.html import table
+from robustbo.report.part import part
 from robustbo.report.slices import GRAY_MEANS, INCUMBENT, across, curves, shades, slices, upright
 from robustbo.report.words.failures import AGAIN, NONE_GIVEN, lead, verdict
 from robustbo.report.words.outcomes import place_of
@@ -47,7 +48,7 @@ def section(settings: Settings, history: History, fits: FitCache, found: dict[st
     is_learned = found["failures"]["flake_rate"] is not None
     if is_learned and found["incumbent"] is not None and not settings.space.is_pool:  # no points between its rows
         best = found["incumbent"]
-        parts.append(_slices(settings, history, fits, best["params"], where))
+        parts.append(part(settings, lambda: _slices(settings, history, fits, best["params"], where)))
     return "".join(parts)
 
 

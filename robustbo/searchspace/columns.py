@@ -13,8 +13,8 @@ from robustbo.searchspace.space import Space
 
 
 def is_continuous(parameter: Parameter) -> bool:
-    """Whether it is searched as if any number would do."""
-    return parameter.count is None or parameter.count > MAX_LEVELS
+    """Whether it is searched as if any number would do: a number of very many values; what is listed never is."""
+    return isinstance(parameter, Float | Int) and (parameter.count is None or parameter.count > MAX_LEVELS)
 
 
 class Cells(NamedTuple):

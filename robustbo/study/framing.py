@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from robustbo.errors import SpaceError
-from robustbo.loop.judge import Outlier
+from robustbo.errors import FitError, NumericsWarning, SpaceError, warn
+from robustbo.loop.cache import FitCache
+from robustbo.loop.outliers import Outlier, outliers
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
@@ -27,6 +28,15 @@ def check_names(settings: Settings) -> None:
     columns += [] if outcomes else ["sd", *EVIDENCE]
     if clash := [each.name for each in quantities if each.name in columns]:
         raise ValueError(f"an outcome must have another name than a column of `frame`, got {clash[0]!r}")
+
+
+def evidence_of(settings: Settings, history: History, fits: FitCache) -> list[Outlier]:
+    """What is believed of each told value; none, and a `NumericsWarning`, where no surrogate can judge them."""
+    try:
+        return outliers(settings, history, fits)
+    except FitError as error:
+        warn(f"the frame has no evidence: {error}", NumericsWarning)
+        return []
 
 
 def framed(settings: Settings, history: History, report: Sequence[Outlier] | None = None) -> pd.DataFrame:

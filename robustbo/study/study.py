@@ -14,7 +14,7 @@ from robustbo.loop.incumbent import Incumbent, incumbent, raw_incumbent
 from robustbo.loop.outliers import Outlier, outliers
 from robustbo.loop.several.front import Front, best, front, raw_best
 from robustbo.searchspace.tabular import Point, Points, is_point, points_of
-from robustbo.study.framing import framed
+from robustbo.study.framing import evidence_of, framed
 from robustbo.study.predicting import Prediction, as_columns, index_of, predicted
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History, Trial
@@ -241,10 +241,8 @@ class Study(Guided):
             evidence: Whether to fit the surrogate and say what the others predict for each told value (expected,
                 expected_sd), the evidence against it in nats, how probable it is that it is wrong, what is believed of
                 it in a word (status), whether it is flagged, and its weight; see `Outlier`.
-                Of several outcomes these are OUTCOME.expected, and so on.
-
-        Raises:
-            FitError: If the surrogate cannot be fitted.
+                Of several outcomes these are OUTCOME.expected, and so on. Where no surrogate can judge the values,
+                a `NumericsWarning` says why, and they are missing.
         """
-        report = outliers(self.settings, self.history, self.fits) if flag("evidence", evidence) else None
+        report = evidence_of(self.settings, self.history, self.fits) if flag("evidence", evidence) else None
         return framed(self.settings, self.history, report)

@@ -267,9 +267,9 @@ def test_a_database_keeps_it(tmp_path):
 
 
 def test_analyses_are_computed():
-    """By one fit: Ax asks for thousands of points at once, and an average over fits has dense covariances."""
+    """Ax asks for thousands of points at once."""
     wanted = [CrossValidationPlot(), ArmEffectsPlot("f"), SlicePlot("x1", "f"), ContourPlot("x1", "x2", "f"), Summary()]
-    made = go_on(client(surrogate_options={"is_averaged": False}), 8, bad=-1e3)
+    made = go_on(client(), 8, bad=-1e3)
     cards = made.compute_analyses(wanted, display=False)
     assert len(cards) >= len(wanted)
     assert not [card for card in cards if "Error" in type(card).__name__]

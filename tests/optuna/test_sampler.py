@@ -325,3 +325,16 @@ def test_it_can_be_pickled_in_the_middle():
 def test_bad_arguments_are_refused_at_once(options, message):
     with pytest.raises((TypeError, ValueError), match=message):
         RobustSampler(**options)
+
+
+def test_a_categorical_of_very_many_values_is_decided_on_by_the_first_surrogate(caplog):
+    study = study_of(deterministic_objective=True)
+    names = [f"m{k}" for k in range(1500)]
+    for k in range(6):
+        distributions = {"x": FloatDistribution(-1, 1), "kind": CategoricalDistribution(names)}
+        params = {"x": k / 5 - 0.5, "kind": names[k % 2]}
+        study.add_trial(optuna.trial.create_trial(params=params, distributions=distributions, value=float(k % 2)))
+    with caplog.at_level(logging.WARNING, "robustbo"):
+        trial = study.ask({"x": FloatDistribution(-1, 1), "kind": CategoricalDistribution(names)})
+    assert trial.params["kind"] in names
+    assert not [record for record in caplog.records if "could not be used" in record.message]

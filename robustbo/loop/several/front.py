@@ -76,25 +76,25 @@ def best(settings: Settings, history: History, fits: FitCache | None = None, fix
 
     Of the points that probably keep them it is the one whose lead over the worst, times that probability, is largest:
     as if a point that breaks a bound were worth as much as the worst. Where none probably does, it is the one most
-    likely to.
+    likely to. Where no surrogate can be fitted it is that of the best value measured, as `raw_best`.
 
     Raises:
         ValueError: If there are several objectives, or an outcome has no value that counts.
-        FitError: If no surrogate can be fitted.
+        FitError: If some values are fixed and no surrogate can be fitted.
     """
     return bests(settings, history, fits, fixed)[-1]
 
 
 @pinned
 def bests(settings: Settings, history: History, fits: FitCache | None = None, fixed: Fixed = ()) -> list[Incumbent]:
-    """The best points so far, by what is believed now: each is better than all before it, and the last is the `best`.
-
-    Raises:
-        ValueError: As `best`.
-        FitError: As `best`.
-    """
+    """The best points so far, by what is believed now: each beats all before it, and the last is the `best`, which see."""
     _objective(settings)
-    return _made(settings, observations(settings, history, fixed), fits, _bests)
+    try:
+        return _made(settings, observations(settings, history, fixed), fits, _bests)
+    except FitError:
+        if fixed:
+            raise
+        return [raw_best(settings, history)]
 
 
 @pinned

@@ -5,7 +5,6 @@ Where they say together that a trial failed as a whole, all its values are left 
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
@@ -13,12 +12,13 @@ from typing import TypeVar
 import torch
 
 from robustbo.lazy import cached_property
+from robustbo.loop.attempt import attempt
 from robustbo.loop.cache import FitCache
 from robustbo.loop.evidence import Expectation
 from robustbo.loop.fit import fit_to, is_robust
 from robustbo.loop.fitted import Fitted
 from robustbo.loop.judge import Belief, judge
-from robustbo.loop.ladder import NUMERICAL, PLAIN, climb
+from robustbo.loop.ladder import PLAIN, climb
 from robustbo.loop.observations import Data, Row
 from robustbo.loop.several import joint
 from robustbo.numerics.pursuit.penalty import RATE
@@ -81,7 +81,7 @@ def climb_each(
     Args:
         settings: What the run was told at its beginning.
         data: All that happened before; at least one value of each outcome has been told.
-        use: What is made of them; an error of `NUMERICAL` says that it cannot be.
+        use: What is made of them; an error that is survivable (`attempt`) says that it cannot be.
         fits: The last fits.
         is_judging: Whether each value is to be judged, so that none may be left out.
 
@@ -93,13 +93,10 @@ def climb_each(
     for given in [settings] if settings.surrogate == PLAIN else [settings, plain]:
         learned, why = _learned(given, data, fits, is_judging)
         if learned is not None:
-            try:
-                made = use(learned)
-            except NUMERICAL as error:
-                why.append(f"{given.surrogate}: {type(error).__name__}: {error}")
-            else:
-                failed += why
-                return made, "; ".join(failed) or None
+            made, error = attempt(partial(use, learned), *(each.settings.surrogate for each in learned))
+            if error is None:
+                return made, "; ".join([*failed, *why]) or None
+            why.append(f"{given.surrogate}: {error}")
         failed += why
     return None, f"by none, since these failed: {'; '.join(failed)}"
 
@@ -128,9 +125,9 @@ def _without_failed(several: Several, fits: FitCache) -> Several:
     for each in several:
         known = {trial.number for trial in each.data.told} - {*each.fitted.quarantined}
         if each.fitted.probability_wrong is not None and (failed := (numbers & known) - each.belief.flagged):
-            with suppress(*NUMERICAL):  # it stays as it is
-                fitted = fit_to(each.settings, each.data, fits.of(each.wanted.name), sorted(failed))
-                each = replace(each, fitted=fitted)
+            again = partial(fit_to, each.settings, each.data, fits.of(each.wanted.name), sorted(failed))
+            fitted, _ = attempt(again, each.settings.surrogate)
+            each = each if fitted is None else replace(each, fitted=fitted)  # or it stays as it is
         found.append(replace(each, failed=p))
     return tuple(found)
 

@@ -65,8 +65,20 @@ class Latent(NamedTuple):
 
     def posterior(self, X: Tensor) -> tuple[Tensor, Tensor]:
         """Of one process: mean (``... x q``) and covariance (``... x q x q``) of latent values at ``... x q x d``."""
-        on_mean, explained = self.explain(self.covariance(X, self.X))
-        return self.m + on_mean, self.covariance(X, X) - explained
+        k = self.covariance(X, self.X)
+        return self.mean(k), self.covariance_given(X, k)
+
+    def mean(self, k: Tensor) -> Tensor:
+        """Of one process: ``... x q`` means, by the prior covariances of the points with the inputs."""
+        return self.m + k @ self.al
+
+    def covariance_given(self, X: Tensor, k: Tensor) -> Tensor:
+        """Likewise, the ``... x q x q`` covariance at ``... x q x d`` points."""
+        return self.covariance(X, X) - k @ self.P @ k.mT
+
+    def variances(self, k: Tensor) -> Tensor:
+        """Likewise, its diagonal alone, ``... x q``; what is none but for rounding is `LEAST` of the signal."""
+        return (self.s2f - (k @ self.P * k).sum(-1)).maximum(LEAST * self.s2f)
 
     def marginals(self, X: Tensor) -> tuple[Tensor, Tensor]:
         """Of one process: means and variances of latent values at ``q x d`` points, ``q`` each, in O(q n^2).
@@ -76,8 +88,8 @@ class Latent(NamedTuple):
         means, variances = [], []
         for part in X.split(AT_ONCE):
             k = self.covariance(part, self.X)
-            means.append(self.m + k @ self.al)
-            variances.append((self.s2f - (k @ self.P * k).sum(-1)).maximum(LEAST * self.s2f))
+            means.append(self.mean(k))
+            variances.append(self.variances(k))
         return torch.cat(means), torch.cat(variances)
 
     def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:

@@ -97,7 +97,11 @@ def extended(model: Model, level: Level, rows: Tensor) -> Level:
     """A level of other observations as one of these; likewise."""
     fit = placed(level.fit, rows)
     stays = torch.isin(rows, _indices(level.support)) | (fit.rho > 0)
-    support = model.groups.of(stays.nonzero().flatten().tolist())
+    return level_at(model, model.groups.of(stays.nonzero().flatten().tolist()), fit)
+
+
+def level_at(model: Model, support: tuple[int, ...], fit: Fit) -> Level:
+    """The level of a support at a fit, without a climb."""
     return _level(support, fit, _out(model, fit.theta, fit.rho))
 
 

@@ -15,12 +15,13 @@ from robustbo.trials.trial import in_a_line
 EVEN = 0.5  # probability that a whole trial has failed, from which on the outliers' table says so
 SHOWN = 20  # trials in one of the tables, the last; JSON has all
 TITLES = {"pending": "being measured", "queued": "waiting for the next ask", "failed": "failed", "excluded": "excluded"}
+UNCOMPUTED = {"outliers": "which values look wrong could not be computed", "front": "the front could not be computed"}
 UNITS = (("d", 86400), ("h", 3600), ("min", 60))
 
 
 def lines(name: str, found: dict[str, Any]) -> list[str]:
     """An `overview` for people, but for its diagnoses and outliers."""
-    shown = [f"{name}: {how(found)}", how_far(found), *chosen.lines(found)]
+    shown = [f"{name}: {how(found)}", how_far(found), *chosen.lines(found), *not_computed(found)]
     for label in ("incumbent", "best_raw_value"):
         if (first := found[label]) is not None:
             shown.append(f"{label.replace('_', ' ')}: trial {first['trial']}, {_said(found, first)}")
@@ -29,8 +30,8 @@ def lines(name: str, found: dict[str, Any]) -> list[str]:
         shown.append(
             f"asked by a simpler surrogate: {len(found['fallbacks'])} trials, last {last['trial']} {last['why']}"
         )
-    if found.get("front", "") is None and found["trials"]["told"]:
-        lacking = [each["outcome"] for each in found["outcomes"] if not each["values"]]
+    lacking = [each["outcome"] for each in found.get("outcomes", ()) if not each["values"]]
+    if found.get("front", "") is None and found["trials"]["told"] and lacking:
         shown.append(f"no front yet: of {' and '.join(lacking)} no value has been told")
     if found.get("front") and not found["front"]["points"]:
         shown.append(of_several.title(found["front"]))
@@ -39,6 +40,11 @@ def lines(name: str, found: dict[str, Any]) -> list[str]:
         if not found["trials"]["told"] + found["trials"]["excluded"] and len(found["failed"]) > 1:
             shown.append("no trial has given a value yet: it may not be the points, but what evaluates them")
     return shown
+
+
+def not_computed(found: dict[str, Any]) -> list[str]:
+    """What of an `overview` could not be had, and why: a line each."""
+    return [f"{UNCOMPUTED[what]}: {why}" for what, why in found.get("not_computed", {}).items()]
 
 
 def _said(found: dict[str, Any], first: dict[str, Any]) -> str:

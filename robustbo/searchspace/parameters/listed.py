@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from robustbo.errors import SpaceError
@@ -45,8 +46,14 @@ class Listed(Conditional):
         if len(set(map(key, self.values))) < len(self.values):
             raise SpaceError(f"{name}: the values must differ, got {list(self.values)!r}")
 
+    @cached_property
+    def _indices(self) -> dict[tuple[bool, Value], int]:
+        return {key(value): index for index, value in enumerate(self.values)}
+
     def _index(self, value: Any) -> int:
-        return [key(v) for v in self.values].index(key(value))
+        if (index := self._indices.get(key(value))) is None:
+            raise ValueError(f"{value!r} is none of the values")
+        return index
 
     def validate(self, name: str, value: Any) -> Value:
         """The value as it was listed; a `SpaceError` if it is not one of the choices."""
@@ -73,7 +80,7 @@ class Listed(Conditional):
     @property
     def levels(self) -> list[float]:
         """The unit coordinate of every value."""
-        return [self.to_unit(value) for value in self.values]
+        return [(index + 0.5) / len(self.values) for index in range(len(self.values))]
 
     @property
     def count(self) -> int:

@@ -17,6 +17,7 @@ from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.posterior import Latent
 from robustbo.numerics.pursuit.averaging import moments
 from robustbo.surrogates.common.contract import Surrogate, outcome_transform
+from robustbo.surrogates.common.deferred import DeferredCovariance
 from robustbo.surrogates.common.units import in_outcome_units
 
 
@@ -53,8 +54,8 @@ class Averaged(GPyTorchModel):
     """A `MapGP` that predicts by several fits; hyperparameters and outliers are those of one.
 
     They hold for the observations and parameters they were found for. For others, for fantasies, and where a state has
-    been loaded, the one is all: pickle a model to keep what it predicts, or fit it again. Covariances are dense, so ask
-    for many points in parts.
+    been loaded, the one is all: pickle a model to keep what it predicts, or fit it again. Marginal variances
+    of many points are cheap; a covariance is computed as a whole once it is wanted.
     """
 
     _components: tuple[Component, ...] = ()
@@ -66,7 +67,7 @@ class Averaged(GPyTorchModel):
         Args:
             search: The model as the search sees it.
             weights: Posterior probabilities.
-            fits: Hyperparameters and added variances, the model's own first.
+            fits: Hyperparameters and added variances, the model's own first, which is the likeliest.
         """
         model: Any = self
 
@@ -75,7 +76,6 @@ class Averaged(GPyTorchModel):
             latent = model.latent() if fit is fits[0] else model.process(search, fit.theta, fit.rho)
             return Component(weight, fit, s2, latent)
 
-        assert weights[0] > 0  # it is the likeliest
         pairs = zip(weights, fits, strict=True)
         self._components = tuple(component(weight, fit) for weight, fit in pairs if weight > 0)
         self._components_at = model.parameters_now(), model.train_inputs[0]
@@ -100,10 +100,21 @@ class Averaged(GPyTorchModel):
         if not components:
             return super().__call__(*args, **kwargs)
         (X,) = args
-        means, covariances = zip(*(component.latent.posterior(X) for component in components), strict=True)
         weights = X.new_tensor([component.weight for component in components])
-        mean, covariance = moments(weights, torch.stack(means), torch.stack(covariances))
-        return MultivariateNormal(mean, to_linear_operator(covariance))
+        latents = [component.latent for component in components]
+        ks = [latent.covariance(X, latent.X) for latent in latents]
+        means = torch.stack([latent.mean(k) for latent, k in zip(latents, ks, strict=True)])
+
+        def dense() -> Tensor:
+            pairs = zip(latents, ks, strict=True)
+            return moments(weights, means, torch.stack([latent.covariance_given(X, k) for latent, k in pairs]))[1]
+
+        def diagonal() -> Tensor:
+            variances = torch.stack([latent.variances(k) for latent, k in zip(latents, ks, strict=True)])
+            return moments(weights, means.unsqueeze(-1), variances[..., None, None])[1].squeeze((-2, -1))
+
+        whole = to_linear_operator(dense()) if X.shape[-2] == 1 else DeferredCovariance(X, dense, diagonal)
+        return MultivariateNormal(torch.einsum("k,k...->...", weights, means), whole)
 
     def marginals(self, X: Tensor, is_noisy: bool = False) -> tuple[Tensor, Tensor]:
         """Means and standard deviations at ``m x d`` points, of the objective or of a measurement."""

@@ -154,8 +154,8 @@ class MapGP(InNumbers, Surrogate, SingleTaskGP):
             if not math.isfinite(found.F):
                 n = len(self.train_targets)
                 raise FitError(f"{n} outcomes must give a finite likelihood for some hyperparameters, they do not")
+            self.found = found
             self._adopt(found)
-        self.found = found
         return mll.eval()
 
     def search_model(self, rows: Tensor | slice = ALL) -> Model:

@@ -17,7 +17,7 @@ from robustbo.numerics.pursuit import growth, search
 from robustbo.numerics.pursuit.averaging import probabilities
 from robustbo.numerics.pursuit.gibbs import given_the_others, log_cauchy, sample_doubtful
 from robustbo.numerics.pursuit.growth import Pursued
-from robustbo.numerics.pursuit.support_fit import Level, screen
+from robustbo.numerics.pursuit.support_fit import Level, level_at, screen
 from robustbo.numerics.pursuit.walk import level_posterior, one_a_support, plausible
 from robustbo.numerics.pursuit.warped import with_warp
 from robustbo.surrogates.common.averaged import Averaged
@@ -125,14 +125,36 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
         return known
 
     def _adopt(self, found: Fit) -> None:
+        """Take over what the pursuit chose, or what proves likelier among the fits that predictions are averaged over.
+
+        With the chosen one's warp another level may be climbed to a far higher maximum than the pursuit found there.
+        """
         super()._adopt(found)
-        if self.is_named:
+        if not self.is_named:
+            return
+        model = self.search_model()
+        penalty = self.options.penalty(model)
+        levels = plausible(self.trace, penalty) if self.options.is_averaged else []
+        climbed = with_warp(model, found, levels)
+        fits = one_a_support([found, *climbed])
+        prices = [penalty.total(model.groups.of(fit.support)) for fit in fits]
+        weights = probabilities([fit.F - p for fit, p in zip(fits, prices, strict=True)])
+        if (likeliest := fits[weights.index(max(weights))]) is not found:
+            self._take_up(
+                model, next(level for level, fit in zip(levels, climbed, strict=True) if fit is likeliest), likeliest
+            )
+            super()._adopt(likeliest)
             model = self.search_model()
-            penalty = self.options.penalty(model)
-            others = self.trace if self.options.is_averaged else []
-            fits = one_a_support([found, *with_warp(model, found, plausible(others, penalty))])
-            prices = [penalty.total(model.groups.of(fit.support)) for fit in fits]
-            self.average(model, probabilities([fit.F - p for fit, p in zip(fits, prices, strict=True)]), fits)
+        order = sorted(range(len(fits)), key=lambda i: fits[i] is not likeliest)  # it comes first
+        self.average(model, [weights[i] for i in order], [fits[i] for i in order])
+
+    def _take_up(self, model: Model, level: Level, fit: Fit) -> None:
+        """Take the fit that was climbed to from a level for the pursuit's, and that level where it is."""
+        assert self._pursued is not None
+        levels = [level_at(model, level.support, fit) if other is level else other for other in self.trace]
+        self._pursued = Pursued(levels, level_at(model, model.groups.of(fit.support), fit))
+        self.found, self.trace = fit, levels
+        self.level_posterior = level_posterior(levels, self.options.penalty(model))
 
     def probability_right(self) -> Tensor:
         """``n`` probabilities that an observation is right: over sets of outliers near those of the plausible levels.

@@ -1,9 +1,10 @@
-"""What a model sees of a point: every Choice one-hot, and only what exists there.
+"""What a model sees of a point: every Choice one-hot (one of very many values by its digits), and what exists there.
 
 What does not exist at a point it sees in the middle, or as none of the choices: points that differ only there are the
 same to it.
 """
 
+import math
 from functools import partial
 from typing import Any
 
@@ -14,8 +15,10 @@ from torch.nn.functional import one_hot
 
 from robustbo.searchspace.columns import presence
 from robustbo.searchspace.encoding import categories, inputs, unit_rows, varying
-from robustbo.searchspace.parameters import Choice
+from robustbo.searchspace.parameters import MAX_LEVELS, Choice
 from robustbo.searchspace.space import ABSENT, Space
+
+DIGITS = 3  # of the number of one of very many values
 
 
 def one_hot_inputs(space: Space) -> InputTransform | None:
@@ -25,8 +28,48 @@ def one_hot_inputs(space: Space) -> InputTransform | None:
     counts = categories(space)
     if not counts:
         return None
-    encoders = {column: partial(one_hot, num_classes=count) for column, count in counts.items()}
-    return NumericToCategoricalEncoding(dim=len(inputs(space)), categorical_features=counts, encoders=encoders)
+    encoders = {column: partial(as_category, count=count) for column, count in counts.items()}
+    widths = {column: width(count) for column, count in counts.items()}
+    return NumericToCategoricalEncoding(dim=len(inputs(space)), categorical_features=widths, encoders=encoders)
+
+
+def width(count: int) -> int:
+    """In how many columns one of so many values is seen."""
+    return count if count <= MAX_LEVELS else DIGITS * _base(count)
+
+
+def as_category(index: Tensor, count: int) -> Tensor:
+    """Values by their numbers, ``...``, as what a kernel sees of a Choice: ``... x width``.
+
+    One of up to `MAX_LEVELS` values is one-hot. Of more, a column each would be a length-scale each, of which nothing
+    is ever learned; they are seen by the `DIGITS` digits of their numbers, each one-hot. No two are the same, and
+    those that share a digit, which are spread over the list, are somewhat alike.
+
+    Example:
+        >>> as_category(torch.tensor([0, 1, 1999]), 2000).shape
+        torch.Size([3, 39])
+    """
+    if count <= MAX_LEVELS:
+        return one_hot(index, num_classes=count)
+    base, spread = _base(count), index * _step(count) % count
+    digits = [spread // base**place % base for place in range(DIGITS)]
+    return torch.cat([one_hot(digit, num_classes=base) for digit in digits], -1)
+
+
+def _base(count: int) -> int:
+    """The smallest number base in which so many numbers have `DIGITS` digits."""
+    base = math.floor(count ** (1 / DIGITS))
+    while base**DIGITS < count:
+        base += 1
+    return base
+
+
+def _step(count: int) -> int:
+    """By what numbers are multiplied, so that neighbours in the list share no digit as a rule; none is lost."""
+    step = round(count * (math.sqrt(5) - 1) / 2)
+    while math.gcd(step, count) > 1:
+        step += 1
+    return step
 
 
 class ExistingInputs(InputTransform):
@@ -52,7 +95,7 @@ class ExistingInputs(InputTransform):
             x = X[..., i : i + 1]
             is_there = there[name].unsqueeze(-1) if name in there else None
             if isinstance(parameter, Choice):
-                x = one_hot(x.squeeze(-1).round().long(), parameter.count).to(X)
+                x = as_category(x.squeeze(-1).round().long(), parameter.count).to(X)
                 parts.append(x if is_there is None else x * is_there)
             else:
                 parts.append(x if is_there is None else torch.where(is_there, x, ABSENT))

@@ -9,7 +9,7 @@ from robustbo.loop.acquisition import build
 from robustbo.loop.log_ei import NUM_SAMPLES
 from robustbo.numerics.gp.kernels import matern52, squared_differences
 from robustbo.numerics.improvement.noisy import log_improvement, over
-from robustbo.numerics.pursuit.averaging import probabilities
+from robustbo.numerics.pursuit.averaging import moments, probabilities
 from robustbo.numerics.pursuit.walk import one_a_support, plausible
 from robustbo.numerics.pursuit.warped import with_warp
 from robustbo.surrogates.common.averaged import alone
@@ -199,3 +199,82 @@ def test_alone_it_predicts_as_the_model_of_one_set():
     expected = one.posterior(Z, observation_noise=True)
     torch.testing.assert_close(found.mean, expected.mean, rtol=1e-6, atol=1e-6)
     torch.testing.assert_close(found.variance, expected.variance, rtol=1e-6, atol=1e-6)
+
+
+def dense(model, X):
+    """Mean and covariance of the mixture, computed as a whole."""
+    weights, latents = zip(*model.latents(), strict=True)
+    means, covariances = zip(*(latent.posterior(X) for latent in latents), strict=True)
+    return moments(X.new_tensor(weights), torch.stack(means), torch.stack(covariances))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (7, 1), (5, 3, 1), (2, 5, 3, 1)])
+def test_what_is_computed_late_is_what_would_be_computed_at_once(model, shape):
+    X = torch.rand(*shape, generator=torch.Generator().manual_seed(4), dtype=torch.float64)
+    mean, covariance = dense(model, X)
+    said = model.eval()(X)
+    torch.testing.assert_close(said.mean, mean, rtol=0, atol=1e-8)
+    torch.testing.assert_close(said.variance, covariance.diagonal(dim1=-2, dim2=-1), rtol=0, atol=1e-8)
+    torch.testing.assert_close(said.covariance_matrix, covariance, rtol=0, atol=1e-8)
+    scaled = said.add_jitter(0.1).lazy_covariance_matrix
+    torch.testing.assert_close(scaled.diagonal(dim1=-2, dim2=-1), covariance.diagonal(dim1=-2, dim2=-1) + 0.1)
+    posterior = model.posterior(X)
+    assert posterior.variance.shape == posterior.rsample(torch.Size([2]))[0].shape == (*shape[:-1], 1)
+
+
+def test_joint_samples_have_the_covariance_of_the_mixture(model):
+    posterior = model.posterior(Z[:3])
+    samples = posterior.rsample(torch.Size([20_000])).squeeze(-1)
+    wanted = posterior.distribution.covariance_matrix
+    scale = wanted.diagonal().sqrt()
+    torch.testing.assert_close(
+        samples.T.cov() / scale / scale[:, None], wanted / scale / scale[:, None], rtol=0, atol=0.05
+    )
+
+
+def test_variances_of_many_points_need_no_covariance(model, monkeypatch):
+    def computed(*_):
+        raise MemoryError("the whole covariance")
+
+    monkeypatch.setattr(type(model.components[0].latent), "covariance_given", computed)
+    posterior = model.posterior(torch.rand(4096, 1, generator=torch.Generator().manual_seed(5), dtype=torch.float64))
+    assert posterior.mean.shape == posterior.variance.shape == (4096, 1)
+    assert (posterior.variance > 0).all()
+
+
+def test_the_adopted_fit_is_the_likeliest():
+    """A limit of 5e6 beside values of about 13: with the warp of the chosen level another one climbs far higher."""
+    points = [(3, 0.926), (5, 0.129), (8, 0.618), (1, 0.321), (2, 0.64), (9, 0.437), (2, 0.472), (3, 0.153), (1, 0.12)]
+    points += [(4, 0.028), (4, 0.39), (4, 1.0), (4, 0.261), (9, 0.437), (9, 0.437), (9, 0.0), (4, 0.319), (9, 0.0)]
+    points += [(4, 0.292), (5, 0.429), (9, 0.0), (8, 0.618)]
+    X = torch.tensor(points, dtype=torch.float64)
+    is_limit = (X[:, 0] >= 7) | ((X[:, 1] > 0.7) & (X[:, 0] == 3))
+    y = torch.where(is_limit, 5e6, 12 + 0.5 * (X[:, 0] - 4).square() + 8 * (X[:, 1] - 0.3).square())
+    model = fit(RelevancePursuitGP(X / X.new_tensor([9.0, 1.0]), y.unsqueeze(-1)))
+    weights = [component.weight for component in model.components]
+    assert weights[0] == max(weights)
+    assert tuple(model.support) == model.components[0].fit.support == model.found.support
+    assert torch.equal(model.found.theta, model.components[0].fit.theta)
+    assert any(torch.equal(level.fit.theta, model.found.theta) for level in model.trace)
+    assert model.beginning[0].best.fit is model.found
+    assert sum(model.level_posterior) == pytest.approx(1)
+
+
+def test_what_proves_likelier_is_taken_up(monkeypatch):
+    """Whatever the averaging finds likelier than the pursuit did: here a level that climbs by ten nats more."""
+
+    def climbed(_, __, levels):
+        first, *rest = [level.fit for level in levels]
+        return [first._replace(F=first.F + 50, theta=first.theta + 0.1), *rest]
+
+    monkeypatch.setattr("robustbo.surrogates.pursuit.model.with_warp", climbed)
+    model = fit(RelevancePursuitGP(*doubtful()))
+    lead = model.components[0]
+    assert lead.weight == max(component.weight for component in model.components)
+    assert tuple(model.support) == lead.fit.support
+    assert torch.equal(model.found.theta, lead.fit.theta)
+    assert sum(torch.equal(level.fit.theta, lead.fit.theta) for level in model.trace) == 1
+    assert model.beginning[0].best.fit is lead.fit
+    X = model.train_inputs[0]
+    torch.testing.assert_close(alone(model).eval()(X).mean, lead.latent.posterior(X)[0])
+    assert model.posterior(X).mean.isfinite().all()
