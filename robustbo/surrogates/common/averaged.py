@@ -149,7 +149,6 @@ class Averaged(GPyTorchModel):
 
     def get_fantasy_model(self, inputs: Tensor, targets: Tensor, **kwargs: Any) -> Any:
         """The model with more observations; of the one fit alone."""
-        super().__call__(self.train_inputs[0][..., :1, :])  # GPyTorch wants caches
         found = super().get_fantasy_model(inputs, targets, **kwargs)
         found._components = ()
         return found

@@ -6,6 +6,8 @@ import torch
 from botorch.models.gpytorch import GPyTorchModel
 from torch import Tensor
 
+from robustbo.surrogates.common.likelihood import DataPrior, UnusualDataPrior
+
 
 class FollowsData(GPyTorchModel):
     """A `MapGP` with a posterior of its own, which holds for the observations and the parameters it was found for."""
@@ -42,7 +44,14 @@ class FollowsData(GPyTorchModel):
         """Say that the posterior is that of the parameters as they are."""
         self._found_at = self.parameters_now()
 
-    def condition_on_observations(self, X: Tensor, Y: Tensor, **kwargs: Any) -> Any:
+    def forward(self, x: Tensor) -> Any:
+        """The prior of the latent values; once fitted, that at the data is not all that the posterior follows from."""
+        prior = super().forward(x)
+        if self.training or not self.has_posterior or not isinstance(prior, DataPrior):
+            return prior
+        return UnusualDataPrior(prior.mean, prior.lazy_covariance_matrix)
+
+    def get_fantasy_model(self, inputs: Tensor, targets: Tensor, **kwargs: Any) -> Any:
         """Not to be had.
 
         Raises:
