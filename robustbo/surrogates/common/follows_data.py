@@ -58,3 +58,14 @@ class FollowsData(GPyTorchModel):
             NotImplementedError: Always.
         """
         raise NotImplementedError(f"{type(self).__name__} has no fantasies; fit a new one to all observations")
+
+    def path_update(self, **_: Any) -> Any:
+        """Sample paths are not to be had where a method has none.
+
+        Raises:
+            NotImplementedError: Always.
+        """
+        raise NotImplementedError(
+            f"{type(self).__name__} has no sample paths; draw joint samples with model.posterior(X).rsample(...), or "
+            "take a surrogate that has: relevance-pursuit, student-t, conjugate"
+        )

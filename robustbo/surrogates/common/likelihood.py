@@ -65,6 +65,11 @@ class OutlierVariances(_GaussianLikelihoodBase):
             noise = self._of_data(noise)
         return torch.distributions.Normal(function_samples, noise.diagonal(dim1=-1, dim2=-2).sqrt())
 
+    @property
+    def data_noise(self) -> Any:
+        """The noise covariance of the observations, a diagonal operator."""
+        return self._of_data(self._shaped_noise_covar(self.rho.shape))
+
     def _of_data(self, noise: Any) -> Any:
         """The noise of the observations: with the variance that each has of its own."""
         return DiagLinearOperator(noise.diagonal(dim1=-1, dim2=-2) + self.rho) if self.rho.any() else noise

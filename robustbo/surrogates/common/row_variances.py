@@ -2,6 +2,10 @@
 
 BoTorch takes a model apart in three places: to condition it on more observations, to draw sample paths, and to leave
 each observation out. Here each of them finds the variances.
+
+References:
+    Wilson and others (2021), Pathwise conditioning of Gaussian processes: a path is a sample of the prior plus
+    k(., X) w, where the weights w are drawn so that all paths have the mean and the covariance of the posterior.
 """
 
 from typing import Any
@@ -9,10 +13,16 @@ from typing import Any
 import torch
 from botorch.models import SingleTaskGP
 from botorch.models.utils import gpt_posterior_settings
+from botorch.sampling.pathwise.paths import SamplePath
+from botorch.sampling.pathwise.posterior_samplers import DrawMatheronPaths
+from botorch.sampling.pathwise.update_strategies import GaussianUpdate
 from gpytorch.likelihoods import FixedNoiseGaussianLikelihood
-from torch import Tensor
+from gpytorch.likelihoods.gaussian_likelihood import _GaussianLikelihoodBase
+from gpytorch.models import ExactGP
+from torch import Size, Tensor
 
-from robustbo.surrogates.common.likelihood import DataPrior
+from robustbo.surrogates.common.likelihood import DataPrior, OutlierVariances
+from robustbo.surrogates.common.paths import draw_mixed
 
 
 class RowVariancesGP(SingleTaskGP):
@@ -56,3 +66,24 @@ class RowVariancesGP(SingleTaskGP):
             usual = self.likelihood.new_noise
             kwargs["noise"] = usual.expand(torch.broadcast_shapes(usual.shape, inputs.shape[:-1]))
         return super().get_fantasy_model(inputs, targets, **kwargs)
+
+    def single_fits(self) -> list[tuple[float, Any]]:
+        """Weights, and models that predict by one fit each, whose mixture this is."""
+        return [(1.0, self)]
+
+    def path_update(self, **how: Any) -> SamplePath:
+        """What the data add to samples of the prior; arguments as in BoTorch's ``gaussian_update``."""
+        if how.get("points") is None and how.get("noise_covariance") is None:
+            how["noise_covariance"] = self.likelihood.data_noise
+        return GaussianUpdate.dispatch(ExactGP, _GaussianLikelihoodBase)(self, self.likelihood, **how)
+
+
+@GaussianUpdate.register(RowVariancesGP, OutlierVariances)
+def _update_paths(model: RowVariancesGP, _: OutlierVariances, **how: Any) -> SamplePath:
+    return model.path_update(**how)
+
+
+@DrawMatheronPaths.register(RowVariancesGP)
+def _draw_paths(model: RowVariancesGP, *, sample_shape: Size, **how: Any) -> SamplePath:
+    of_one = DrawMatheronPaths.dispatch(ExactGP)
+    return draw_mixed(model.single_fits(), sample_shape, lambda one, shape: of_one(one, sample_shape=shape, **how))
