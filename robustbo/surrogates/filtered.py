@@ -21,6 +21,7 @@ from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.student_t.model import StudentTGP
+from robustbo.surrogates.transforms.again import as_given
 from robustbo.surrogates.transforms.inlier_rescale import standardize_on
 from robustbo.validation import one_of, whole
 
@@ -148,8 +149,16 @@ class FilteredGP(MapGP):
 
     def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
         """Keep what the detector is to be told."""
+        self._tell(X, Y, Yvar, input_transform)
+
+    def _tell(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
         self._told = X, Y, Yvar, deepcopy(input_transform)
         self._last = last_diagnosis(len(X), self.options.start, self.options.every, self.options.between)
+
+    def _take_rows(self) -> None:
+        view = getattr(self, "input_transform", None) if self.training else None  # else they are transformed
+        self._tell(self.train_inputs[0], *as_given(self, contract.outcome_transform(self)), view)
+        super()._take_rows()
 
     @property
     def beginning(self) -> tuple[int | None, Verdict | None]:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from botorch.sampling.pathwise.features import KernelEvaluationMap
-from botorch.sampling.pathwise.paths import GeneralizedLinearPath
+from botorch.sampling.pathwise.paths import GeneralizedLinearPath, SamplePath
 from gpytorch.distributions import MultivariateNormal
 from linear_operator import to_linear_operator
 from torch import Tensor
@@ -37,11 +37,11 @@ class ExplicitPosterior(FollowsData):
         """
         raise NotImplementedError
 
-    def path_update(self, *, sample_values: Tensor, **_: Any) -> GeneralizedLinearPath:
+    def path_update(self, **how: Any) -> SamplePath:
         """What the data add to samples of the prior; arguments as in BoTorch's ``gaussian_update``."""
-        X = self.train_inputs[0]
+        X, values = self.train_inputs[0], how["sample_values"]
         features = KernelEvaluationMap(self.covar_module, X, getattr(self, "input_transform", None))
-        return GeneralizedLinearPath(features, self.draw_weights(sample_values - self.mean_module(X)).detach())
+        return GeneralizedLinearPath(features, self.draw_weights(values - self.mean_module(X)).detach())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """In evaluation mode, the posterior of the latent values at transformed points, once fitted."""

@@ -4,12 +4,14 @@ from typing import Any
 
 import torch
 from botorch.models.gpytorch import GPyTorchModel
+from botorch.sampling.pathwise.paths import SamplePath
 from torch import Tensor
 
 from robustbo.surrogates.common.likelihood import DataPrior, UnusualDataPrior
+from robustbo.surrogates.common.no_fantasies import NoFantasies
 
 
-class FollowsData(GPyTorchModel):
+class FollowsData(NoFantasies, GPyTorchModel):
     """A `MapGP` with a posterior of its own, which holds for the observations and the parameters it was found for."""
 
     _found_at = torch.empty(0)
@@ -32,6 +34,9 @@ class FollowsData(GPyTorchModel):
         if self.has_posterior and targets is not None:
             self._renew()
 
+    def _take_rows(self) -> None:
+        """What is known of single rows is found with the posterior."""
+
     def train(self, mode: bool = True) -> Any:
         """Change to training or to evaluation; where parameters have been moved since, the posterior is found anew."""
         super().train(mode)
@@ -51,15 +56,7 @@ class FollowsData(GPyTorchModel):
             return prior
         return UnusualDataPrior(prior.mean, prior.lazy_covariance_matrix)
 
-    def get_fantasy_model(self, inputs: Tensor, targets: Tensor, **kwargs: Any) -> Any:
-        """Not to be had.
-
-        Raises:
-            NotImplementedError: Always.
-        """
-        raise NotImplementedError(f"{type(self).__name__} has no fantasies; fit a new one to all observations")
-
-    def path_update(self, **_: Any) -> Any:
+    def path_update(self, **how: Any) -> SamplePath:
         """Sample paths are not to be had where a method has none.
 
         Raises:

@@ -191,6 +191,22 @@ class MapGP(InNumbers, Surrogate, RowVariancesGP):
         if model.s2_known is None:
             self.likelihood.noise = theta[p].exp().clamp_min(priors.MIN_S2)
 
+    def set_train_data(self, inputs: Any = None, targets: Tensor | None = None, strict: bool = True) -> None:
+        """Take other data; hyperparameters stay, and where it was fitted the variances of single rows are found anew.
+
+        Inputs alone are another view of the same rows: BoTorch transforms them, and back.
+        """
+        super().set_train_data(inputs, targets, strict)
+        if inputs is not None and targets is not None:
+            self._take_rows()
+
+    def _take_rows(self) -> None:
+        """Forget what was known of other rows."""
+        is_fitted = self.found is not None or self.likelihood.rho.any()
+        self.likelihood.set_outlier_variances(torch.zeros_like(self.train_targets))
+        if is_fitted:
+            self._renew()
+
     def load_state_dict(self, state_dict: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
         """Take hyperparameters; what there is of each of this model's own rows follows from them."""
         result = super().load_state_dict(state_dict, *args, **kwargs)

@@ -9,7 +9,9 @@ from torch import Size, Tensor
 from torch.nn import ModuleList
 
 
-def draw_mixed(fits: list[tuple[float, Any]], sample_shape: Size, draw: Callable[[Any, Size], SamplePath]) -> SamplePath:
+def draw_mixed(
+    fits: list[tuple[float, Any]], sample_shape: Size, draw: Callable[[Any, Size], SamplePath]
+) -> SamplePath:
     """Paths of several models, of each as many as chance gives it by its weight.
 
     Args:
@@ -60,5 +62,6 @@ class MixedPaths(SamplePath):
 
     def set_ensemble_as_batch(self, ensemble_as_batch: bool) -> None:
         """As in BoTorch."""
-        for part in self.parts:
-            part.set_ensemble_as_batch(ensemble_as_batch)
+        path: Any
+        for path in self.parts:
+            path.set_ensemble_as_batch(ensemble_as_batch)

@@ -163,7 +163,7 @@ class ComputationAwareGP(Weighed, MapGP):
         return on_mean, root @ root.mT
 
     def draw_weights(self, u: Tensor) -> Tensor:
-        """See `ExplicitPosterior`: as far as the observations were looked at, D D' in place of their inverse covariance."""
+        """See `ExplicitPosterior`: D D' takes the place of the observations' inverse covariance."""
         assert self.seen is not None
         belief = self.seen.belief
         return belief.v - (u + self.seen.A.N.sqrt() * torch.randn_like(u)) @ belief.D @ belief.D.mT
