@@ -12,6 +12,8 @@ from botorch.models.transforms.input import Normalize
 from botorch.models.utils import gpt_posterior_settings
 from botorch.sampling.normal import SobolQMCNormalSampler
 from botorch.sampling.pathwise import draw_matheron_paths
+from botorch.sampling.pathwise.features import KernelEvaluationMap
+from botorch.sampling.pathwise.paths import GeneralizedLinearPath
 
 from robustbo.surrogates.baselines.botorch_relevance_pursuit import BoTorchRelevancePursuitGP as Peer
 from robustbo.surrogates.committee.model import CommitteeGP
@@ -72,20 +74,31 @@ def own_variances(model):
 def built(model, X, y, variances):
     """Predictions in its own units of a model that is built with more observations and with all variances known."""
     N = torch.cat([own_variances(model)[0], variances]).unsqueeze(-1)
-    twin = SingleTaskGP(
-        torch.cat([model.train_inputs[0], X]),
-        torch.cat([model.train_targets, y]).unsqueeze(-1),
-        N,
-        covar_module=deepcopy(model.covar_module),
-        mean_module=deepcopy(model.mean_module),
-        outcome_transform=None,
-    )
+    with quiet():  # of outcomes that are not standardized
+        twin = SingleTaskGP(
+            torch.cat([model.train_inputs[0], X]),
+            torch.cat([model.train_targets, y]).unsqueeze(-1),
+            N,
+            covar_module=deepcopy(model.covar_module),
+            mean_module=deepcopy(model.mean_module),
+            outcome_transform=None,
+        )
     return inside(twin, Z)
 
 
 def assert_same(found, expected):
     for one, other in zip(found, expected, strict=True):
         torch.testing.assert_close(one.squeeze(), other, rtol=1e-4, atol=1e-6)
+
+
+def exact_prior(model, sample_shape):
+    """Samples of the prior at the data and at Z, where BoTorch's by random features would be near it."""
+    of = model.model if isinstance(model, SingleTaskVariationalGP) else model
+    P = torch.cat([model.train_inputs[0], Z]).detach()
+    L = torch.linalg.cholesky(of.covar_module(P).to_dense() + 1e-10 * torch.eye(len(P)).to(P)).detach()
+    z = torch.randn(*sample_shape, len(P), dtype=P.dtype)
+    weight = torch.linalg.solve_triangular(L.mT, z.unsqueeze(-1), upper=True).squeeze(-1)
+    return GeneralizedLinearPath(KernelEvaluationMap(of.covar_module, P), weight, of.mean_module)
 
 
 class TestMoreObservations:
@@ -127,8 +140,6 @@ class TestMoreObservations:
         model, X = models(cls, is_known), torch.rand(3, 2, 2, generator=torch.Generator().manual_seed(1)).double()
         usual = own_variances(model)[1].mean()
         for how, noise in (({}, usual), ({"observation_noise": torch.full((1, 1), 0.05)}, torch.tensor(0.05))):
-            if isinstance(model, Peer) and not how and is_known:
-                continue  # BoTorch's has no noise for a new value, and fails before
             fantasies = model.fantasize(X, SobolQMCNormalSampler(torch.Size([2]), seed=0), **how)
             mean, variance = inside(fantasies, Z)
             variance = variance.expand_as(mean)
@@ -172,11 +183,13 @@ class TestSamplePaths:
     def test_have_mean_and_spread_of_the_posterior(self, cls, is_known, models):
         model = models(cls, is_known)
         torch.manual_seed(0)
-        values = draw_matheron_paths(model, torch.Size([2048]))(Z)
-        values = model.outcome_transform(values.unsqueeze(-1))[0].squeeze(-1)
-        mean, variance = inside(model, Z)
-        assert ((values.mean(0) - mean).abs() < 5 * (variance / 2048).sqrt() + 1e-3).all()
-        torch.testing.assert_close(values.std(0), variance.sqrt(), rtol=0.2, atol=1e-3)
+        paths = draw_matheron_paths(model, torch.Size([2048]), prior_sampler=exact_prior)
+        for part in paths.modules():
+            if hasattr(part, "output_transform"):
+                part.output_transform = None  # in the model's own units, in which the posterior is normal
+        values, (mean, variance) = paths(Z).detach(), inside(model, Z)
+        assert ((values.mean(0) - mean).abs() < 4.5 * (variance / 2048).sqrt()).all()
+        torch.testing.assert_close(values.std(0), variance.sqrt(), rtol=0.1, atol=1e-4)
 
     @each(PATHLESS)
     def test_are_refused_with_what_to_do_by_the_others(self, cls, models):
@@ -189,18 +202,17 @@ class TestLeavingOneOut:
     @each(EXACT)
     def test_is_that_of_a_slow_twin(self, cls, is_known, models):
         model = models(cls, is_known)
-        if isinstance(model, Peer) and is_known:
-            pytest.skip("BoTorch's has no noise for a new value")
         total, noise = own_variances(model)
         expected, sd = in_model_units(outcome_transform(model), *left_out(model))
         found = efficient_loo_cv(model, untransform=False).posterior
         torch.testing.assert_close(found.mean.flatten(), expected, rtol=1e-4, atol=1e-5)
         torch.testing.assert_close(found.variance.flatten(), sd.square() - noise + total, rtol=1e-4, atol=1e-6)
         latent = efficient_loo_cv(model, observation_noise=False, untransform=False).posterior.variance.flatten()
-        rounding = 1e-10 * total.max().item()  # of a variance from which a much larger one is subtracted
         is_usual = total < 10 * noise
         torch.testing.assert_close(latent[is_usual], (sd.square() - noise)[is_usual], rtol=1e-4, atol=1e-6)
-        torch.testing.assert_close(latent, sd.square() - noise, rtol=1e-4, atol=1e-6 + rounding)
+        if cls is not Peer:  # BoTorch subtracts another variance than it has added there
+            rounding = 1e-10 * total.max().item()  # of a variance from which a much larger one is subtracted
+            torch.testing.assert_close(latent, sd.square() - noise, rtol=1e-4, atol=1e-6 + rounding)
 
     @each(EXACT)
     def test_expects_what_the_diagnosis_does(self, cls, models):
@@ -253,8 +265,6 @@ class TestNoise:
     @each(CLASSES)
     def test_of_a_measurement_widens_the_prediction_in_any_batch(self, cls, is_known, models):
         model = models(cls, is_known)
-        if isinstance(model, Peer) and is_known:
-            pytest.skip("BoTorch's has no noise for a new value")
         X = torch.rand(2, 3, 2, dtype=torch.float64, requires_grad=True)
         latent, noisy = model.posterior(X), model.posterior(X, observation_noise=True)
         assert noisy.variance.shape == (2, 3, 1)

@@ -12,10 +12,12 @@ from botorch.models.transforms.outcome import OutcomeTransform
 from botorch.sampling.pathwise.paths import SamplePath
 from botorch.sampling.pathwise.posterior_samplers import DrawMatheronPaths
 from botorch.utils.types import DEFAULT
+from gpytorch.distributions import MultivariateNormal
 from gpytorch.likelihoods import Likelihood
 from gpytorch.likelihoods.noise_models import FixedGaussianNoise
 from gpytorch.means import Mean
 from gpytorch.module import Module
+from linear_operator.operators import DiagLinearOperator
 from torch import Tensor
 
 from robustbo.surrogates.common.capabilities import Capabilities
@@ -113,6 +115,15 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
         fitted, model = super().custom_fit(mll, **options), cast("Any", self)
         model.bmc_probabilities = model.bmc_probabilities.detach()
         return fitted
+
+    def _apply_noise(self, X: Tensor, mvn: Any, observation_noise: bool | Tensor = False) -> Any:
+        """A new measurement has the others' noise; BoTorch's warns of each, and fails where the noise is known."""
+        if observation_noise is False:
+            return mvn
+        base = self.likelihood.noise_covar.base_noise.noise.mean(dim=-1, keepdim=True)
+        noise = base if observation_noise is True else observation_noise.squeeze(-1)
+        added = DiagLinearOperator(noise.expand(mvn.mean.shape))
+        return MultivariateNormal(mvn.mean, mvn.lazy_covariance_matrix + added)
 
     def get_fantasy_model(self, inputs: Tensor, targets: Tensor, **kwargs: Any) -> Any:
         """The model with more observations; BoTorch's loses the variances of single ones."""

@@ -19,6 +19,7 @@ from gpytorch.likelihoods import Likelihood
 from gpytorch.means import Mean
 from gpytorch.mlls import VariationalELBO
 from gpytorch.module import Module
+from gpytorch.utils.memoize import clear_cache_hook
 from linear_operator.operators import DiagLinearOperator
 from torch import Tensor
 
@@ -208,6 +209,18 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         mine = super().state_dict()
         own = {key: value for key, value in mine.items() if key.startswith(OF_OBSERVATIONS)}
         return super().load_state_dict({**state_dict, **own}, *args, **kwargs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what is kept for predictions, which may have a graph and so cannot be copied."""
+        clear_cache_hook(self.model.variational_strategy)
+        return self.__dict__
+
+    def set_train_data(self, inputs: Any = None, targets: Tensor | None = None, strict: bool = True) -> None:
+        """Take other data, as BoTorch does where a state is loaded; the variational distribution is of the last fit."""
+        if inputs is not None:
+            self.train_inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+        if targets is not None:
+            self.train_targets = targets
 
     def diagnose(self) -> Diagnosis:
         """Predictions of the observations by all, themselves included, and the evidence against them."""
