@@ -1,4 +1,4 @@
-"""BoTorch's acquisition functions that imagine observations, or draw paths, believe no value that the model does not."""
+"""BoTorch's acquisition functions that imagine values, or draw paths, believe no value that the model does not."""
 
 import pytest
 import torch

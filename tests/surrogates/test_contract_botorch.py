@@ -250,6 +250,18 @@ class TestCopies:
         assert torch.equal(copied.posterior(Z).mean, other.posterior(Z).mean)
 
 
+@each([cls for cls in EXACT if cls is not Peer])
+def test_the_outliers_of_other_data_are_found_anew(cls):
+    X, Y = data(outliers=0.1)
+    with quiet():
+        model, other = (cls(X[rows], Y[rows], outcome_transform=None) for rows in (slice(12, None), slice(0, 20)))
+        fit_gpytorch_mll(marginal_log_likelihood(model))
+        other.load_state_dict(model.state_dict())
+        model.set_train_data(X[:20], Y[:20].squeeze(-1), strict=False)
+    assert model.support == other.support
+    assert_same(inside(model, Z), inside(other, Z))
+
+
 class TestNoise:
     @each(CLASSES)
     def test_of_a_tensor_all_is_added_once(self, cls, models):
