@@ -83,6 +83,7 @@ def built(model, X, y, variances):
             mean_module=deepcopy(model.mean_module),
             outcome_transform=None,
         )
+    twin.likelihood.noise = N.squeeze(-1)  # GPyTorch has raised what is very small
     return inside(twin, Z)
 
 

@@ -6,6 +6,7 @@ import torch
 from gpytorch.distributions import MultivariateNormal
 from gpytorch.likelihoods import FixedNoiseGaussianLikelihood, GaussianLikelihood
 from gpytorch.likelihoods.gaussian_likelihood import _GaussianLikelihoodBase
+from gpytorch.settings import min_fixed_noise
 from linear_operator.operators import DiagLinearOperator
 from torch import Tensor
 
@@ -100,6 +101,11 @@ class OutlierGaussianLikelihood(OutlierVariances, GaussianLikelihood):
 
 class OutlierFixedNoiseLikelihood(OutlierVariances, FixedNoiseGaussianLikelihood):
     """Known noise, and variances of single observations."""
+
+    def get_fantasy_likelihood(self, *, noise: Tensor, **kwargs: Any) -> Any:
+        """That of more observations; the noise of these stays as it is, however small a warp has made it."""
+        with min_fixed_noise(double_value=0.0):
+            return super().get_fantasy_likelihood(noise=noise, **kwargs)
 
     def _more_than_usual(self, noise: Tensor) -> Tensor:
         return torch.zeros_like(noise)
