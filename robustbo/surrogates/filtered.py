@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import torch
 from botorch.models.gpytorch import GPyTorchModel
 from botorch.models.transforms.input import InputTransform
+from botorch.sampling.pathwise.utils import get_input_transform
 from torch import Tensor
 
 from robustbo.numerics.gp.log_posterior import Model
@@ -156,7 +157,7 @@ class FilteredGP(MapGP):
         self._last = last_diagnosis(len(X), self.options.start, self.options.every, self.options.between)
 
     def _take_rows(self) -> None:
-        view = getattr(self, "input_transform", None) if self.training else None  # else they are transformed
+        view = get_input_transform(self) if self.training else None  # else they are transformed
         self._tell(self.train_inputs[0], *as_given(self, contract.outcome_transform(self)), view)
         super()._take_rows()
 

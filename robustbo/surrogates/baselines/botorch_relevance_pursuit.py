@@ -11,6 +11,7 @@ from botorch.models.transforms.input import InputTransform
 from botorch.models.transforms.outcome import OutcomeTransform
 from botorch.sampling.pathwise.paths import SamplePath
 from botorch.sampling.pathwise.posterior_samplers import DrawMatheronPaths
+from botorch.sampling.pathwise.utils import get_input_transform
 from botorch.utils.types import DEFAULT
 from gpytorch.distributions import MultivariateNormal
 from gpytorch.likelihoods import Likelihood
@@ -21,7 +22,7 @@ from linear_operator.operators import DiagLinearOperator
 from torch import Tensor
 
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.contract import Diagnosis, Surrogate, diagnose_by_leave_one_out
+from robustbo.surrogates.common.contract import Diagnosis, Surrogate, diagnose_by_leave_one_out, outcome_transform
 from robustbo.surrogates.common.likelihood import OutlierFixedNoiseLikelihood, OutlierGaussianLikelihood
 from robustbo.surrogates.common.options import Options
 from robustbo.surrogates.common.row_variances import RowVariancesGP
@@ -143,8 +144,8 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
             likelihood,
             self.covar_module,
             self.mean_module,
-            getattr(self, "outcome_transform", None),
-            getattr(self, "input_transform", None),
+            outcome_transform(self),
+            get_input_transform(self),
         )
         return model.eval()
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from botorch.sampling.pathwise.features import KernelEvaluationMap
 from botorch.sampling.pathwise.paths import GeneralizedLinearPath, SamplePath
+from botorch.sampling.pathwise.utils import get_input_transform
 from gpytorch.distributions import MultivariateNormal
 from linear_operator import to_linear_operator
 from torch import Tensor
@@ -40,7 +41,7 @@ class ExplicitPosterior(FollowsData):
     def path_update(self, **how: Any) -> SamplePath:
         """What the data add to samples of the prior; arguments as in BoTorch's ``gaussian_update``."""
         X, values = self.train_inputs[0], how["sample_values"]
-        features = KernelEvaluationMap(self.covar_module, X, getattr(self, "input_transform", None))
+        features = KernelEvaluationMap(self.covar_module, X, get_input_transform(self))
         return GeneralizedLinearPath(features, self.draw_weights(values - self.mean_module(X)).detach())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
