@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import torch
 from botorch.models.gpytorch import GPyTorchModel
 from botorch.models.transforms.input import InputTransform
+from botorch.sampling.pathwise.utils import get_input_transform
 from torch import Tensor
 
 from robustbo.numerics.gp.log_posterior import Model
@@ -21,6 +22,7 @@ from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.student_t.model import StudentTGP
+from robustbo.surrogates.transforms.again import as_given
 from robustbo.surrogates.transforms.inlier_rescale import standardize_on
 from robustbo.validation import one_of, whole
 
@@ -148,8 +150,16 @@ class FilteredGP(MapGP):
 
     def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
         """Keep what the detector is to be told."""
+        self._tell(X, Y, Yvar, input_transform)
+
+    def _tell(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
         self._told = X, Y, Yvar, deepcopy(input_transform)
         self._last = last_diagnosis(len(X), self.options.start, self.options.every, self.options.between)
+
+    def _take_rows(self) -> None:
+        view = get_input_transform(self) if self.training else None  # else they are transformed
+        self._tell(self.train_inputs[0], *as_given(self, contract.outcome_transform(self)), view)
+        super()._take_rows()
 
     @property
     def beginning(self) -> tuple[int | None, Verdict | None]:

@@ -111,6 +111,15 @@ def test_it_goes_on_alike_for_good(tmp_path, dtype):
         torch.set_default_dtype(before)
 
 
+@pytest.mark.parametrize("surrogate", ["student-t-variational", "laplace-variational", "huber", "huber-projection"])
+def test_a_variational_fit_is_the_same_in_a_client_that_was_loaded(tmp_path, surrogate):
+    made = go_on(client(surrogate), 6)
+    made.save_to_json_file(str(tmp_path / "client.json"))
+    torch.manual_seed(7)
+    loaded = Client.load_from_json_file(str(tmp_path / "client.json"))
+    assert made.get_next_trials(max_trials=1) == loaded.get_next_trials(max_trials=1)
+
+
 def test_a_value_counts_alike_before_and_after_json():
     value = 18.884271655037722  # 18.884271655 in JSON: a tie
     for scale in (1e-3, 1.0, 1e3, -1.0):

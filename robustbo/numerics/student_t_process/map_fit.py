@@ -69,9 +69,13 @@ class Value(NamedTuple):
 
     F: float
     x: Tensor
-    weighted: log_posterior.Value
+    weighted: log_posterior.Value | None
     evidence: Evidence
     marginal: Marginal
+
+    def without_derivatives(self) -> "Value":
+        """What predictions need: it can be pickled, where functions that make derivatives cannot."""
+        return self._replace(weighted=None)
 
 
 def evaluate(model: ProcessModel, x: Tensor, m: Tensor | None = None) -> Value:
@@ -88,6 +92,7 @@ def evaluate(model: ProcessModel, x: Tensor, m: Tensor | None = None) -> Value:
 
 def slopes(model: ProcessModel, value: Value) -> Tensor:
     """The gradient of F in x."""
+    assert value.weighted is not None
     on_theta, _ = log_posterior.gradient(model.base, value.weighted)
     if model.dof is not None:
         return on_theta
@@ -99,6 +104,7 @@ def slopes(model: ProcessModel, value: Value) -> Tensor:
 def information(model: ProcessModel, value: Value) -> Tensor:
     """That of the Gaussian process which predicts the same; of the degrees of freedom, their prior's."""
     nobody = torch.zeros(0, dtype=torch.long), value.x[:0]
+    assert value.weighted is not None
     A = log_posterior.information(model.base, value.weighted, *nobody)
     precision = model.base.prior_precision
     assert precision is not None
@@ -108,7 +114,8 @@ def information(model: ProcessModel, value: Value) -> Tensor:
 
 def search(model: ProcessModel, *, ftol: float = 1e-9) -> Ascent:
     """The highest of the maxima that the model's starts lead to."""
-    return highest(model.starts, lambda x: _climb(model, x, ROUGH), lambda best: _climb(model, best.x, ftol))
+    found = highest(model.starts, lambda x: _climb(model, x, ROUGH), lambda best: _climb(model, best.x, ftol))
+    return found._replace(value=found.value.without_derivatives())
 
 
 def _climb(model: ProcessModel, x: Tensor, ftol: float) -> Ascent:

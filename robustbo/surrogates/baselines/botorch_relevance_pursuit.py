@@ -2,22 +2,30 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import torch
 from botorch.exceptions import InputDataError
 from botorch.models.robust_relevance_pursuit_model import RobustRelevancePursuitSingleTaskGP
 from botorch.models.transforms.input import InputTransform
 from botorch.models.transforms.outcome import OutcomeTransform
+from botorch.sampling.pathwise.paths import SamplePath
+from botorch.sampling.pathwise.posterior_samplers import DrawMatheronPaths
+from botorch.sampling.pathwise.utils import get_input_transform
 from botorch.utils.types import DEFAULT
+from gpytorch.distributions import MultivariateNormal
 from gpytorch.likelihoods import Likelihood
+from gpytorch.likelihoods.noise_models import FixedGaussianNoise
 from gpytorch.means import Mean
 from gpytorch.module import Module
+from linear_operator.operators import DiagLinearOperator
 from torch import Tensor
 
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.contract import Diagnosis, Surrogate, diagnose_by_leave_one_out
+from robustbo.surrogates.common.contract import Diagnosis, Surrogate, diagnose_by_leave_one_out, outcome_transform
+from robustbo.surrogates.common.likelihood import OutlierFixedNoiseLikelihood, OutlierGaussianLikelihood
 from robustbo.surrogates.common.options import Options
+from robustbo.surrogates.common.row_variances import RowVariancesGP
 
 OUTLIER_RATE = 0.2  # BoTorch's own default: prior mean of the number of outliers, as a fraction of n
 LARGEST = 1e150  # whose square still fits into float64
@@ -103,12 +111,58 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
         own = {RHO: self.likelihood.noise_covar.raw_rho.detach()}
         return super().load_state_dict({**state_dict, **own}, *args, **kwargs)
 
-    def diagnose(self) -> Diagnosis:
-        """Leave-one-out expectations and evidence; the outliers are the support that the pursuit chose."""
+    def custom_fit(self, mll: Any, **options: Any) -> Any:
+        """As in BoTorch; what it keeps of the comparison has no graph, with which a model cannot be copied."""
+        fitted, model = super().custom_fit(mll, **options), cast("Any", self)
+        model.bmc_probabilities = model.bmc_probabilities.detach()
+        return fitted
+
+    def _apply_noise(self, X: Tensor, mvn: Any, observation_noise: bool | Tensor = False) -> Any:
+        """A new measurement has the others' noise; BoTorch's warns of each, and fails where the noise is known."""
+        if observation_noise is False:
+            return mvn
+        base = self.likelihood.noise_covar.base_noise.noise.mean(dim=-1, keepdim=True)
+        noise = base if observation_noise is True else observation_noise.squeeze(-1)
+        added = DiagLinearOperator(noise.expand(mvn.mean.shape))
+        return MultivariateNormal(mvn.mean, mvn.lazy_covariance_matrix + added)
+
+    def get_fantasy_model(self, inputs: Tensor, targets: Tensor, **kwargs: Any) -> Any:
+        """The model with more observations; BoTorch's loses the variances of single ones."""
+        return self.with_known_variances().get_fantasy_model(inputs, targets, **kwargs)
+
+    def with_known_variances(self) -> RowVariancesGP:
+        """The same process, its hyperparameters and the observations' variances being as they are."""
+        base = self.likelihood.noise_covar.base_noise
+        is_known = isinstance(base, FixedGaussianNoise)
+        likelihood: Any = OutlierFixedNoiseLikelihood(base.noise) if is_known else OutlierGaussianLikelihood()
+        likelihood.noise_covar = base
+        likelihood.set_outlier_variances(self._added_variances())
+        model = RowVariancesGP(
+            self._original_X,
+            self._original_Y,
+            None,
+            likelihood,
+            self.covar_module,
+            self.mean_module,
+            outcome_transform(self),
+            get_input_transform(self),
+        )
+        return model.eval()
+
+    def _added_variances(self) -> Tensor:
+        """``n`` variances of single observations, in the model's own units."""
         with torch.no_grad():
             noise = self.likelihood.noise_covar
-            rho = noise.rho
-            if noise.convex_parameterization:  # there rho is relative to the diagonal of K + sigma^2 I
-                X = self.train_inputs[0]
-                rho = rho * (self.covar_module(X).diagonal() + noise.base_noise(X, shape=rho.shape).diagonal())
-        return diagnose_by_leave_one_out(self, rho)
+            if not noise.convex_parameterization:
+                return noise.rho
+            X = self.train_inputs[0]  # there rho is relative to the diagonal of K + sigma^2 I
+            return noise.rho * (self.covar_module(X).diagonal() + noise.base_noise(X, shape=noise.rho.shape).diagonal())
+
+    def diagnose(self) -> Diagnosis:
+        """Leave-one-out expectations and evidence; the outliers are the support that the pursuit chose."""
+        return diagnose_by_leave_one_out(self, self._added_variances())
+
+
+@DrawMatheronPaths.register(BoTorchRelevancePursuitGP)
+def _draw_paths(model: BoTorchRelevancePursuitGP, **how: Any) -> SamplePath:
+    return DrawMatheronPaths(model.with_known_variances(), **how)

@@ -11,18 +11,23 @@ from botorch.models import SingleTaskVariationalGP
 from botorch.models.transforms.input import InputTransform
 from botorch.models.transforms.outcome import OutcomeTransform
 from botorch.optim.fit import fit_gpytorch_mll_scipy
+from botorch.posteriors import GPyTorchPosterior
 from botorch.utils.types import DEFAULT
 from gpytorch.constraints import GreaterThan
+from gpytorch.distributions import MultivariateNormal
 from gpytorch.likelihoods import Likelihood
 from gpytorch.means import Mean
 from gpytorch.mlls import VariationalELBO
 from gpytorch.module import Module
+from gpytorch.utils.memoize import clear_cache_hook
+from linear_operator.operators import DiagLinearOperator
 from torch import Tensor
 
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.surrogates.common import priors
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.contract import Diagnosis, Surrogate, outcome_transform
+from robustbo.surrogates.common.no_fantasies import NoFantasies
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.common.units import in_outcome_units
 from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
@@ -58,7 +63,7 @@ class Latent(NamedTuple):
     variance: Tensor
 
 
-class VariationalGP(Surrogate, SingleTaskVariationalGP):
+class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
     """`SingleTaskVariationalGP` with an inducing point at each observation, our base kernel, and a robust likelihood.
 
     A subclass has the likelihood, the density of a measurement, and what it calls an outlier. The diagnosis is
@@ -118,6 +123,8 @@ class VariationalGP(Surrogate, SingleTaskVariationalGP):
             )
         self.to(train_X)
         self.model.custom_fit = self.custom_fit  # the bound knows the inner model only
+        begins_at: Any = self.model.variational_strategy._variational_distribution
+        begins_at.mean_init_std = 0.0  # from the prior, where GPyTorch moves at random: a fit is a function of its data
         targets, Yvar = (train_Y, train_Yvar) if transform is None else transform.eval()(train_Y, train_Yvar)
         self.train_inputs, self.train_targets = (train_X,), targets.squeeze(-1)
         if Yvar is None:  # a step of the search may be so long that without a bound the noise is zero
@@ -154,12 +161,36 @@ class VariationalGP(Surrogate, SingleTaskVariationalGP):
             fit_gpytorch_mll_scipy(mll, options={"maxiter": self.options.max_iter})
         return mll.eval()
 
-    def posterior(self, X: Tensor, *args: Any, **kwargs: Any) -> Any:
-        """As in BoTorch; but what its first prediction keeps for the others is kept without the graph of that one."""
+    def posterior(
+        self,
+        X: Tensor,
+        output_indices: list[int] | None = None,
+        observation_noise: bool | Tensor = False,
+        posterior_transform: Any = None,
+    ) -> Any:
+        """As in BoTorch; a measurement has the normal distribution of the same mean and variance.
+
+        What the first prediction keeps for the others is kept without the graph of that one.
+
+        Args:
+            X: ``... x q x d`` points.
+            output_indices: Not to be given.
+            observation_noise: Whether a measurement is meant, or the variance that is added, in the model's own units.
+            posterior_transform: Of the result.
+        """
         self.eval()
         with torch.no_grad():
             self.model(self.model.variational_strategy.inducing_points)
-        return super().posterior(X, *args, **kwargs)
+        if observation_noise is False:
+            return super().posterior(X, output_indices, posterior_transform=posterior_transform)
+        dist = self.model(self.transform_inputs(X))
+        noise = observation_noise if isinstance(observation_noise, Tensor) else self.noise_variance().detach()
+        noise = noise.squeeze(-1) if noise.dim() == X.dim() else noise
+        added = DiagLinearOperator(noise.to(dist.mean).expand(dist.mean.shape))
+        found: Any = GPyTorchPosterior(MultivariateNormal(dist.mean, dist.lazy_covariance_matrix + added))
+        if (transform := outcome_transform(self)) is not None:
+            found = transform.untransform_posterior(found, X=X)
+        return found if posterior_transform is None else posterior_transform(posterior=found, X=X)
 
     def latent(self, X: Tensor) -> Latent:
         """The latent values at ``... x d`` points."""
@@ -178,6 +209,18 @@ class VariationalGP(Surrogate, SingleTaskVariationalGP):
         mine = super().state_dict()
         own = {key: value for key, value in mine.items() if key.startswith(OF_OBSERVATIONS)}
         return super().load_state_dict({**state_dict, **own}, *args, **kwargs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what is kept for predictions, which may have a graph and so cannot be copied."""
+        clear_cache_hook(self.model.variational_strategy)
+        return self.__dict__
+
+    def set_train_data(self, inputs: Any = None, targets: Tensor | None = None, strict: bool = True) -> None:
+        """Take other data, as BoTorch does where a state is loaded; the variational distribution is of the last fit."""
+        if inputs is not None:
+            self.train_inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+        if targets is not None:
+            self.train_targets = targets
 
     def diagnose(self) -> Diagnosis:
         """Predictions of the observations by all, themselves included, and the evidence against them."""

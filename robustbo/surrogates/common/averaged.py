@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from copy import copy
+from copy import copy, deepcopy
 from typing import Any, NamedTuple, cast
 
 import torch
@@ -158,9 +158,22 @@ class Averaged(GPyTorchModel):
         if targets is not None:
             self._components = ()
 
+    def single_fits(self) -> list[tuple[float, Any]]:
+        """Weights, and models that predict by one fit each, whose mixture this is."""
+        components = self.components
+        return [(each.weight, self._at(each)) for each in components] if components else [(1.0, self)]
+
+    def _at(self, component: Component) -> Any:
+        """A model of its own that predicts by one of the fits, through its modules."""
+        one: Any = deepcopy(self)
+        one._components = ()
+        one._set_theta(one.search_model(), component.fit.theta)
+        one.mean_module.constant = component.latent.m
+        one._set_added_variances(component.fit.rho)
+        return one
+
     def get_fantasy_model(self, inputs: Tensor, targets: Tensor, **kwargs: Any) -> Any:
         """The model with more observations; of the one fit alone."""
-        super().__call__(self.train_inputs[0][..., :1, :])  # GPyTorch wants caches
         found = super().get_fantasy_model(inputs, targets, **kwargs)
         found._components = ()
         return found

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from botorch.sampling.pathwise.features import KernelEvaluationMap
+from botorch.sampling.pathwise.paths import GeneralizedLinearPath, SamplePath
+from botorch.sampling.pathwise.utils import get_input_transform
 from gpytorch.distributions import MultivariateNormal
 from linear_operator import to_linear_operator
 from torch import Tensor
@@ -26,6 +29,20 @@ class ExplicitPosterior(FollowsData):
     def explain_at(self, X: Tensor) -> tuple[Tensor, Tensor]:
         """The same for ``... x q x d`` transformed points."""
         return self.explain(self.covar_module(X, self.train_inputs[0]).to_dense())
+
+    def draw_weights(self, u: Tensor) -> Tensor:
+        """Random weights w: with u of the prior, u(x) + k(x, X) w is a sample of the posterior, less the mean.
+
+        Args:
+            u: ``... x n`` samples of the prior of the latent values at the training inputs, less the mean.
+        """
+        raise NotImplementedError
+
+    def path_update(self, **how: Any) -> SamplePath:
+        """What the data add to samples of the prior; arguments as in BoTorch's ``gaussian_update``."""
+        X, values = self.train_inputs[0], how["sample_values"]
+        features = KernelEvaluationMap(self.covar_module, X, get_input_transform(self))
+        return GeneralizedLinearPath(features, self.draw_weights(values - self.mean_module(X)).detach())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """In evaluation mode, the posterior of the latent values at transformed points, once fitted."""

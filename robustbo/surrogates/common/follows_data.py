@@ -4,10 +4,14 @@ from typing import Any
 
 import torch
 from botorch.models.gpytorch import GPyTorchModel
+from botorch.sampling.pathwise.paths import SamplePath
 from torch import Tensor
 
+from robustbo.surrogates.common.likelihood import DataPrior, UnusualDataPrior
+from robustbo.surrogates.common.no_fantasies import NoFantasies
 
-class FollowsData(GPyTorchModel):
+
+class FollowsData(NoFantasies, GPyTorchModel):
     """A `MapGP` with a posterior of its own, which holds for the observations and the parameters it was found for."""
 
     _found_at = torch.empty(0)
@@ -30,6 +34,9 @@ class FollowsData(GPyTorchModel):
         if self.has_posterior and targets is not None:
             self._renew()
 
+    def _take_rows(self) -> None:
+        """What is known of single rows is found with the posterior."""
+
     def train(self, mode: bool = True) -> Any:
         """Change to training or to evaluation; where parameters have been moved since, the posterior is found anew."""
         super().train(mode)
@@ -42,10 +49,20 @@ class FollowsData(GPyTorchModel):
         """Say that the posterior is that of the parameters as they are."""
         self._found_at = self.parameters_now()
 
-    def condition_on_observations(self, X: Tensor, Y: Tensor, **kwargs: Any) -> Any:
-        """Not to be had.
+    def forward(self, x: Tensor) -> Any:
+        """The prior of the latent values; once fitted, that at the data is not all that the posterior follows from."""
+        prior = super().forward(x)
+        if self.training or not self.has_posterior or not isinstance(prior, DataPrior):
+            return prior
+        return UnusualDataPrior(prior.mean, prior.lazy_covariance_matrix)
+
+    def path_update(self, **how: Any) -> SamplePath:
+        """Sample paths are not to be had where a method has none.
 
         Raises:
             NotImplementedError: Always.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no fantasies; fit a new one to all observations")
+        raise NotImplementedError(
+            f"{type(self).__name__} has no sample paths; draw joint samples with model.posterior(X).rsample(...), or "
+            "take a surrogate that has: relevance-pursuit, student-t, conjugate"
+        )

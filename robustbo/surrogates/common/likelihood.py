@@ -3,48 +3,109 @@
 from typing import Any
 
 import torch
-from gpytorch.likelihoods import FixedNoiseGaussianLikelihood, GaussianLikelihood, Likelihood
+from gpytorch.distributions import MultivariateNormal
+from gpytorch.likelihoods import FixedNoiseGaussianLikelihood, GaussianLikelihood
+from gpytorch.likelihoods.gaussian_likelihood import _GaussianLikelihoodBase
+from gpytorch.settings import min_fixed_noise
 from linear_operator.operators import DiagLinearOperator
 from torch import Tensor
 
 
-class OutlierVariances(Likelihood):
-    """Adds a variance to each training observation, which it knows by their inputs, all of them in a row.
+class DataPrior(MultivariateNormal):
+    """The prior of the latent values at a model's own observations, row by row, as its ``forward`` gives it.
 
-    The variances belong to observations, so they are no part of the state, and a new measurement at the same point is
-    no outlier. GPyTorch hands over the inputs of the data as a list, and people the model's own tensor of them; any
-    other tensor is of new measurements, not even where its rows are all inputs of the data.
+    By this a likelihood knows whether it is asked for these or for new measurements, wherever the points lie.
     """
 
-    rho_inputs: Tensor
 
-    def set_outlier_variances(self, inputs: Tensor, rho: Tensor) -> None:
-        """Say which training inputs (``n x d``, transformed) have which added variances (``n``)."""
-        self.register_buffer("rho_inputs", inputs, persistent=False)
+class UnusualDataPrior(DataPrior):
+    """The same, of a model that does not learn from its observations as from values with normal noise."""
+
+
+class OutlierVariances(_GaussianLikelihoodBase):
+    """Adds a variance to each training observation: to those of a `DataPrior`, and to nothing else.
+
+    The variances belong to observations, so they are no part of the state, and a new measurement at the same point is
+    no outlier.
+    """
+
+    rho: Tensor
+
+    def set_outlier_variances(self, rho: Tensor) -> None:
+        """Say which observations have which added variances (``... x n``)."""
         self.register_buffer("rho", rho, persistent=False)
 
     @property
-    def outlier_variances(self) -> Tensor | None:
-        """The ``n`` added variances, None where none have been said."""
-        return self._buffers.get("rho")
+    def new_noise(self) -> Tensor:
+        """``... x 1`` noise variances of a new measurement: the mean where those of the data are known."""
+        return self.noise.mean(dim=-1, keepdim=True)
 
-    def _shaped_noise_covar(self, base_shape: torch.Size, *params: Any, **kwargs: Any) -> Any:
-        noise = super()._shaped_noise_covar(base_shape, *params, **kwargs)
-        if not params or (rho := self.outlier_variances) is None or not rho.any():
-            return noise
-        is_of_data = (
-            self._are_listed(*params[0]) if isinstance(params[0], list | tuple) else params[0] is self.rho_inputs
-        )
-        return noise + DiagLinearOperator(rho.expand(noise.shape[:-1])) if is_of_data else noise
+    def marginal(self, function_dist: MultivariateNormal, *params: Any, **kwargs: Any) -> MultivariateNormal:
+        """The distribution of measurements: of the observations where that is their latent values' prior.
 
-    def _are_listed(self, inputs: Tensor, *_: Tensor) -> bool:
-        own = self.rho_inputs
-        return inputs.shape[-2:] == own.shape[-2:] and torch.equal(inputs, own.expand_as(inputs))
+        Raises:
+            NotImplementedError: For BoTorch's ``efficient_loo_cv``, which names no inputs, where it would be wrong.
+        """
+        if not isinstance(function_dist, DataPrior) or "noise" in kwargs:
+            return super().marginal(function_dist, *params, **kwargs)
+        if isinstance(function_dist, UnusualDataPrior) and not params:
+            raise NotImplementedError(
+                "leave-one-out predictions must be those of the model's own posterior, which is not that of normal "
+                "noise; take robustbo.surrogates.common.contract.diagnose(model), or fit again without each value"
+            )
+        noise = self._of_data(self._shaped_noise_covar(function_dist.mean.shape, *params, **kwargs))
+        return MultivariateNormal(function_dist.mean, function_dist.lazy_covariance_matrix + noise)
+
+    def forward(self, function_samples: Tensor, *params: Any, **kwargs: Any) -> torch.distributions.Normal:
+        """Measurements given latent values: as many as there are observations, without inputs, are these.
+
+        So it is in GPyTorch where noise is known.
+        """
+        noise = self._shaped_noise_covar(function_samples.shape, *params, **kwargs)
+        if not params and "noise" not in kwargs and function_samples.shape[-1] == self.rho.shape[-1]:
+            noise = self._of_data(noise)
+        return torch.distributions.Normal(function_samples, noise.diagonal(dim1=-1, dim2=-2).sqrt())
+
+    @property
+    def data_noise(self) -> Any:
+        """The noise covariance of the observations, a diagonal operator."""
+        return self._of_data(self._shaped_noise_covar(self.rho.shape))
+
+    def _of_data(self, noise: Any) -> Any:
+        """The noise of the observations: with the variance that each has of its own."""
+        return DiagLinearOperator(noise.diagonal(dim1=-1, dim2=-2) + self.rho) if self.rho.any() else noise
+
+    def get_fantasy_likelihood(self, *, noise: Tensor, **kwargs: Any) -> Any:
+        """That of more observations, which come after these.
+
+        Args:
+            noise: ``... x m`` noise variances of the new ones.
+            kwargs: As in GPyTorch.
+        """
+        new = super().get_fantasy_likelihood(noise=noise, **kwargs)
+        rho = self.rho.expand(*noise.shape[:-1], self.rho.shape[-1])
+        new.set_outlier_variances(torch.cat([rho, self._more_than_usual(noise.detach())], -1))
+        return new
+
+    def _more_than_usual(self, noise: Tensor) -> Tensor:
+        """What has to be added to the noise of ``... x m`` new observations for it to be this."""
+        raise NotImplementedError
 
 
 class OutlierGaussianLikelihood(OutlierVariances, GaussianLikelihood):
     """Homoscedastic noise to be learned, and variances of single observations."""
 
+    def _more_than_usual(self, noise: Tensor) -> Tensor:
+        return noise - self.noise.detach()
+
 
 class OutlierFixedNoiseLikelihood(OutlierVariances, FixedNoiseGaussianLikelihood):
     """Known noise, and variances of single observations."""
+
+    def get_fantasy_likelihood(self, *, noise: Tensor, **kwargs: Any) -> Any:
+        """That of more observations; the noise of these stays as it is, however small a warp has made it."""
+        with min_fixed_noise(double_value=0.0):
+            return super().get_fantasy_likelihood(noise=noise, **kwargs)
+
+    def _more_than_usual(self, noise: Tensor) -> Tensor:
+        return torch.zeros_like(noise)

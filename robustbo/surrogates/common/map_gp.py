@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import torch
-from botorch.models import SingleTaskGP
 from botorch.models.transforms.input import InputTransform
 from botorch.models.transforms.outcome import OutcomeTransform, Standardize
 from botorch.utils.types import DEFAULT
@@ -23,15 +22,16 @@ from robustbo.surrogates.common.contract import (
     outcome_transform,
 )
 from robustbo.surrogates.common.in_numbers import InNumbers
-from robustbo.surrogates.common.likelihood import OutlierFixedNoiseLikelihood, OutlierVariances
+from robustbo.surrogates.common.likelihood import OutlierFixedNoiseLikelihood
 from robustbo.surrogates.common.options import GPOptions
+from robustbo.surrogates.common.row_variances import RowVariancesGP
 from robustbo.surrogates.common.units import in_squared_outcome_units
 from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
 
 ALL = slice(None)
 
 
-class MapGP(InNumbers, Surrogate, SingleTaskGP):
+class MapGP(InNumbers, Surrogate, RowVariancesGP):
     """An exact GP whose observations may have variances of their own; a subclass says how they are found.
 
     The base is Matern-5/2 with ARD, a free signal variance, BoTorch's dimension-scaled prior on the length-scales, a
@@ -101,7 +101,8 @@ class MapGP(InNumbers, Surrogate, SingleTaskGP):
             input_transform,
         )
         if train_Yvar is not None:
-            self.likelihood: Any = self.new_likelihood(self.likelihood.noise)
+            self.likelihood = self.new_likelihood(self.likelihood.noise)
+        self.likelihood.set_outlier_variances(torch.zeros_like(self.train_targets))
         self.to(train_X)
         self.begin(train_X, train_Y, train_Yvar, input_transform)
 
@@ -135,11 +136,6 @@ class MapGP(InNumbers, Surrogate, SingleTaskGP):
         return in_squared_outcome_units(
             outcome_transform(self), self._rho, self.train_targets, self.diagnose().expected
         )
-
-    @property
-    def _rho(self) -> Tensor:
-        rho = self.likelihood.outlier_variances if isinstance(self.likelihood, OutlierVariances) else None
-        return torch.zeros_like(self.train_targets) if rho is None else rho
 
     def custom_fit(self, mll: Any, **_: Any) -> Any:
         """Search and adopt what is found; `fit_gpytorch_mll` calls this.
@@ -195,14 +191,21 @@ class MapGP(InNumbers, Surrogate, SingleTaskGP):
         if model.s2_known is None:
             self.likelihood.noise = theta[p].exp().clamp_min(priors.MIN_S2)
 
-    def _set_added_variances(self, rho: Tensor) -> None:
-        self.likelihood.set_outlier_variances(self.train_inputs[0], rho)
-        self.train()
-        self.eval()  # drops what predictions had cached
+    def set_train_data(self, inputs: Any = None, targets: Tensor | None = None, strict: bool = True) -> None:
+        """Take other data; hyperparameters stay, and where it was fitted the variances of single rows are found anew.
 
-    def _apply_noise(self, X: Tensor, *args: Any, **kwargs: Any) -> Any:
-        """As in BoTorch; measurements at the data's own inputs are new ones too."""
-        return super()._apply_noise(X.view_as(X), *args, **kwargs)
+        Inputs alone are another view of the same rows: BoTorch transforms them, and back.
+        """
+        super().set_train_data(inputs, targets, strict)
+        if inputs is not None and targets is not None:
+            self._take_rows()
+
+    def _take_rows(self) -> None:
+        """Forget what was known of other rows."""
+        is_fitted = self.found is not None or self.likelihood.rho.any()
+        self.likelihood.set_outlier_variances(torch.zeros_like(self.train_targets))
+        if is_fitted:
+            self._renew()
 
     def load_state_dict(self, state_dict: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
         """Take hyperparameters; what there is of each of this model's own rows follows from them."""

@@ -162,6 +162,12 @@ class ComputationAwareGP(Weighed, MapGP):
             on_mean, root = on_mean + mean, root + more
         return on_mean, root @ root.mT
 
+    def draw_weights(self, u: Tensor) -> Tensor:
+        """See `ExplicitPosterior`: D D' takes the place of the observations' inverse covariance."""
+        assert self.seen is not None
+        belief = self.seen.belief
+        return belief.v - (u + self.seen.A.N.sqrt() * torch.randn_like(u)) @ belief.D @ belief.D.mT
+
     def _seen_from(self, k: Tensor, rows: slice) -> tuple[Tensor, Tensor]:
         assert self.seen is not None
         return k @ self.seen.belief.v[rows], k @ self.seen.belief.D[rows]

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import torch
-from gpytorch.likelihoods import FixedNoiseGaussianLikelihood, GaussianLikelihood, Likelihood
+from gpytorch.likelihoods import FixedNoiseGaussianLikelihood, GaussianLikelihood
 from torch import Tensor
 
 from robustbo.numerics.student_t.laplace import Noise
@@ -21,7 +21,7 @@ def check_dof(dof: Any) -> None:
         raise ValueError(f"dof must be at least 1, or None to learn it, got {dof!r}")
 
 
-class StudentTScale(Likelihood):
+class StudentTScale(OutlierVariances):
     """Its ``noise`` is the squared scale of a Student-t distribution; a new measurement has that one's variance.
 
     The degrees of freedom are part of the state. A finite stand-in takes the place of a variance that is not, see
@@ -35,7 +35,13 @@ class StudentTScale(Likelihood):
         self.register_buffer("dof", torch.tensor(dof, dtype=torch.float64))
 
     def _shaped_noise_covar(self, base_shape: torch.Size, *params: Any, **kwargs: Any) -> Any:
-        return super()._shaped_noise_covar(base_shape, *params, **kwargs) * self.stretch
+        found = super()._shaped_noise_covar(base_shape, *params, **kwargs)
+        return found if "noise" in kwargs else found * self.stretch  # which is a variance
+
+    @property
+    def new_noise(self) -> Tensor:
+        """The variance of a new measurement."""
+        return super().new_noise * self.stretch
 
     @property
     def stretch(self) -> Tensor:
@@ -43,11 +49,11 @@ class StudentTScale(Likelihood):
         return variance(Noise(torch.ones_like(self.dof), self.dof))
 
 
-class HeavyTailedLikelihood(OutlierVariances, StudentTScale, GaussianLikelihood):
+class HeavyTailedLikelihood(StudentTScale, GaussianLikelihood):
     """A squared scale to be learned."""
 
 
-class HeavyTailedFixedLikelihood(OutlierVariances, StudentTScale, FixedNoiseGaussianLikelihood):
+class HeavyTailedFixedLikelihood(StudentTScale, FixedNoiseGaussianLikelihood):
     """Known squared scales."""
 
 

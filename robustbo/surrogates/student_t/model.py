@@ -15,6 +15,7 @@ from robustbo.numerics.student_t import likelihood, map_fit
 from robustbo.numerics.student_t import predictive as heavy_tail
 from robustbo.numerics.student_t.laplace import Laplace, Noise, unclamped
 from robustbo.numerics.student_t.map_fit import HeavyModel
+from robustbo.numerics.student_t.paths import draw_weights
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.contract import Diagnosis, Tails, outcome_transform
 from robustbo.surrogates.common.explicit_posterior import ExplicitPosterior
@@ -122,6 +123,11 @@ class StudentTGP(ExplicitPosterior, MapGP):
         """Moves of mean and covariance by the data; see `ExplicitPosterior`."""
         assert self.laplace is not None
         return self.laplace.explain(k)
+
+    def draw_weights(self, u: Tensor) -> Tensor:
+        """See `ExplicitPosterior`."""
+        assert self.laplace is not None
+        return draw_weights(self.laplace, u)
 
     @property
     def has_posterior(self) -> bool:

@@ -115,7 +115,7 @@ class StudentTProcess(FollowsData, MapGP):
         self._set_value(map_fit.evaluate(fixed, self._theta(model), m))
 
     def _set_value(self, value: Value) -> None:
-        self._value = value
+        self._value = value.without_derivatives()
         self._mark()
         self._set_added_variances(torch.zeros_like(self.train_targets))
 
@@ -132,6 +132,13 @@ class StudentTProcess(FollowsData, MapGP):
         if posterior_transform is not None:
             found = posterior_transform(posterior=found, X=X)
         return self._heavier(found) if isinstance(found, GPyTorchPosterior) else found
+
+    def _apply_noise(self, X: Tensor, mvn: Any, observation_noise: bool | Tensor = False) -> Any:
+        """As in BoTorch: of a tensor all is added, and of the model's own noise as much as the scale says."""
+        is_said = isinstance(observation_noise, Tensor)
+        return super()._apply_noise(
+            X, mvn, observation_noise / self.value.marginal.stretch if is_said else observation_noise
+        )
 
     def _heavier(self, normal: GPyTorchPosterior) -> StudentTPosterior:
         """The Student-t distribution in place of the normal one of scale 1."""

@@ -6,12 +6,11 @@ from gpytorch.likelihoods import FixedNoiseGaussianLikelihood
 from torch import Tensor
 
 
-def as_given(model: SingleTaskGP, transform: OutcomeTransform) -> tuple[Tensor, Tensor | None]:
+def as_given(model: SingleTaskGP, transform: OutcomeTransform | None) -> tuple[Tensor, Tensor | None]:
     """``n x 1`` outcomes and noise variances as the model was given them; None where the noise is not known."""
     is_known = isinstance(model.likelihood, FixedNoiseGaussianLikelihood)
-    return transform.untransform(
-        model.train_targets.unsqueeze(-1), model.likelihood.noise.unsqueeze(-1) if is_known else None
-    )
+    Y, Yvar = model.train_targets.unsqueeze(-1), model.likelihood.noise.unsqueeze(-1) if is_known else None
+    return (Y, Yvar) if transform is None else transform.untransform(Y, Yvar)
 
 
 def transform_again(model: SingleTaskGP, transform: OutcomeTransform, Y: Tensor, Yvar: Tensor | None) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import torch
 from botorch.models.transforms.input import InputTransform
 from torch import Tensor
 
@@ -107,6 +108,12 @@ class ConjugateGP(Weighed, MapGP):
         """Moves of mean and covariance by the data; see `ExplicitPosterior`."""
         assert self.given is not None
         return self.given.explain(k)
+
+    def draw_weights(self, u: Tensor) -> Tensor:
+        """See `ExplicitPosterior`: the observations' noise is s2 J."""
+        assert self.given is not None
+        N = self.given.s2 * self.given.weighting.J
+        return self.given.v - (u + N.sqrt() * torch.randn_like(u)) @ self.given.P
 
     def latent(self) -> Latent:
         """The fitted process in numbers, for explicit formulas; the kernel must be a named one."""

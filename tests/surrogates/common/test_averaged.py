@@ -2,6 +2,8 @@ from threading import Thread
 
 import pytest
 import torch
+from botorch.models import SingleTaskGP
+from botorch.sampling.pathwise import draw_matheron_paths
 from botorch.utils.sampling import draw_sobol_normal_samples
 from gpytorch.kernels import MaternKernel, ScaleKernel
 
@@ -147,11 +149,35 @@ def test_training_and_back_changes_nothing(model):
 
 def test_fantasies_are_those_of_the_one_fit(model):
     X, Y = torch.tensor([[0.33], [0.9]]), torch.tensor([[0.8], [0.2]])
-    more = model.condition_on_observations(X, Y)
-    single = fit(RelevancePursuitGP(*doubtful(), is_averaged=False))
-    single.posterior(Z)
-    torch.testing.assert_close(more.posterior(Z).mean, single.condition_on_observations(X, Y).posterior(Z).mean)
+    more, transform = model.condition_on_observations(X, Y), model.outcome_transform
+    known = torch.cat([model.likelihood.noise + model._rho, model.likelihood.noise.expand(2)]).detach().unsqueeze(-1)
+    y = torch.cat([model.train_targets, transform(Y)[0].squeeze(-1)]).unsqueeze(-1)
+    twin = SingleTaskGP(
+        torch.cat([model.train_inputs[0], X]),
+        y,
+        known,
+        covar_module=model.covar_module,
+        mean_module=model.mean_module,
+        outcome_transform=None,
+    )
+    found, expected = more(Z), twin.eval()(Z)
+    torch.testing.assert_close(found.mean, expected.mean, rtol=1e-4, atol=1e-6)
+    torch.testing.assert_close(found.variance, expected.variance, rtol=1e-4, atol=1e-6)
+    assert more.support == model.support == [10]
     assert len(model.components) > 1
+
+
+def test_sample_paths_are_those_of_all_fits(model):
+    torch.manual_seed(0)
+    paths = draw_matheron_paths(model, torch.Size([16, 256]))
+    values, posterior = paths(Z).detach(), model(Z)
+    assert values.shape == (16, 256, 7)
+    inside = model.outcome_transform(values.unsqueeze(-1))[0].flatten(0, 1).squeeze(-1)
+    assert ((inside.mean(0) - posterior.mean).abs() < 4.5 * (posterior.variance / 4096).sqrt() + 1e-3).all()
+    own = paths(Z.expand(16, 256, 7, 1)).detach()  # each at points of its own, as where each is maximized
+    torch.testing.assert_close(own, values)
+    torch.testing.assert_close(paths(Z.expand(3, 1, 1, 7, 1)).detach(), values.expand(3, 16, 256, 7))
+    assert draw_matheron_paths(model, torch.Size([]))(Z).shape == (7,)
 
 
 def test_gradients_agree_with_differences_at_the_data_too(model):

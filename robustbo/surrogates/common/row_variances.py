@@ -1,0 +1,89 @@
+"""An exact GP whose observations may have variances of their own, which go wherever the observations go.
+
+BoTorch takes a model apart in three places: to condition it on more observations, to draw sample paths, and to leave
+each observation out. Here each of them finds the variances.
+
+References:
+    Wilson and others (2021), Pathwise conditioning of Gaussian processes: a path is a sample of the prior plus
+    k(., X) w, where the weights w are drawn so that all paths have the mean and the covariance of the posterior.
+"""
+
+from typing import Any
+
+import torch
+from botorch.models import SingleTaskGP
+from botorch.models.utils import gpt_posterior_settings
+from botorch.sampling.pathwise.paths import SamplePath
+from botorch.sampling.pathwise.posterior_samplers import DrawMatheronPaths
+from botorch.sampling.pathwise.update_strategies import GaussianUpdate
+from gpytorch.likelihoods import FixedNoiseGaussianLikelihood
+from gpytorch.likelihoods.gaussian_likelihood import _GaussianLikelihoodBase
+from gpytorch.models import ExactGP
+from torch import Size, Tensor
+
+from robustbo.surrogates.common.likelihood import DataPrior, OutlierVariances
+from robustbo.surrogates.common.paths import draw_mixed
+
+
+class RowVariancesGP(SingleTaskGP):
+    """A `SingleTaskGP` whose likelihood is one of `OutlierVariances`."""
+
+    likelihood: Any
+
+    @property
+    def _rho(self) -> Tensor:
+        return self.likelihood.rho
+
+    def _set_added_variances(self, rho: Tensor) -> None:
+        self.likelihood.set_outlier_variances(rho)
+        self.train()
+        self.eval()  # drops what predictions had cached
+
+    def forward(self, x: Tensor) -> Any:
+        """The prior of the latent values at ``... x n x d`` points; that of the data knows that it is."""
+        prior = super().forward(x)
+        is_of_data = self.training or x is self.train_inputs[0]
+        return DataPrior(prior.mean, prior.lazy_covariance_matrix) if is_of_data else prior
+
+    def _apply_noise(self, X: Tensor, mvn: Any, observation_noise: bool | Tensor = False) -> Any:
+        """As in BoTorch: a tensor is the variance that is added, in the model's own units."""
+        if observation_noise is True and isinstance(self.likelihood, FixedNoiseGaussianLikelihood):
+            return self.likelihood(mvn, X, noise=self.likelihood.new_noise.expand(mvn.batch_shape + mvn.event_shape))
+        return super()._apply_noise(X, mvn, observation_noise)
+
+    def get_fantasy_model(self, inputs: Tensor, targets: Tensor, **kwargs: Any) -> Any:
+        """The model with more observations, hyperparameters and the others' variances being as they are.
+
+        Args:
+            inputs: ``... x m x d`` transformed points.
+            targets: ``... x m`` transformed values, of any more batch dimensions.
+            kwargs: ``noise``, their ``... x m`` noise variances; that of a new measurement unless given.
+        """
+        if self.prediction_strategy is None:  # GPyTorch wants what predictions cache
+            with gpt_posterior_settings():
+                super().__call__(self.train_inputs[0][..., :1, :])
+        if kwargs.get("noise") is None:
+            usual = self.likelihood.new_noise
+            kwargs["noise"] = usual.expand(torch.broadcast_shapes(usual.shape, inputs.shape[:-1]))
+        return super().get_fantasy_model(inputs, targets, **kwargs)
+
+    def single_fits(self) -> list[tuple[float, Any]]:
+        """Weights, and models that predict by one fit each, whose mixture this is."""
+        return [(1.0, self)]
+
+    def path_update(self, **how: Any) -> SamplePath:
+        """What the data add to samples of the prior; arguments as in BoTorch's ``gaussian_update``."""
+        if how.get("points") is None and how.get("noise_covariance") is None:
+            how["noise_covariance"] = self.likelihood.data_noise
+        return GaussianUpdate.dispatch(ExactGP, _GaussianLikelihoodBase)(self, self.likelihood, **how)
+
+
+@GaussianUpdate.register(RowVariancesGP, OutlierVariances)
+def _update_paths(model: RowVariancesGP, _: OutlierVariances, **how: Any) -> SamplePath:
+    return model.path_update(**how)
+
+
+@DrawMatheronPaths.register(RowVariancesGP)
+def _draw_paths(model: RowVariancesGP, *, sample_shape: Size, **how: Any) -> SamplePath:
+    of_one = DrawMatheronPaths.dispatch(ExactGP)
+    return draw_mixed(model.single_fits(), sample_shape, lambda one, shape: of_one(one, sample_shape=shape, **how))
