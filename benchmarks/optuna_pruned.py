@@ -1,8 +1,8 @@
 """What our sampler makes of pruned trials: as it comes, by their last reports as they are, and without them; and TPE.
 
-Each replication is ``study.optimize`` of 30 trials in two dimensions with 27 reports each, minimized, some of them wrong:
-one report in a seventh of the trials, and a tenth of the final values, are wrong by 300 up or down, the same for all
-samplers. How reports lead to the final value f is one of
+Each replication is ``study.optimize`` of 30 trials on Branin's function, with 27 reports each; one report in a seventh
+of the trials, and a tenth of the final values, are wrong by 300 up or down, the same for all samplers. How reports lead
+to the final value f is one of
 
     decay    f plus an error that falls, faster for some parameters than for others
     sum      f * step / 27: a sum that grows
@@ -109,7 +109,10 @@ def record(file: Path, replications: range, values: list[str]) -> None:
 def table(rows: pd.DataFrame) -> str:
     """Markdown: mean log10 regrets of what is recommended, and how the others differ from the default, paired."""
     logs = rows.assign(regret=np.log10(rows["recommended"].clip(lower=LEAST)))
-    lines = ["| reports | pruner | values | studies | " + " | ".join(SAMPLERS) + " |", "| --- " * (4 + len(SAMPLERS)) + "|"]
+    lines = [
+        "| reports | pruner | values | studies | " + " | ".join(SAMPLERS) + " |",
+        "| --- " * (4 + len(SAMPLERS)) + "|",
+    ]
     groups = [*logs.groupby(["case", "pruner", "values"], sort=False), (("all", "", ""), logs)]
     for key, of_case in groups:
         wide = of_case.pivot_table(index=KEY[:3] + KEY[4:], columns="sampler", values="regret").dropna()

@@ -1,8 +1,8 @@
 """What a pruned trial would have come to: its last report, and how values change from there to the end.
 
-An early value is biased: losses fall, sums grow, accuracies rise. How much a study's values typically change from a step
-on is known from the trials that have reported there and then ran to their end: the median of these changes, which a
-wrong value among them does not move. While they are too few the report stands as it is.
+An early value is biased: losses fall, sums grow, accuracies rise. How much a study's values typically change from a
+step on is known from the trials that have reported there and then ran to their end: the median of these changes, which
+a wrong value among them does not move much. While they are too few the report stands as it is.
 """
 
 import math

@@ -197,7 +197,7 @@ class RobustSampler(BaseSampler):
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
-        """A value of a parameter that is not asked for with the others: that of the trial it repeats, or a random one."""
+        """A value of a parameter that is not asked for with the others: of the trial it repeats, or a random one."""
         first = notes.read(trial).get("repeats")
         for again in () if first is None else study.get_trials(deepcopy=False):
             if again.number == first and again.distributions.get(param_name) == param_distribution:
