@@ -12,7 +12,7 @@ The row has the true values of two trials that ran to their end: of the recommen
 ``study.best_trial`` for TPE), and of the best. Rows that are there already are not computed again.
 
     python benchmarks/optuna_pruned.py --replications 0 4 --out runs/optuna/pruned.csv
-    python benchmarks/optuna_pruned.py --table runs/optuna/pruned.csv
+    python benchmarks/optuna_pruned.py --table runs/optuna/pruned.csv --page docs/evidence/loops.md
 """
 
 import argparse
@@ -28,6 +28,7 @@ import pandas as pd
 import torch
 from failures import mean_and_error
 from optuna.trial import TrialState
+from pages import put, table
 
 from robustbo.optuna import RobustSampler, best, pruned
 from robustbo_problems.synthetic import branin
@@ -106,26 +107,25 @@ def record(file: Path, replications: range, values: list[str]) -> None:
             print(row.to_string(header=False, index=False), flush=True)
 
 
-def table(rows: pd.DataFrame) -> str:
-    """Markdown: mean log10 regrets of what is recommended, and how the others differ from the default, paired."""
+def lines(rows: pd.DataFrame) -> list[list[str]]:
+    """Cells of a table: mean log10 regrets of what is recommended, and how the others differ from ours, paired."""
     logs = rows.assign(regret=np.log10(rows["recommended"].clip(lower=LEAST)))
-    lines = [
-        "| reports | pruner | values | studies | " + " | ".join(SAMPLERS) + " |",
-        "| --- " * (4 + len(SAMPLERS)) + "|",
-    ]
-    groups = [*logs.groupby(["case", "pruner", "values"], sort=False), (("all", "", ""), logs)]
-    for key, of_case in groups:
+    found = []
+    for key, of_case in [*logs.groupby(KEY[:3], sort=False), (("all", "", ""), logs)]:
         wide = of_case.pivot_table(index=KEY[:3] + KEY[4:], columns="sampler", values="regret").dropna()
-        cells = []
+        cells = [*key, str(len(wide))]
         for name in SAMPLERS:
-            mean, error = mean_and_error(wide[name])
-            cell = f"{mean:.2f} ± {error:.2f}"
+            cell = _shown(wide[name], "")
             if name != SAMPLERS[0]:
-                other, paired = mean_and_error(wide[name] - wide[SAMPLERS[0]])
-                cell += f" ({other:+.2f} ± {paired:.2f})"
+                cell += f" ({_shown(wide[name] - wide[SAMPLERS[0]], '+')})"
             cells.append(cell)
-        lines.append("| " + " | ".join([*key, str(len(wide)), *cells]) + " |")
-    return "\n".join(lines)
+        found.append(cells)
+    return found
+
+
+def _shown(values: pd.Series, sign: str) -> str:
+    mean, error = mean_and_error(values)
+    return f"{mean:{sign}.2f} ± {math.nan if error is None else error:.2f}"
 
 
 if __name__ == "__main__":
@@ -133,11 +133,13 @@ if __name__ == "__main__":
     parser.add_argument("--replications", type=int, nargs=2, default=(0, 4), help="from, and up to")
     parser.add_argument("--values", nargs="+", choices=("clean", "wrong"), default=["clean", "wrong"])
     parser.add_argument("--out", type=Path, help="the file of rows")
-    parser.add_argument("--table", type=Path, help="a file of rows, whose table is printed")
+    parser.add_argument("--table", type=Path, help="a file of rows, whose table is made")
+    parser.add_argument("--page", type=Path, help="the page that has it; printed unless given")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     if arguments.out:
         record(arguments.out, range(*arguments.replications), arguments.values)
     if arguments.table:
-        print(table(pd.read_csv(arguments.table)))
+        head = ["reports", "pruner", "values", "studies", *SAMPLERS]
+        put(arguments.page, {"pruned": table(head, lines(pd.read_csv(arguments.table)))})
