@@ -59,8 +59,9 @@ def ours(distribution: BaseDistribution, value: Any) -> Value:
 
 def theirs(distribution: BaseDistribution, value: Value) -> Any:
     """A value of ours as Optuna's."""
-    if _is_wide(distribution):
-        value = _on_a_step(distribution, float(value))
+    if isinstance(distribution, IntDistribution) and _is_wide(distribution):
+        assert isinstance(value, float | int)
+        value = _on_a_step(distribution, value)
     return distribution.to_external_repr(value)
 
 

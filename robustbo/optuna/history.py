@@ -111,8 +111,8 @@ def gathered(
         if trial.number == besides or (params := _params(made, trial, note)) is None:
             continue
         became: Content = {key: note[key] for key in KEPT if key in note}
-        how = {"stand_in": instead.get(trial.number), "is_exact": is_exact and not instead}
-        became |= content(trial, note, said.get(trial.number, {}), names, **how)
+        word, stand_in = said.get(trial.number, {}), instead.get(trial.number)
+        became |= content(trial, note, word, names, stand_in=stand_in, is_exact=is_exact and not instead)
         repeats = numbers.get(note.get("repeats", trial.user_attrs.get(notes.REPEATS)))
         if repeats is not None and found[repeats].params == params:
             became["repeats"] = repeats

@@ -104,7 +104,7 @@ class Running:
     def _asked(self, size: int) -> list[Trial]:
         if self.optimizer is not None:
             return asked(self.optimizer, size)
-        return [] if self.done else [Trial(0, self._candidates.only)]
+        return [] if self.done else [Trial(0, dict(self._candidates.only))]
 
     def _fits(self, params: list[dict[str, Any]], context: Any) -> list[Fit]:
         told_of = {} if context is None else {"callback_ctx": context}

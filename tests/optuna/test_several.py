@@ -62,7 +62,7 @@ def test_each_value_is_judged_by_its_own_objective(study):
     assert failures(study).index.tolist() == [4]
 
 
-@pytest.mark.filterwarnings("ignore:set_metric_names is experimental")
+@pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 def test_metric_names_are_those_of_the_report(study):
     named = optuna.create_study(directions=study.directions)
     named.set_metric_names(["loss", "speed"])
