@@ -331,7 +331,7 @@ def test_bad_arguments_are_refused_at_once(options, message):
 def test_an_integer_of_too_many_values_is_searched():
     study, target = study_of(), 2**59 + 12345
     study.optimize(lambda trial: abs(trial.suggest_int("n", 0, 2**60) - target) / 2**60, n_trials=14)
-    assert best(study).value < 1e-3
+    assert best(study).value < 0.01
     assert all(notes.read(trial) for trial in study.trials[1:])
 
 
