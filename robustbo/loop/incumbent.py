@@ -112,33 +112,44 @@ def incumbent(settings: Settings, history: History, fits: FitCache | None = None
 
 
 @pinned
-def incumbents(settings: Settings, history: History, fits: FitCache | None = None) -> list[Incumbent]:
+def incumbents(
+    settings: Settings, history: History, fits: FitCache | None = None, *, without: Collection[int] = ()
+) -> list[Incumbent]:
     """The best points so far, by what is believed now: each is better than all before it, and the last is the best.
+
+    Args:
+        settings: What the run was told at its beginning.
+        history: All that happened.
+        fits: The last fits.
+        without: Trials that are learned from, and are no candidates.
 
     Raises:
         ValueError: If no value has been told.
     """
-    return [found.of(settings.quantity) for found in as_modelled(settings, history, fits)]
+    return [found.of(settings.quantity) for found in as_modelled(settings, history, fits, without)]
 
 
 @pinned
-def as_modelled(settings: Settings, history: History, fits: FitCache | None = None) -> list[Incumbent]:
+def as_modelled(
+    settings: Settings, history: History, fits: FitCache | None = None, without: Collection[int] = ()
+) -> list[Incumbent]:
     """The same as the surrogate has them, whatever is possible: means that decisions compare.
 
     Raises:
         ValueError: If no value has been told.
     """
     data = observations(settings, history)
-    if not data.told:
+    if all(trial.number in without for trial in data.told):
         raise ValueError(NOTHING_TOLD)
-    found, _ = climb(settings, data, partial(_rising, data), FitCache() if fits is None else fits, is_judging=True)
-    return _rising_values(data) if found is None else found
+    rising = partial(_rising, data, without)
+    found, _ = climb(settings, data, rising, FitCache() if fits is None else fits, is_judging=True)
+    return _rising_values(data, without) if found is None else found
 
 
-def _rising(data: Data, settings: Settings, fitted: Fitted) -> list[Incumbent]:
+def _rising(data: Data, without: Collection[int], settings: Settings, fitted: Fitted) -> list[Incumbent]:
     """The incumbents by a fitted surrogate."""
     points, disbelieved = fitted.at_points(), _disbelieved(data, settings, fitted)
-    believed, values = _believed(data, fitted, disbelieved), _values(fitted, disbelieved)
+    believed, values = _believed(data, fitted, disbelieved, without), _values(fitted, disbelieved)
 
     def worth(row: Row) -> float:
         mean = points[row][0]
@@ -174,15 +185,18 @@ def _values(fitted: Fitted, disbelieved: Collection[int]) -> dict[Row, float]:
     return {row: math.fsum(value / len(each) for value in each) for row, each in found.items()}
 
 
-def _believed(data: Data, fitted: Fitted, disbelieved: Collection[int]) -> dict[Row, Trial]:
+def _believed(
+    data: Data, fitted: Fitted, disbelieved: Collection[int], without: Collection[int] = ()
+) -> dict[Row, Trial]:
     """The first trial at each point measured that keeps the constraints and has a value that is believed.
 
     Of these demands the second is dropped where it leaves nothing, then the first.
     """
-    numbers, rows = fitted.observations.numbers, fitted.observations.X
-    first = {row: data.trials[number] for number, row in reversed(list(zip(numbers, rows, strict=True)))}
+    pairs = list(zip(fitted.observations.numbers, fitted.observations.X, strict=True))
+    measured = [(number, row) for number, row in pairs if number not in without] or pairs
+    first = {row: data.trials[number] for number, row in reversed(measured)}
     kept = {row for row, trial in first.items() if not data.space.broken(trial.params)} or {*first}
-    believed = {row for number, row in zip(numbers, rows, strict=True) if number not in disbelieved}
+    believed = {row for number, row in measured if number not in disbelieved}
     return {row: trial for row, trial in first.items() if row in (kept & believed or kept)}
 
 
@@ -222,8 +236,9 @@ def raw_incumbent(settings: Settings, history: History) -> Incumbent:
     return _rising_values(data)[-1].of(settings.quantity)
 
 
-def _rising_values(data: Data) -> list[Incumbent]:
+def _rising_values(data: Data, without: Collection[int] = ()) -> list[Incumbent]:
     """The trials of the best measured values so far."""
-    kept = [trial for trial in data.told if data.region.contains(trial.params)] or data.told
+    told = [trial for trial in data.told if trial.number not in without]
+    kept = [trial for trial in told if data.region.contains(trial.params)] or told
     best = records(kept, lambda trial: data.sign * trial.measured)
     return [Incumbent(t, t.measured, math.nan if t.sd is None else t.sd, is_raw=True) for t in best]

@@ -4,9 +4,10 @@
     study.optimize(objective, n_trials=50)
     best(study), outliers(study)
 
-`best`, `outliers` and the others take a study of any sampler's.
+`best`, `front` (of several objectives), `outliers` and the others take a study of any sampler's.
 """
 
+from robustbo.optuna.front import FrontTrial, front
 from robustbo.optuna.notes import SD
 from robustbo.optuna.sampler import RobustSampler
 from robustbo.optuna.study import Best, amend, best, exclude, failures, include, next_repeat, outliers
@@ -14,11 +15,13 @@ from robustbo.optuna.study import Best, amend, best, exclude, failures, include,
 __all__ = [
     "SD",
     "Best",
+    "FrontTrial",
     "RobustSampler",
     "amend",
     "best",
     "exclude",
     "failures",
+    "front",
     "include",
     "next_repeat",
     "outliers",

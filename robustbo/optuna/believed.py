@@ -13,7 +13,7 @@ from robustbo.loop.fitted import Fitted
 from robustbo.loop.judge import Outlier, judge
 from robustbo.loop.ladder import climb, finite
 from robustbo.loop.observations import observations
-from robustbo.optuna.study import Seen, seen
+from robustbo.optuna.study import Seen, check_single, seen
 from robustbo.trials.history import Trial
 from robustbo.trials.settings import Settings
 
@@ -59,11 +59,10 @@ def believed(study: Study) -> Believed:
         ValueError: If it has several objectives.
         FitError: If no surrogate can be fitted.
     """
+    check_single(study)
     try:
         look = seen(study)
     except ValueError:  # no parameter that all trials have, and nothing to judge by
-        if len(study.directions) > 1:
-            raise
         plain = [v for trial in study.get_trials(deepcopy=False) if (v := _plain(trial, None)) is not None]
         return Believed(tuple(plain), (math.nan,) * len(plain))
     words, means = _judged(look)
@@ -104,7 +103,8 @@ def _judged(found: Seen) -> tuple[dict[int, Outlier], dict[int, float]]:
         return {}, {}
 
     def of_rung(_: Settings, fitted: Fitted) -> tuple[dict[int, Outlier], dict[int, float]]:
-        words = {word.trial.number: word for word in judge(data, fitted)}
+        belief = [word for word in judge(data, fitted) if word.trial.number not in found.gathered.stand_ins]
+        words = {word.trial.number: word for word in belief}
         means = fitted.predict(fitted.encoded(data.rows_of(list(words))))[0]
         finite(*means)
         return words, dict(zip(words, means, strict=True))

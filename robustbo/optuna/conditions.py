@@ -20,7 +20,8 @@ Conditions = dict[str, dict[str, list[Any]]]  # parameter -> the other, and its 
 def search_space(trials: Iterable[FrozenTrial]) -> Distributions:
     """The distributions of the completed trials that all agree on and of which it is known where they exist.
 
-    Those of single values are left out, as are those whose range changes.
+    Where none has been completed yet, those that have ended otherwise say what is known of the space. Those of
+    single values are left out, as are those whose range changes.
     """
     completed = _completed(trials)
     found = _agreed(completed)
@@ -47,8 +48,12 @@ def conditions(named: Mapping[str, BaseDistribution], trials: Iterable[FrozenTri
 
 
 def _completed(trials: Iterable[FrozenTrial]) -> list[FrozenTrial]:
-    """Those that ran to their end; one that asked for nothing says nothing of the space."""
-    return [trial for trial in trials if trial.state == TrialState.COMPLETE and trial.distributions]
+    """Those that ran to their end, or where there are none those that ended otherwise.
+
+    One that asked for nothing says nothing of the space.
+    """
+    ended = [trial for trial in trials if trial.state.is_finished() and trial.distributions]
+    return [trial for trial in ended if trial.state == TrialState.COMPLETE] or ended
 
 
 def _agreed(completed: Sequence[FrozenTrial]) -> Distributions:

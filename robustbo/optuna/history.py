@@ -1,38 +1,35 @@
 """A study's trials as a history of ours.
 
-    COMPLETE                      told, or excluded by the user; failed where the value is infinite
+    COMPLETE                      told, or excluded by the user; failed where every value is infinite
     FAIL                          failed, or told where the user has amended it
     PRUNED, nothing reported      failed
-    PRUNED, with what it reported excluded, or told where pruned trials are considered
+    PRUNED, with what it reported told, or excluded where pruned trials are not considered
     RUNNING, WAITING              pending, as far as their parameters are known
 
 A trial that breaks a constraint of Optuna's gives no value, and lies in its point. One that has not all parameters of
 the space, or a value beyond its range, is left out.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from optuna.distributions import BaseDistribution
-from optuna.trial import FrozenTrial, TrialState
+from optuna.trial import FrozenTrial
 
-from robustbo.errors import NumericsWarning, warn
 from robustbo.optuna import notes
 from robustbo.optuna.conditions import conditions
+from robustbo.optuna.content import Content, content
 from robustbo.optuna.distributions import ours, parameter
+from robustbo.optuna.pruned import stand_ins
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.space import Space
 from robustbo.trials.history import History, Trial
-from robustbo.validation import noise_sd
 
 Said = Mapping[int, Mapping[str, Any]]  # what the user says of trials, by number
-Content = dict[str, Any]  # of a trial of ours
 
 SUGGESTED = "sobol"  # the origin of what was not by a model
 KEPT = ("origin", "reason", "fallback")  # of what was decided on a trial
-EXPECTED = ("expected", "expected_sd")
 
 
 @dataclass(frozen=True)
@@ -44,12 +41,14 @@ class Gathered:
         distributions: Of these parameters.
         history: Its trials that are points of the space.
         numbers: Optuna's number of each.
+        stand_ins: The numbers of ours whose values stand in for those of pruned trials.
     """
 
     space: Space
     distributions: Mapping[str, BaseDistribution]
     history: History
     numbers: tuple[int, ...]
+    stand_ins: frozenset[int] = frozenset()
 
     def point(self, params: Mapping[str, Any]) -> dict[str, Value]:
         """What some of Optuna's values are to us, of the parameters that we have.
@@ -58,6 +57,14 @@ class Gathered:
             ValueError: If one is beyond its range.
         """
         return {name: ours(self.distributions[name], params[name]) for name in self.space.names if name in params}
+
+
+def objective_names(count: int, space: Space) -> tuple[str, ...]:
+    """The names of several objectives, as of the columns in ``study.trials_dataframe``; none where there is one."""
+    found = () if count == 1 else tuple(f"values_{place}" for place in range(count))
+    while {*found} & {*space.names}:
+        found = tuple(f"{name}_" for name in found)
+    return found
 
 
 def space_of(search_space: Mapping[str, BaseDistribution], trials: Sequence[FrozenTrial]) -> Space | None:
@@ -77,6 +84,7 @@ def gathered(
     trials: Sequence[FrozenTrial],
     said: Said,
     *,
+    names: Sequence[str] = (),
     besides: int | None = None,
     considers_pruned: bool = False,
     is_exact: bool = False,
@@ -88,29 +96,31 @@ def gathered(
         search_space: The distributions of its parameters.
         trials: All of them, by number.
         said: What the user says of some.
+        names: Of several objectives; none where there is one.
         besides: The number of a trial that is left out, since it is being decided on.
-        considers_pruned: Whether what a pruned trial reported last is its value.
-        is_exact: Whether values have no noise, unless the user has said how much a trial's has.
+        considers_pruned: Whether what a pruned trial reported last counts; see `robustbo.optuna.pruned`.
+        is_exact: Whether values have no noise, unless the user has said how much a trial's has. None is exact where
+            others stand in for those of pruned trials.
     """
     named = {name: search_space[name] for name in space.names}
     made = Gathered(space, named, History(), ())
-    found, numbers = list[Trial](), dict[int, int]()
+    found, numbers, standing = list[Trial](), dict[int, int](), set[int]()
+    instead = stand_ins(trials, said) if considers_pruned and not names else {}
     for trial in trials:
         note = notes.read(trial)
-        content = None if trial.number == besides else _content(trial, said.get(trial.number, {}), considers_pruned)
-        params = None if content is None else _params(made, trial, note)
-        if content is None or params is None:
+        if trial.number == besides or (params := _params(made, trial, note)) is None:
             continue
-        if is_exact and content.get("value") is not None and content["sd"] is None:
-            content["sd"] = 0.0
+        became: Content = {key: note[key] for key in KEPT if key in note}
+        word, stand_in = said.get(trial.number, {}), instead.get(trial.number)
+        became |= content(trial, note, word, names, stand_in=stand_in, is_exact=is_exact and not instead)
         repeats = numbers.get(note.get("repeats", trial.user_attrs.get(notes.REPEATS)))
         if repeats is not None and found[repeats].params == params:
-            content["repeats"] = repeats
-        expected: Content = {} if content.pop("is_judged", False) else {key: note.get(key) for key in EXPECTED}
+            became["repeats"] = repeats
+        if trial.number in instead:
+            standing.add(len(found))
         numbers[trial.number] = len(found)
-        kept: Content = {"origin": _origin(trial), **{key: note[key] for key in KEPT if key in note}}
-        found.append(Trial(len(found), params, **{**kept, **expected, **content}))
-    return Gathered(space, named, History(tuple(found)), tuple(numbers))
+        found.append(Trial(len(found), params, **{"origin": _origin(trial), **became}))
+    return Gathered(space, named, History(tuple(found)), tuple(numbers), frozenset(standing))
 
 
 def _origin(trial: FrozenTrial) -> str:
@@ -126,30 +136,3 @@ def _params(made: Gathered, trial: FrozenTrial, note: notes.Note) -> dict[str, V
         return made.space.validate({name: decided[name] for name in made.space.names if name in there})
     except (KeyError, ValueError):
         return None
-
-
-def _noise(trial: FrozenTrial) -> float | None:
-    """What the user says of a value's noise; unknown, with a warning, where that cannot be: it ends no study."""
-    try:
-        return noise_sd(trial.user_attrs.get(notes.SD))
-    except (TypeError, ValueError) as error:
-        warn(f"trial {trial.number}: its attribute {notes.SD!r} is passed over: {error}", NumericsWarning)
-        return None
-
-
-def _content(trial: FrozenTrial, said: Mapping[str, Any], considers_pruned: bool) -> Content | None:
-    """State, value and reason of a trial."""
-    state = trial.state
-    if not state.is_finished():
-        return {"state": "pending"}
-    if broken := sorted(name for name, value in trial.constraints.items() if not value <= 0):
-        return {"state": "failed", "reason": f"breaks the constraint {broken[0]}", "retry": False}
-    amended = said.get("value")
-    value = amended if amended is not None else trial.value if state != TrialState.FAIL else None
-    if value is None or not math.isfinite(value):
-        return {"state": "failed", "reason": "pruned" if state == TrialState.PRUNED else "failed"}
-    is_left_out = state == TrialState.PRUNED and not considers_pruned and amended is None
-    sd = said.get("sd") if amended is not None else _noise(trial)
-    told = "excluded" if said.get("is_excluded", is_left_out) else "told"
-    word = {"is_judged": "is_excluded" in said or amended is not None, "is_vouched": said.get("is_vouched", False)}
-    return {"state": told, "value": float(value), "sd": sd, **word}

@@ -16,8 +16,8 @@ from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import Suggestion, step
 from robustbo.optuna import notes
 from robustbo.optuna.conditions import search_space
-from robustbo.optuna.distributions import theirs
-from robustbo.optuna.history import Gathered, gathered, space_of
+from robustbo.optuna.distributions import parameter, theirs
+from robustbo.optuna.history import Gathered, gathered, objective_names, space_of
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
 from robustbo.study.beginning import settings_of
@@ -46,6 +46,7 @@ class RobustSampler(BaseSampler):
     on one study, and one that is loaded again goes on with the points that it would have had. A trial may measure an
     earlier one's point again, where its value is in doubt. It asks for parameters that all completed trials have,
     and for those of which it is plain where they exist; others are drawn at random, as are those of the first trial.
+    Of several objectives (up to four) each has a surrogate of its own.
 
     Args:
         surrogate: As for `robustbo.Optimizer`, with all that follows.
@@ -59,7 +60,8 @@ class RobustSampler(BaseSampler):
             and keep away from there; or "ignore" that they do.
         seed: Root of all randomness; drawn, and kept in the study, unless said.
         deterministic_objective: Whether a value that is right has no noise, so that the same parameters give the same.
-        consider_pruned_trials: Whether what a pruned trial reported last counts as its value.
+        consider_pruned_trials: Whether pruned trials are learned from, by what they reported last and how values change
+            from there on. None of them is the best.
         independent_sampler: Of the parameters that it does not ask for; at random unless given.
         warn_independent_sampling: Whether to log where it is asked for one of these, once a parameter.
 
@@ -88,7 +90,7 @@ class RobustSampler(BaseSampler):
         failures: Failures = "learn",
         seed: int | None = None,
         deterministic_objective: bool = False,
-        consider_pruned_trials: bool = False,
+        consider_pruned_trials: bool = True,
         independent_sampler: BaseSampler | None = None,
         warn_independent_sampling: bool = True,
     ) -> None:
@@ -121,8 +123,13 @@ class RobustSampler(BaseSampler):
 
     def settings(self, study: Study, space: Space) -> Settings:
         """What a decision depends on besides the trials."""
-        direction: Direction = "minimize" if study.direction == StudyDirection.MINIMIZE else "maximize"
-        return settings_of(space, direction, seed=self._root(study), **self._options)
+        ways: list[Direction] = [
+            "minimize" if way == StudyDirection.MINIMIZE else "maximize" for way in study.directions
+        ]
+        if len(ways) == 1:
+            return settings_of(space, ways[0], seed=self._root(study), **self._options)
+        objectives = tuple(zip(objective_names(len(ways), space), ways, strict=True))
+        return settings_of(space, objectives=objectives, seed=self._root(study), **self._options)
 
     def _root(self, study: Study) -> int:
         return notes.seed_of(study) if self._seed is None else self._seed
@@ -137,9 +144,8 @@ class RobustSampler(BaseSampler):
         """The next point.
 
         Raises:
-            ValueError: If the study has several objectives.
+            ValueError: If the study has more than four objectives.
         """
-        self._raise_error_if_multi_objective(study)
         if not search_space:
             return {}
         with self._turn:
@@ -164,8 +170,16 @@ class RobustSampler(BaseSampler):
         besides: int | None = None,
     ) -> Gathered:
         """Some trials of a study as it sees them; see `robustbo.optuna.history.gathered`."""
-        how = {"considers_pruned": self.consider_pruned_trials, "is_exact": self.deterministic_objective}
-        return gathered(space, searched, trials, notes.said_of(study), besides=besides, **how)
+        return gathered(
+            space,
+            searched,
+            trials,
+            notes.said_of(study),
+            names=objective_names(len(study.directions), space),
+            besides=besides,
+            considers_pruned=self.consider_pruned_trials,
+            is_exact=self.deterministic_objective,
+        )
 
     def _decided(self, study: Study, trial: FrozenTrial, seen: Gathered) -> Suggestion:
         """The decision on a trial, some of whose values somebody may have fixed (`Study.enqueue_trial`)."""
@@ -183,33 +197,30 @@ class RobustSampler(BaseSampler):
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
-        """A value of a parameter that is not asked for with the others: that of the trial it repeats, or a random one.
-
-        Raises:
-            ValueError: If the study has several objectives.
-        """
-        self._raise_error_if_multi_objective(study)
+        """A value of a parameter that is not asked for with the others: of the trial it repeats, or a random one."""
         first = notes.read(trial).get("repeats")
         for again in () if first is None else study.get_trials(deepcopy=False):
             if again.number == first and again.distributions.get(param_name) == param_distribution:
                 return again.params[param_name]
-        self._warn(study, param_name)
+        self._warn(study, param_name, param_distribution)
         sampler = self._independent
         if sampler is None:
             sampler = RandomSampler(seeds.derive(self._root(study), trial.number, f"{param_name} of Optuna") % 2**32)
         return sampler.sample_independent(study, trial, param_name, param_distribution)
 
-    def _warn(self, study: Study, name: str) -> None:
-        if not self._warns or name in self._warned:
+    def _warn(self, study: Study, name: str, distribution: BaseDistribution) -> None:
+        if not self._warns or name in self._warned or distribution.single():
             return
-        trials = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
-        if sum(name in trial.distributions for trial in trials) > 1 and name not in search_space(trials):
-            self._warned.add(name)
-            log.warning(
-                "the parameter %r is drawn at random: its range changes, or it is not plain when it exists "
-                "(warn_independent_sampling=False to be silent)",
-                name,
-            )
+        if parameter(distribution) is None:
+            why = f"floating-point numbers do not tell the values of {distribution} apart"
+        else:
+            trials = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+            if sum(name in trial.distributions for trial in trials) < 2 or name in search_space(trials):
+                return
+            why = "its range changes, or it is not plain when it exists"
+        self._warned.add(name)
+        text = "the parameter %r is drawn at random: %s (warn_independent_sampling=False to be silent)"
+        log.warning(text, name, why)
 
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
         """Hand over to the independent sampler."""

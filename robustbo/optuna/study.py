@@ -1,22 +1,25 @@
 """What a study has measured, in our surrogates' words, and what the user says of it."""
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
 from optuna.study import Study
-from optuna.trial import FrozenTrial
+from optuna.trial import FrozenTrial, TrialState
 
 from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
 from robustbo.loop.failures import failures as failed
-from robustbo.loop.incumbent import incumbent
+from robustbo.loop.incumbent import incumbents
 from robustbo.loop.judge import COLUMNS
 from robustbo.loop.outliers import outliers as reported
 from robustbo.optuna import notes
 from robustbo.optuna.conditions import search_space
+from robustbo.optuna.content import checked_noise
 from robustbo.optuna.history import Gathered, space_of
 from robustbo.optuna.sampler import RobustSampler
+from robustbo.searchspace.space import Space
 from robustbo.trials.settings import Settings
 from robustbo.validation import index, noise_sd, real
 
@@ -53,24 +56,27 @@ def seen(study: Study) -> Seen:
     """A study as its sampler sees it, or as a `RobustSampler` would.
 
     Raises:
-        ValueError: If it has several objectives, or no trial of it is completed that has parameters of a range.
+        ValueError: If no trial of it has ended that has parameters of a range, or it has more than four objectives.
     """
-    _check_single(study)
     sampler = study.sampler if isinstance(study.sampler, RobustSampler) else RobustSampler(seed=0)
     trials = study.get_trials(deepcopy=False)
+    if (space := _space(trials)) is None:
+        text = f"a completed trial with a parameter to choose, it has {len(trials)} trials"
+        raise ValueError(f"the study must have {text}; tell it one first")
     searched = search_space(trials)
-    if not searched or (space := space_of(searched, trials)) is None:
-        raise ValueError(
-            f"the study must have a completed trial with a parameter to choose, it has {len(trials)} trials"
-        )
     return Seen(sampler.settings(study, space), sampler.gathered(study, space, searched, trials), sampler.fits)
+
+
+def _space(trials: Sequence[FrozenTrial]) -> Space | None:
+    searched = search_space(trials)
+    return space_of(searched, trials) if searched else None
 
 
 def best(study: Study) -> Best:
     """The best trial, never one whose every value looks wrong; ``study.best_trial`` is that of the best value.
 
     By the surrogate of the study's sampler, or by relevance pursuit where that is none of ours. A trial that has
-    failed, is excluded or breaks a constraint is never the best.
+    failed, was pruned, is excluded or breaks a constraint is never the best.
 
     Args:
         study: With any sampler; it is only read.
@@ -78,8 +84,9 @@ def best(study: Study) -> Best:
     Raises:
         ValueError: If nothing has been measured, or there are several objectives.
     """
+    check_single(study)
     settings, found, fits = seen(study)
-    made = incumbent(settings, found.history, fits)
+    made = incumbents(settings, found.history, fits, without=found.stand_ins)[-1]
     trial = study.trials[number := found.numbers[made.trial.number]]
     return Best(number, trial.params, made.trial.measured, made.mean, made.sd)
 
@@ -89,33 +96,52 @@ def outliers(study: Study) -> pd.DataFrame:
 
     Columns: value, expected (by all the others), sd (of that, noise included), evidence (nats that it is wrong),
     probability_wrong, status (what is believed of it, in a word), flagged, remeasured ("confirmed", "refuted" or "not
-    yet"), weight; see `robustbo.loop.judge.Outlier`.
+    yet"), weight; see `robustbo.loop.judge.Outlier`. Of several objectives there is a row a value, and a column more at
+    the beginning: objective, by its number, or its name where the study has metric names. What pruned trials have
+    reported is not among them.
 
     Args:
         study: With any sampler; it is only read.
 
     Raises:
-        ValueError: If nothing has been measured, or there are several objectives.
+        ValueError: If nothing has been measured.
     """
     settings, found, fits = seen(study)
-    rows = reported(settings, found.history, fits)
+    rows = [o for o in reported(settings, found.history, fits) if o.trial.number not in found.stand_ins]
     numbers = [found.numbers[o.trial.number] for o in rows]
-    return _frame(numbers, [[getattr(o, column) for column in COLUMNS] for o in rows], COLUMNS)
+    frame = _frame(numbers, [[getattr(o, column) for column in COLUMNS] for o in rows], COLUMNS)
+    if settings.objectives:
+        places = {name: place for place, (name, _) in enumerate(settings.objectives)}
+        shown = study.metric_names or [*places.values()]
+        frame.insert(0, "objective", [shown[places[str(o.outcome)]] for o in rows])
+    return frame
 
 
 def failures(study: Study) -> pd.DataFrame:
     """The trials that gave no value, and whether each looks like its point's doing or like a flake: indexed by number.
 
     Columns: reason, looks_like ("region" or "flake"), log_odds (of a flake, in nats), again; see
-    `robustbo.loop.failures.Failure`. One whose point is not known is not among them.
+    `robustbo.loop.failures.Failure`. While no trial has a value nothing can be said of any: looks_like is None,
+    log_odds NaN; so it is of one whose point is not known.
+
+    Args:
+        study: With any sampler; it is only read.
 
     Raises:
-        ValueError: If nothing has been measured, or there are several objectives.
+        ValueError: If the study has more than four objectives.
     """
-    settings, found, fits = seen(study)
-    rows = failed(settings, found.history, fits)
-    numbers = [found.numbers[f.trial.number] for f in rows]
-    return _frame(numbers, [[f.trial.reason, f.looks_like, f.log_odds, f.again] for f in rows], FAILED)
+    trials = study.get_trials(deepcopy=False)
+    rows: dict[int, list[Any]] = {t.number: ["failed", None, math.nan, None] for t in trials if _is_lost(study, t)}
+    if _space(trials) is not None:
+        settings, found, fits = seen(study)
+        history = found.history
+        for f in failed(settings, history, fits, is_judged=bool(history.having("told"))):
+            rows[found.numbers[f.trial.number]] = [f.trial.reason, f.looks_like, f.log_odds, f.again]
+    return _frame(sorted(rows), [rows[number] for number in sorted(rows)], FAILED)
+
+
+def _is_lost(study: Study, trial: FrozenTrial) -> bool:
+    return trial.state == TrialState.FAIL and "value" not in notes.said_of(study).get(trial.number, {})
 
 
 def _frame(numbers: list[int], rows: list[list[Any]], columns: tuple[str, ...]) -> pd.DataFrame:
@@ -126,7 +152,7 @@ def exclude(study: Study, number: int) -> None:
     """Leave a trial's value out of all that is learned; `include` takes that back.
 
     Raises:
-        ValueError: If the study has no such trial, it has no value, or there are several objectives.
+        ValueError: If the study has no such trial, or it has no value.
     """
     _measured(study, number)
     notes.say(study, index(number), is_excluded=True, is_vouched=False)
@@ -136,32 +162,46 @@ def include(study: Study, number: int) -> None:
     """Vouch for a trial's value, excluded or doubted: it is believed, whatever the model says.
 
     Raises:
-        ValueError: If the study has no such trial, it has no value, or there are several objectives.
+        ValueError: If the study has no such trial, or it has no value.
     """
     _measured(study, number)
     notes.say(study, index(number), is_excluded=False, is_vouched=True)
 
 
-def amend(study: Study, number: int, value: float, *, sd: float | None = None) -> None:
+def amend(
+    study: Study,
+    number: int,
+    value: float | Sequence[float],
+    *,
+    sd: float | Sequence[float | None] | None = None,
+) -> None:
     """Give a trial that has ended another value, which Optuna itself does not see: it never changes what it was told.
 
     Args:
         study: The study; the value is kept in its user attributes.
         number: Of a trial that has ended, in whatever way.
-        value: The right one.
-        sd: Standard deviation of its noise, where known.
+        value: The right one; of several objectives a list of all.
+        sd: Standard deviation of its noise, where known; of several objectives a list.
 
     Raises:
-        ValueError: If the study has no such trial or several objectives, or it has not ended; if the value is not
-            finite or sd is negative.
+        ValueError, TypeError: If the study has no such trial, or it has not ended; if a value is not finite, sd is
+            negative, or there are not as many as the study has objectives.
     """
-    trial = _trial(study, number)
+    trial, count = _trial(study, number), len(study.directions)
     if not trial.state.is_finished():
         raise ValueError(f"trial {number} must have ended to be amended, it is {trial.state.name}")
-    right, noise = real("value", value), noise_sd(sd)
-    if not math.isfinite(right):
+    values = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    if len(values) != count:
+        raise ValueError(f"value must have as many numbers as the study has objectives, {count}, got {value!r}")
+    right = [real("value", each) for each in values]
+    if not all(map(math.isfinite, right)):
         raise ValueError(f"value must be finite, got {value!r}")
-    notes.say(study, trial.number, value=right, sd=noise, is_vouched=False)
+    if count == 1:
+        noise = noise_sd(sd[0] if isinstance(sd, Sequence) and len(sd) == 1 else sd)
+        notes.say(study, trial.number, value=right[0], sd=noise, is_vouched=False)
+    else:
+        several = None if sd is None else checked_noise(sd, count)
+        notes.say(study, trial.number, value=right, sd=several, is_vouched=False)
 
 
 def next_repeat(study: Study) -> int | None:
@@ -173,7 +213,7 @@ def next_repeat(study: Study) -> int | None:
         The number of the trial that is to be measured again, by the next one that is asked for.
 
     Raises:
-        ValueError: If nothing has been measured, or there are several objectives.
+        ValueError: If nothing has been measured.
     """
     settings, found, fits = seen(study)
     repeats = step(settings, found.history, len(study.get_trials(deepcopy=False)), fits).repeats
@@ -184,13 +224,13 @@ def next_repeat(study: Study) -> int | None:
     return first.number
 
 
-def _check_single(study: Study) -> None:
+def check_single(study: Study) -> None:
+    """Raise a ValueError where a study has several objectives."""
     if len(study.directions) > 1:
-        raise ValueError(f"the study must have one objective, it has {len(study.directions)}")
+        raise ValueError(f"the study must have one objective, it has {len(study.directions)}; `front` is for several")
 
 
 def _trial(study: Study, number: int) -> FrozenTrial:
-    _check_single(study)
     trials = study.get_trials(deepcopy=False)
     if not 0 <= index(number) < len(trials):
         raise ValueError(f"number must be one of the {len(trials)} trials of the study, got {number!r}")
@@ -199,5 +239,5 @@ def _trial(study: Study, number: int) -> FrozenTrial:
 
 def _measured(study: Study, number: int) -> None:
     trial = _trial(study, number)
-    if trial.value is None and "value" not in notes.said_of(study).get(trial.number, {}):
+    if trial.values is None and "value" not in notes.said_of(study).get(trial.number, {}):
         raise ValueError(f"trial {number} must have a value, it is {trial.state.name}")

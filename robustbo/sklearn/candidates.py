@@ -13,8 +13,9 @@ class Candidates(NamedTuple):
     """The points of a search space, whose values may stand for objects.
 
     Attributes:
-        space: The space.
+        space: The space; None where it has but one point.
         objects: By parameter: the object that each value stands for.
+        only: That point.
 
     Example:
         >>> candidates = Candidates.of({"alpha": [0.1, 1.0, 10.0], "scaler": [None, len]})
@@ -24,8 +25,9 @@ class Candidates(NamedTuple):
         {'alpha': 1.0, 'scaler': <built-in function len>}
     """
 
-    space: Space
+    space: Space | None
     objects: Mapping[str, Mapping[Any, Any]]
+    only: Mapping[str, Value] = {}
 
     @classmethod
     def of(cls, given: Space | Mapping[str, Any]) -> "Candidates":
@@ -44,8 +46,11 @@ class Candidates(NamedTuple):
         if odd := [name for name in given if not isinstance(name, str)]:
             raise SpaceError(f"parameters must have names, got {odd[0]!r}")
         found = {name: values_of(name, values) for name, values in given.items()}
-        space = Space.from_dict({name: values.parameter for name, values in found.items()})
-        return cls(space, {name: values.objects for name, values in found.items() if values.objects is not None})
+        objects = {name: values.objects for name, values in found.items() if values.objects is not None}
+        parameters = {name: values.parameter for name, values in found.items()}
+        if all(parameter.count == 1 and parameter.when is None for parameter in parameters.values()):
+            return cls(None, objects, {name: parameter.from_unit(0.5) for name, parameter in parameters.items()})
+        return cls(Space.from_dict(parameters), objects)
 
     def params(self, point: Mapping[str, Value]) -> dict[str, Any]:
         """What the estimator is given at a point of the space."""

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.ma import MaskedArray
@@ -12,23 +12,29 @@ from robustbo.optimizer import Optimizer
 from robustbo.sklearn.evaluation import Evaluated
 
 
-def columns(optimizer: Optimizer, done: Sequence[Evaluated], metric: str | None, num_splits: int) -> dict[str, Any]:
+def columns(
+    optimizer: Optimizer | None, done: Sequence[Evaluated], metric: str | None, num_splits: int
+) -> dict[str, Any]:
     """One entry a candidate each.
 
     Args:
-        optimizer: It has been told of all of them.
+        optimizer: It has been told of all of them; None where there is one, of which it need not be asked.
         done: The candidates.
         metric: The name of the metric that was optimized; None for the only one.
         num_splits: How many splits there are.
     """
-    return _fates(optimizer, done, metric, num_splits) | _beliefs(optimizer, done, metric or "score")
+    beliefs = _measured(done, metric) if optimizer is None else _beliefs(optimizer, done)
+    return _fates(optimizer, done, metric, num_splits) | _named(beliefs, metric or "score")
 
 
-def _fates(optimizer: Optimizer, done: Sequence[Evaluated], metric: str | None, num_splits: int) -> dict[str, Any]:
+def _fates(
+    optimizer: Optimizer | None, done: Sequence[Evaluated], metric: str | None, num_splits: int
+) -> dict[str, Any]:
     """Which failed, why, and which repeat others."""
     place = {one.trial.number: index for index, one in enumerate(done)}
     failed = np.array([one.num_failed(metric, num_splits) for one in done])
-    looks = {failure.trial.number: failure.looks_like for failure in optimizer.failures()}
+    failures = [] if optimizer is None else optimizer.failures()
+    looks = {failure.trial.number: failure.looks_like for failure in failures}
     first = [place.get(-1 if one.trial.repeats is None else one.trial.repeats) for one in done]
     return {
         "is_failed": failed > 0,
@@ -38,8 +44,39 @@ def _fates(optimizer: Optimizer, done: Sequence[Evaluated], metric: str | None, 
     }
 
 
-def _beliefs(optimizer: Optimizer, done: Sequence[Evaluated], name: str) -> dict[str, Any]:
-    """What the model makes of each score: NaN where a candidate failed, or no surrogate can be fitted."""
+class _Beliefs(NamedTuple):
+    """What is made of each score, an entry a candidate: NaN where it failed, or no surrogate can be fitted."""
+
+    is_outlier: Any
+    expected: Any
+    expected_sd: Any
+    evidence: Any
+    mean: Any
+    sd: Any
+    best: int  # the place of the best candidate
+
+
+def _named(beliefs: _Beliefs, name: str) -> dict[str, Any]:
+    return {
+        "is_outlier": beliefs.is_outlier,
+        f"expected_test_{name}": beliefs.expected,
+        f"std_expected_test_{name}": beliefs.expected_sd,
+        f"evidence_test_{name}": beliefs.evidence,
+        f"believed_test_{name}": beliefs.mean,
+        f"std_believed_test_{name}": beliefs.sd,
+        f"rank_believed_test_{name}": _ranks(beliefs.mean, beliefs.is_outlier, beliefs.best),
+    }
+
+
+def _measured(done: Sequence[Evaluated], metric: str | None) -> _Beliefs:
+    """Of candidates of which nothing is learned: what was measured."""
+    unknown = np.full(len(done), math.nan)
+    mean = np.array([one.mean(metric) for one in done])
+    return _Beliefs(unknown > 0, unknown, unknown, unknown, mean, unknown, int(np.argmax(mean)))
+
+
+def _beliefs(optimizer: Optimizer, done: Sequence[Evaluated]) -> _Beliefs:
+    """What the model makes of each score."""
     numbers = [one.trial.number for one in done]
     told = [n for n in numbers if optimizer.history[n].state == "told"]
     believed: dict[int, tuple[float, float]] = {}
@@ -57,15 +94,8 @@ def _beliefs(optimizer: Optimizer, done: Sequence[Evaluated], name: str) -> dict
     is_outlier = np.array([n in flagged for n in numbers])
     best = optimizer.best().trial.point  # of which another measurement than the first may be the one that is believed
     at_best = [n for n in told if optimizer.history[n].point == best]
-    return {
-        "is_outlier": is_outlier,
-        f"expected_test_{name}": expected,
-        f"std_expected_test_{name}": expected_sd,
-        f"evidence_test_{name}": evidence,
-        f"believed_test_{name}": mean,
-        f"std_believed_test_{name}": sd,
-        f"rank_believed_test_{name}": _ranks(mean, is_outlier, numbers.index(min(at_best, key=lambda n: n in flagged))),
-    }
+    place = numbers.index(min(at_best, key=lambda n: n in flagged))
+    return _Beliefs(is_outlier, expected, expected_sd, evidence, mean, sd, place)
 
 
 def _ranks(mean: Any, is_outlier: Any, best: int) -> Any:

@@ -2,7 +2,9 @@
 
 import math
 import re
+import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +18,10 @@ from sklearn.model_selection import check_cv
 from robustbo.trials.history import Trial
 
 Fit = dict[str, Any]  # what scikit-learn keeps of the fit of a candidate on one split
-ALL_FAILED = re.compile(r"All the \d+ fits failed")  # how scikit-learn ends a search of which a whole batch fails
+ALL_FAILED = re.compile(r"All the (\d+) fits failed")  # how scikit-learn ends a search of which a whole batch fails
+DETAILS = "Below are more details about the failures:\n"  # what it says before the errors
+SHOWN = 3  # errors, with their tracebacks, where all candidates fail
+HEAD = re.compile(r"-{80}\n(\d+) fits failed with the following error:\n")  # and before each that differs
 
 
 class SameFolds:
@@ -55,12 +60,14 @@ class Evaluated:
         params: What the estimator was given.
         fits: One a split; None where each of them raised.
         error: scikit-learn's own words on that.
+        seconds: What a fit took then, on average, until it raised.
     """
 
     trial: Trial
     params: dict[str, Any]
     fits: Sequence[Fit] | None
     error: str = ""
+    seconds: float = 0.0
 
     def num_failed(self, metric: str | None, num_splits: int) -> int:
         """How many fits raised, or have no finite score."""
@@ -68,16 +75,31 @@ class Evaluated:
             return num_splits
         return sum(fit["fit_error"] is not None or not math.isfinite(score_of(fit, metric)) for fit in self.fits)
 
+    @property
+    def errors(self) -> Counter[str]:
+        """How often which error was raised, with its traceback."""
+        if self.fits is not None:
+            return Counter(fit["fit_error"].strip() for fit in self.fits if fit["fit_error"])
+        _, *parts = HEAD.split(self.error)
+        numbers, texts = parts[::2], parts[1::2]
+        return Counter(
+            {text.strip(): int(n) for n, text in zip(numbers, texts, strict=True)} or {self.error.strip(): 1}
+        )
+
     def mean(self, metric: str | None) -> float:
         """The mean score."""
         return float(np.mean([score_of(fit, metric) for fit in self.fits or ()]))
 
     def reason(self, metric: str | None) -> str:
         """Why it failed: the last line of the first error."""
-        errors = [self.error] if self.fits is None else [fit["fit_error"] for fit in self.fits if fit["fit_error"]]
-        if errors:
-            return errors[0].strip().splitlines()[-1]
+        if errors := [*self.errors]:
+            return last_line(errors[0])
         return f"scores that are not finite: {[score_of(fit, metric) for fit in self.fits or ()]}"
+
+
+def last_line(error: str) -> str:
+    """What was raised, of a traceback: "MemoryError: no memory"."""
+    return error.splitlines()[-1]
 
 
 def score_of(fit: Fit, metric: str | None) -> float:
@@ -96,33 +118,50 @@ def evaluated(
         trials: What the optimizer asked for.
         candidates: What the estimator is given, for each.
     """
+    started = time.perf_counter()
     try:
         fits = evaluate()
     except ValueError as error:
-        if not ALL_FAILED.search(str(error)):
+        if not (count := ALL_FAILED.search(str(error))):
             raise
-        details = str(error).partition("Below are more details about the failures:\n")[2]
+        seconds, details = (time.perf_counter() - started) / int(count[1]), str(error).partition(DETAILS)[2]
         warnings.warn(
             f"All fits of {candidates} failed; the search goes on.\n{details}", FitFailedWarning, stacklevel=2
         )
-        return [Evaluated(t, params, None, str(error)) for t, params in zip(trials, candidates, strict=True)]
+        return [Evaluated(t, params, None, details, seconds) for t, params in zip(trials, candidates, strict=True)]
     each = len(fits) // len(trials)
     made = zip(trials, candidates, range(0, len(fits), each), strict=True)
     return [Evaluated(trial, params, fits[start : start + each]) for trial, params, start in made]
 
 
 def all_fits(done: Sequence[Evaluated], num_splits: int, error_score: Any) -> list[Fit]:
-    """The fits of all candidates, where those of which scikit-learn kept none have no time and the error's score.
+    """The fits of all candidates, where those of which scikit-learn kept none have the error's score.
 
-    Raises:
-        ValueError: If it kept none of any.
+    It must have kept those of one at least.
     """
-    like = next((one.fits[0] for one in done if one.fits is not None), None)
-    if like is None:
-        raise ValueError(f"All fits of all {len(done)} candidates failed; those of the last:\n{done[-1].error}")
+    like = next(one.fits[0] for one in done if one.fits is not None)
     lost: Fit = {name: _all_of(like[name], error_score) for name in ("test_scores", "train_scores") if name in like}
-    lost |= {"fit_time": math.nan, "score_time": 0.0}
-    return [fit for one in done for fit in (one.fits or [{**like, **lost}] * num_splits)]
+    lost |= {"score_time": 0.0}
+    return [fit for one in done for fit in (one.fits or [{**like, **lost, "fit_time": one.seconds}] * num_splits)]
+
+
+def all_failed(done: Sequence[Evaluated], metric: str | None) -> Exception:
+    """The error of a search without a candidate that has a score: it says which errors there were, and how often.
+
+    It is a TypeError where every error of a fit is one, else a ValueError.
+    """
+    errors = sum((one.errors for one in done), Counter[str]())
+    text = f"A candidate must have a finite score on each split, none of {len(done)} has"
+    if not errors:
+        return ValueError(f"{text}: the first has {done[0].reason(metric)}; look at scoring")
+    shown = errors.most_common(SHOWN)
+    details = "\n".join(f"{'-' * 80}\n{n} fits failed with the following error:\n{error}" for error, n in shown)
+    more = f"\n{'-' * 80}\nand {len(errors) - len(shown)} other errors" if len(errors) > len(shown) else ""
+    hint = (
+        "It is very likely that the estimator is misconfigured; error_score='raise' ends the search at the first error"
+    )
+    kind = TypeError if all(last_line(error).startswith("TypeError") for error in errors) else ValueError
+    return kind(f"{text}.\n{hint}.\n\n{DETAILS}{details}{more}")
 
 
 def _all_of(scores: Any, value: Any) -> Any:

@@ -11,7 +11,8 @@ from robustbo.optimizer import Optimizer
 from robustbo.sklearn.asking import asked
 from robustbo.sklearn.candidates import Candidates
 from robustbo.sklearn.columns import columns
-from robustbo.sklearn.evaluation import Evaluated, Fit, SameFolds, all_fits, evaluated, task
+from robustbo.sklearn.evaluation import Evaluated, Fit, SameFolds, all_failed, all_fits, evaluated, task
+from robustbo.trials.history import Trial
 from robustbo.validation import whole
 
 
@@ -23,7 +24,7 @@ class Running:
         evaluate: scikit-learn's function that fits and scores candidates.
 
     Attributes:
-        optimizer: It asks for candidates.
+        optimizer: It asks for candidates; None where there is but one.
         done: What came of each.
         metric: The name of the metric that is optimized, once it is known; None where there is but one.
         results: What ``evaluate`` gave at last; scikit-learn goes on with this very dict.
@@ -38,7 +39,16 @@ class Running:
         self._batch_size = whole("batch_size", search.batch_size, 1)
         self._folds = SameFolds(search)
         self._candidates = Candidates.of(search.space)
-        self.optimizer = Optimizer(
+        self.optimizer = self._optimizer()
+        self.done: list[Evaluated] = []
+        self.metric: str | None = None
+        self.results: dict[str, Any] = {}
+
+    def _optimizer(self) -> Optimizer | None:
+        if self._candidates.space is None:
+            return None
+        search = self._search
+        return Optimizer(
             self._candidates.space,
             direction="maximize",
             surrogate=search.surrogate,
@@ -49,9 +59,6 @@ class Running:
             failures=search.failures,
             seed=int(check_random_state(search.random_state).randint(np.iinfo(np.int32).max)),
         )
-        self.done: list[Evaluated] = []
-        self.metric: str | None = None
-        self.results: dict[str, Any] = {}
 
     def to_the_end(self, context: Any) -> None:
         """Evaluate batches of candidates; a warning where the space has fewer than are wanted."""
@@ -60,7 +67,7 @@ class Running:
                 pass
         if left:
             size = len({one.trial.point for one in self.done})
-            text = f"The space has {size} candidates, fewer than n_trials={self._n_trials}"
+            text = f"The space has {size} candidate{'s' * (size > 1)}, fewer than n_trials={self._n_trials}"
             warnings.warn(f"{text}; all of them were evaluated", UserWarning, stacklevel=2)
 
     @property
@@ -72,12 +79,11 @@ class Running:
         """The fits of all candidates, those that failed too.
 
         Raises:
-            ValueError: If no candidate has a score.
+            ValueError, TypeError: If no candidate has a score; see `all_failed`.
         """
-        found = all_fits(self.done, self.num_splits, self._search.error_score)
-        if not self.optimizer.history.having("told"):
-            raise ValueError(f"A candidate must have a finite score on each split, none of {len(self.done)} has")
-        return found
+        if all(one.num_failed(self.metric, self.num_splits) for one in self.done):
+            raise all_failed(self.done, self.metric)
+        return all_fits(self.done, self.num_splits, self._search.error_score)
 
     def columns(self) -> dict[str, Any]:
         """What is believed of each candidate."""
@@ -85,7 +91,7 @@ class Running:
 
     def _batch(self, size: int, context: Any) -> bool:
         """Evaluate so many candidates; False where there is none left."""
-        if not (trials := asked(self.optimizer, size)):
+        if not (trials := self._asked(size)):
             return False
         params = [self._candidates.params(trial.params) for trial in trials]
         num_fits = 0 if context is None else size * self._search.n_splits_
@@ -94,6 +100,11 @@ class Running:
                 self._tell(one)
                 self.done.append(one)
         return True
+
+    def _asked(self, size: int) -> list[Trial]:
+        if self.optimizer is not None:
+            return asked(self.optimizer, size)
+        return [] if self.done else [Trial(0, dict(self._candidates.only))]
 
     def _fits(self, params: list[dict[str, Any]], context: Any) -> list[Fit]:
         told_of = {} if context is None else {"callback_ctx": context}
@@ -106,6 +117,8 @@ class Running:
             self._search._check_refit_for_multimetric(scores)
             refit = self._search.refit
             self.metric = refit if isinstance(refit, str) else next(iter(scores))
+        if self.optimizer is None:
+            return
         if one.num_failed(self.metric, self.num_splits):
             self.optimizer.fail(one.trial, one.reason(self.metric))
         else:

@@ -50,10 +50,12 @@ class RobustSearchCV(BaseSearchCV):
         cv_results_: As of any search, and what is believed of each candidate; see docs/howto/sklearn.md.
         best_index_: The candidate that is believed to be best, of those whose score is believed.
         best_score_: Its mean score as measured.
-        optimizer_: The `robustbo.Optimizer`, for its ``outliers``, ``failures`` and ``predict``.
+        optimizer_: The `robustbo.Optimizer`, for its ``outliers``, ``failures`` and ``predict``; None where the space
+            has one candidate.
 
     Raises:
-        ValueError: If all candidates fail, or an argument breaks its rule.
+        ValueError: If all candidates fail, with the errors of their fits (a TypeError where all of these are); or an
+            argument breaks its rule.
 
     Example:
         >>> import robustbo as rb

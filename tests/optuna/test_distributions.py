@@ -13,7 +13,13 @@ CASES = [
     (IntDistribution(3, 9, step=2), Int(3, 9, step=2)),
     (IntDistribution(-5, 5), Int(-5, 5)),
     (CategoricalDistribution([None, True, 1, "a", 0.5]), Choice(0, 1, 2, 3, 4)),
+    (IntDistribution(0, 2**60), Float(0.0, 2.0**60)),
+    (IntDistribution(2**60 + 1, 2**60 + 99999), Float(2.0**60, float(2**60 + 99999))),
+    (IntDistribution(-(2**62), 5), Float(-(2.0**62), 5.0)),
+    (IntDistribution(1, 2**62, log=True), Float(1.0, 2.0**62, log=True)),
+    (IntDistribution(3, 3 + 7 * 2**47, step=7), Float(3.0, 3.0 + 7 * 2.0**47)),
 ]
+WIDE = CASES[-5:]
 
 
 @pytest.mark.parametrize(("distribution", "expected"), CASES)
@@ -28,14 +34,17 @@ def test_a_value_of_ours_is_one_of_theirs_and_comes_back(distribution, u):
     given = theirs(distribution, value)
     assert distribution._contains(distribution.to_internal_repr(given))
     assert type(ours(distribution, given)) is type(value)
-    if not isinstance(distribution, CategoricalDistribution) or (given is not True and given != 1):
+    if (distribution, parameter(distribution)) in WIDE:
+        assert theirs(distribution, ours(distribution, given)) == given
+    elif not isinstance(distribution, CategoricalDistribution) or (given is not True and given != 1):
         assert ours(distribution, given) == value
 
 
 def test_what_numbers_cannot_tell_apart_is_no_parameter_of_ours():
     assert parameter(FloatDistribution(0.0, 1.7e308)) is not None
     assert parameter(FloatDistribution(-1.7e308, 1.7e308)) is None
-    assert parameter(IntDistribution(0, 2**60)) is None
+    assert parameter(IntDistribution(0, 3 * 2**60, step=3)) is None
+    assert parameter(IntDistribution(1, 10**400)) is None
 
 
 def test_a_value_beyond_the_range_is_refused():

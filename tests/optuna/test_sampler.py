@@ -166,9 +166,10 @@ def test_states_as_we_see_them():
     study.optimize(lambda trial: pruned(trial, False), n_trials=1)
     study.optimize(lambda trial: bowl(trial) * float("inf"), n_trials=1)
     study.enqueue_trial({"x": 0.5, "y": 0.5})
-    assert [t.state for t in history(study)] == ["told", "told", "excluded", "failed", "failed", "pending"]
-    study.sampler = RobustSampler(seed=0, consider_pruned_trials=True)
+    assert [t.state for t in history(study)] == ["told", "told", "told", "failed", "failed", "pending"]
     assert history(study)[2].value == 0.5
+    study.sampler = RobustSampler(seed=0, consider_pruned_trials=False)
+    assert [t.state for t in history(study)][2] == "excluded"
 
 
 def test_noise_that_is_told():
@@ -338,3 +339,21 @@ def test_a_categorical_of_very_many_values_is_decided_on_by_the_first_surrogate(
         trial = study.ask({"x": FloatDistribution(-1, 1), "kind": CategoricalDistribution(names)})
     assert trial.params["kind"] in names
     assert not [record for record in caplog.records if "could not be used" in record.message]
+
+
+def test_an_integer_of_too_many_values_is_searched():
+    study, target = study_of(), 2**59 + 12345
+    study.optimize(lambda trial: abs(trial.suggest_int("n", 0, 2**60) - target) / 2**60, n_trials=14)
+    assert best(study).value < 0.01
+    assert all(notes.read(trial) for trial in study.trials[1:])
+
+
+def test_values_that_numbers_do_not_tell_apart_are_drawn_at_random_and_it_is_said(caplog):
+    study = study_of()
+    with caplog.at_level(logging.WARNING, "robustbo"):
+        study.optimize(lambda trial: bowl(trial) + trial.suggest_int("n", 0, 3 * 2**60, step=3) * 0, n_trials=3)
+    (record,) = caplog.records
+    assert (
+        "'n' is drawn at random: floating-point numbers do not tell the values of IntDistribution"
+        in record.getMessage()
+    )

@@ -1,12 +1,12 @@
 """Optuna's own tests of samplers, on ours."""
 
 import pytest
-from optuna.testing.pytest_samplers import BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase
+from optuna.testing.pytest_samplers import BasicSamplerTestCase, MultiObjectiveSamplerTestCase, RelativeSamplerTestCase
 
 from robustbo.optuna import RobustSampler
 
 
-class TestRobustSampler(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):
+class TestRobustSampler(BasicSamplerTestCase, RelativeSamplerTestCase, MultiObjectiveSamplerTestCase):
     @pytest.fixture
     def sampler(self):
         return lambda: RobustSampler(num_initial=1, seed=0)

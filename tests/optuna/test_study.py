@@ -1,5 +1,4 @@
 import math
-from functools import partial
 
 import optuna
 import pytest
@@ -113,21 +112,29 @@ def test_the_words_of_the_sampler_are_those_of_the_study(study):
     assert not outliers(study)["flagged"].any()
 
 
-@pytest.mark.parametrize("word", [best, outliers, failures, next_repeat])
+@pytest.mark.parametrize("word", [best, outliers, next_repeat])
 def test_what_has_nothing_measured_says_so(word):
     with pytest.raises(ValueError, match="must have a completed trial"):
         word(optuna.create_study())
-    several = optuna.create_study(directions=["minimize", "maximize"])
-    with pytest.raises(ValueError, match="must have one objective, it has 2"):
-        word(several)
 
 
-@pytest.mark.parametrize("word", [exclude, include, partial(amend, value=1.0)])
-def test_verdicts_are_on_trials_of_one_objective(word):
-    study = optuna.create_study(directions=["minimize", "maximize"])
-    study.optimize(lambda trial: (trial.suggest_float("x", 0, 1), 1.0), n_trials=1)
-    with pytest.raises(ValueError, match="must have one objective, it has 2"):
-        word(study, number=0)
+def test_failures_are_told_where_all_trials_failed():
+    study = optuna.create_study(sampler=RobustSampler(seed=0))
+    assert failures(study).empty
+
+    def dies(trial):
+        if trial.number > 0:  # the point of the first is not known
+            trial.suggest_float("x", 0, 1)
+        raise RuntimeError
+
+    study.optimize(dies, n_trials=4, catch=RuntimeError)
+    found = failures(study)
+    assert found.index.tolist() == [0, 1, 2, 3]
+    assert (found["reason"] == "failed").all()
+    assert found["log_odds"].isna().all()  # of which nothing can be said yet
+    assert found["looks_like"].isna().all()
+    with pytest.raises(ValueError, match="at least one told value"):
+        best(study)
 
 
 @pytest.mark.parametrize(

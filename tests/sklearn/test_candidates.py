@@ -58,8 +58,7 @@ def test_objects():
         ({"a": []}, r"a: must be a robustbo Float.* got \[\]"),
         ({"a": 3}, "a: must be a robustbo Float.* got 3"),
         ({3: [1, 2]}, "parameters must have names, got 3"),
-        ({}, "at least one parameter"),
-        ({"a": [1]}, "more than one value"),
+        ({"a": rb.Choice(1), "b": rb.Float(0, 1, when={"a": 2})}, "when"),
     ],
 )
 def test_what_cannot_be_meant(given, match):

@@ -18,11 +18,18 @@ DECLARED = {
 
 
 @pytest.mark.parametrize(
-    ("estimator", "space"),
-    [(Ridge(), {"alpha": [0.1, 1.0]}), (LogisticRegression(), {"C": rb.Float(0.1, 1.0, log=True)})],
+    ("estimator", "space", "options"),
+    [
+        (Ridge(), {"alpha": [0.1, 1.0]}, {}),  # as it comes: where every candidate fails, its error says why
+        (LogisticRegression(), {"C": rb.Float(0.1, 1.0, log=True)}, {}),
+        (Ridge(), {"alpha": [0.1, 1.0]}, {"error_score": "raise"}),
+    ],
 )
-def test_it_is_an_estimator(estimator, space):
-    search = RobustSearchCV(estimator, space, n_trials=2, cv=2, error_score="raise", random_state=0)
+@pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.FitFailedWarning", "ignore:(Scoring failed|One or more of the test scores):UserWarning"
+)
+def test_it_is_an_estimator(estimator, space, options):
+    search = RobustSearchCV(estimator, space, n_trials=2, cv=2, random_state=0, **options)
     checks = check_estimator(search, expected_failed_checks=DECLARED, on_skip=None)
     assert {check["status"] for check in checks} <= {"passed", "skipped", "xfail"}
     assert sum(check["status"] == "passed" for check in checks) > 45

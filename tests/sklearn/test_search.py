@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, make_scorer
-from sklearn.model_selection import GroupKFold, KFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -119,14 +119,23 @@ def test_one_fold_that_fails_is_a_failure_whatever_stands_in_its_place():
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
 def test_a_search_of_which_everything_fails_says_so():
-    with pytest.raises(ValueError, match=r"All fits of all 3 candidates failed[^$]*MemoryError: no memory"):
-        search_of(Bowl(fails_above=-1.0), n_trials=3).fit(X, Y)
+    with pytest.raises(ValueError, match=r"none of 4 has.[^$]*fits failed[^$]*MemoryError: no memory at") as said:
+        search_of(Bowl(fails_above=-1.0), n_trials=4).fit(X, Y)
+    assert str(said.value).count("\n3 fits failed with") == 3  # the fourth error is one of the others
+    assert "and 1 other errors" in str(said.value)
     with pytest.raises(MemoryError, match="no memory"):
         search_of(Bowl(fails_above=-1.0), error_score="raise").fit(X, Y)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+def test_a_fold_that_fails_for_every_candidate_is_told_with_its_error():
+    search = search_of(Bowl(fails_on_a_fold_above=-1.0), n_trials=3)
+    with pytest.raises(ValueError, match=r"none of 3 has.[^$]*1 fits failed[^$]*MemoryError: no memory at 0"):
+        search.fit(X, Y)
+
+
 def test_scores_that_are_never_finite():
-    with pytest.raises(ValueError, match="finite score on each split, none of 3 has"):
+    with pytest.raises(ValueError, match=r"none of 3 has: the first has scores that are not finite: \[nan, nan, nan\]"):
         search_of(scoring=lambda *_: np.nan, n_trials=3).fit(X, Y)
 
 
@@ -206,6 +215,32 @@ def test_a_batch_that_fails_as_a_whole():
     with pytest.warns(FitFailedWarning, match=r"All fits of \[.*\] failed; the search goes on"):
         found = search_of(Bowl(fails_above=0.9), {"x": [0.1, 0.2, 1.0]}, batch_size=1, n_trials=3).fit(X, Y)
     assert sorted(found.cv_results_["n_failed_splits"]) == [0, 0, 3]
+    for name in ("mean_fit_time", "mean_score_time"):  # numbers, as with any search of scikit-learn's
+        assert (found.cv_results_[name] >= 0).all()
+
+
+@pytest.mark.parametrize("space", [{"x": [0.2]}, {"x": range(1, 2)}, {"x": {"only": 0.2}}, {"x": [0.2], "y": [3]}, {}])
+def test_a_space_of_one_candidate_is_that_candidate(space):
+    class Named(Bowl):
+        def __init__(self, x=0.0, fails_above=2.0, fails_on_a_fold_above=2.0, y=1):
+            super().__init__(x, fails_above, fails_on_a_fold_above)
+            self.y = y
+
+    with pytest.warns(UserWarning, match="The space has 1 candidate, fewer than n_trials=12"):
+        found = search_of(Named(), space).fit(X, Y)
+    theirs = GridSearchCV(Named(), {k: [*(v.values() if isinstance(v, dict) else v)] for k, v in space.items()}, cv=3)
+    assert found.best_params_ == theirs.fit(X, Y).best_params_
+    assert found.best_score_ == found.best_mean_ == pytest.approx(theirs.best_score_)
+    several = search_of().fit(X, Y).cv_results_
+    assert {*found.cv_results_} - {"param_x", "param_y"} == {*several} - {"param_x"}
+    assert found.cv_results_["rank_believed_test_score"].tolist() == [1]
+    assert found.optimizer_ is None
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning", "ignore:The space has 1:UserWarning")
+def test_the_only_candidate_may_fail():
+    with pytest.raises(ValueError, match=r"none of 1 has.[^$]*MemoryError"):
+        search_of(Bowl(fails_above=0.1), {"x": [0.2]}).fit(X, Y)
 
 
 def test_a_list_is_evaluated_once():

@@ -87,7 +87,7 @@ def best(settings: Settings, history: History, fits: FitCache | None = None, fix
 
 @pinned
 def bests(settings: Settings, history: History, fits: FitCache | None = None, fixed: Fixed = ()) -> list[Incumbent]:
-    """The best points so far, by what is believed now: each beats those before it, the last is the `best` (see there)."""
+    """The best points so far, by what is believed now: each beats those before it; the last is the `best`."""
     _objective(settings)
     try:
         return _made(settings, observations(settings, history, fixed), fits, _bests)

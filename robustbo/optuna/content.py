@@ -1,0 +1,103 @@
+"""What became of a trial of Optuna's, as the content of one of ours: state, value or outcomes, noise, expectations."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from optuna.trial import FrozenTrial, TrialState
+
+from robustbo.errors import NumericsWarning, warn
+from robustbo.optuna import notes
+from robustbo.optuna.pruned import is_stand_in
+from robustbo.trials.trial import Measured
+from robustbo.validation import noise_sd
+
+Content = dict[str, Any]  # of a trial of ours
+EXPECTED = ("expected", "expected_sd")
+
+
+def content(
+    trial: FrozenTrial,
+    note: notes.Note,
+    said: Mapping[str, Any],
+    names: Sequence[str],
+    *,
+    stand_in: float | None,
+    is_exact: bool,
+) -> Content:
+    """State, value, noise and reason of a trial, and what was expected of it.
+
+    Args:
+        trial: It.
+        note: What was decided on it.
+        said: What the user says of it.
+        names: Of several objectives; none where there is one.
+        stand_in: The value of a pruned trial; None where it is to have none.
+        is_exact: Whether values have no noise, unless the user has said how much.
+    """
+    if not trial.state.is_finished():
+        return {"state": "pending", **_expected(note, names)}
+    if broken := sorted(name for name, value in trial.constraints.items() if not value <= 0):
+        return {"state": "failed", "reason": f"breaks the constraint {broken[0]}", "retry": False}
+    values = _values(trial, said) if stand_in is None else [stand_in]
+    if not any(map(math.isfinite, values)):
+        return {"state": "failed", "reason": "pruned" if trial.state == TrialState.PRUNED else "failed"}
+    is_left_out = is_stand_in(trial, said) and stand_in is None
+    state = "excluded" if said.get("is_excluded", is_left_out) else "told"
+    is_judged = "is_excluded" in said or said.get("value") is not None
+    expected = _expected({} if is_judged else note, names)
+    noise = [0.0 if is_exact and sd is None else sd for sd in _noise(trial, said, len(values))]
+    is_vouched = said.get("is_vouched", False)
+    if not names:
+        return {"state": state, "value": values[0], "sd": noise[0], "is_vouched": is_vouched, **expected}
+    outcomes: dict[str, Measured] = expected.get("outcomes", {})
+    for name, value, sd in zip(names, values, noise, strict=True):
+        hoped = outcomes.get(name, Measured())
+        measured = {"value": value, "sd": sd} if math.isfinite(value) else {"is_lost": True}
+        outcomes[name] = Measured(
+            expected=hoped.expected, expected_sd=hoped.expected_sd, is_vouched=is_vouched, **measured
+        )
+    return {"state": state, "outcomes": outcomes}
+
+
+def _values(trial: FrozenTrial, said: Mapping[str, Any]) -> list[float]:
+    """The values that count, one an objective; none where there are none."""
+    amended = said.get("value")
+    if amended is not None:
+        return [float(value) for value in (amended if isinstance(amended, list) else [amended])]
+    return [] if trial.state == TrialState.FAIL else [float(value) for value in trial.values or ()]
+
+
+def _expected(note: notes.Note, names: Sequence[str]) -> Content:
+    """What the model expected that asked for the trial."""
+    found = {key: note.get(key) for key in EXPECTED}
+    if not names:
+        return found
+    mean, sd = (each if isinstance(each, dict) else {} for each in found.values())
+    return {"outcomes": {name: Measured(expected=mean[name], expected_sd=sd[name]) for name in names if name in mean}}
+
+
+def _noise(trial: FrozenTrial, said: Mapping[str, Any], count: int) -> list[float | None]:
+    """What the user says of the values' noise; unknown, with a warning, where that cannot be: it ends no study."""
+    if said.get("value") is not None:
+        sd = said.get("sd")
+        return sd if isinstance(sd, list) else [sd] * count
+    attribute = trial.user_attrs.get(notes.SD)
+    try:
+        if count == 1 or attribute is None:
+            return [noise_sd(attribute)] * count
+        return checked_noise(attribute, count)
+    except (TypeError, ValueError) as error:
+        warn(f"trial {trial.number}: its attribute {notes.SD!r} is passed over: {error}", NumericsWarning)
+        return [None] * count
+
+
+def checked_noise(sd: Any, count: int) -> list[float | None]:
+    """Standard deviations of several values.
+
+    Raises:
+        TypeError, ValueError: If they are none, or not so many.
+    """
+    if not isinstance(sd, Sequence) or isinstance(sd, str) or len(sd) != count:
+        raise ValueError(f"sd must be a list of {count} standard deviations or None, one a value, got {sd!r}")
+    return [noise_sd(each) for each in sd]

@@ -1,0 +1,54 @@
+"""The trials of a study of several objectives that no other beats, by what is believed of their values."""
+
+from typing import Any, NamedTuple
+
+from optuna.study import Study
+
+from robustbo.loop.several.front import front as believed_front
+from robustbo.optuna.study import seen
+
+
+class FrontTrial(NamedTuple):
+    """A trial that is believed to be beaten by no other, in all objectives at once.
+
+    Attributes:
+        number: Of the trial.
+        params: All its parameters.
+        values: As they were measured, or amended, in the order of the study's directions; NaN where one is not finite.
+        means: Posterior mean of each objective at this point.
+        sds: Its standard deviation.
+        probability: That no other point measured beats it.
+    """
+
+    number: int
+    params: dict[str, Any]
+    values: tuple[float, ...]
+    means: tuple[float, ...]
+    sds: tuple[float, ...]
+    probability: float
+
+
+def front(study: Study) -> list[FrontTrial]:
+    """The trials that no other beats, the best in the first objective first; ``study.best_trials`` goes by the values.
+
+    A trial of which some objective's value looks wrong is not among them, nor one that has failed, is excluded or
+    breaks a constraint.
+
+    Args:
+        study: Of several objectives, with any sampler; it is only read.
+
+    Raises:
+        ValueError: If it has one objective, or nothing has been measured.
+        FitError: If no surrogate can be fitted.
+    """
+    if len(study.directions) == 1:
+        raise ValueError("the study must have several objectives, it has one; `best` has its best trial")
+    settings, gathered, fits = seen(study)
+    names, found = [name for name, _ in settings.objectives], list[FrontTrial]()
+    for point in believed_front(settings, gathered.history, fits):
+        number = gathered.numbers[point.trial.number]
+        values, means, sds = (
+            tuple(of.get(name, float("nan")) for name in names) for of in (point.trial.values, point.means, point.sds)
+        )
+        found.append(FrontTrial(number, study.trials[number].params, values, means, sds, point.probability))
+    return found
