@@ -146,7 +146,6 @@ def generation_strategy(
             "acquisition_class": SeededAcquisition,
             "acquisition_options": {"seed": seed},
             "use_p_feasible": False,  # by the values as they were told; `SeededAcquisition` decides by what is believed
-            "refit_on_cv": True,  # the quick leave-one-out believes the likelihood of a plain GP
             "warm_start_refit": False,  # our searches begin where they should themselves
         },
         generator_gen_kwargs={"model_gen_options": {"optimizer_kwargs": dict(CLIMBS)}},

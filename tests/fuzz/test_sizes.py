@@ -6,7 +6,7 @@ import pytest
 
 from tests.fuzz import sizes
 
-HISTORIES = int(os.environ.get("ROBUSTBO_FUZZ", "60"))
+HISTORIES = int(os.environ.get("ROBUSTBO_FUZZ", "20"))
 AT_ONCE = 20
 
 
