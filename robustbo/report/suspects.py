@@ -7,6 +7,7 @@ from robustbo.loop.several.learned import FAILED
 from robustbo.report.html import table
 from robustbo.trials.outcome import Outcome
 
+TITLE = "Values that look wrong, and why"
 BEYOND_DOUBT = 1e5  # nats
 
 
