@@ -4,6 +4,8 @@ LIGHT = """--ink:#222;--paper:#fff;--band:#8881;--shade:#0003;--rule:#e4e4e4;--f
 --blue:#0072B2"""
 DARK = """--ink:#e6e6e6;--paper:#16181c;--band:#8882;--shade:#0009;--rule:#3a3e46;--faint:#aaa;--focus:#56B4E9;
 --blue:#2F95DC"""
+MOST = 40  # columns of which it can be said that they are words
+WORDS = ",".join(f".t{k} tr>:nth-child({k})" for k in range(1, MOST + 1))
 STYLE = f"""
 :root{{color-scheme:light dark;{LIGHT}}}@media screen and (prefers-color-scheme:dark){{:root{{{DARK}}}}}
 body{{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:auto;padding:0 1rem;color:var(--ink);
@@ -20,6 +22,7 @@ g>circle,g>path{{pointer-events:all}}
 table{{border-collapse:collapse;font-size:.9rem}}td,th{{padding:.2rem .6rem;text-align:right;white-space:nowrap}}
 td:first-child,th:first-child{{text-align:left;white-space:normal;min-width:3rem}}
 td:last-child{{white-space:normal;min-width:9rem}}th{{white-space:normal;vertical-align:bottom}}
+{WORDS}{{text-align:left}}
 tr:nth-child(even){{background:var(--band)}}
 .scroll{{overflow-x:auto;background:linear-gradient(to right,var(--paper) 40%,transparent) left/3rem 100% local,
 linear-gradient(to left,var(--paper) 40%,transparent) right/3rem 100% local,
@@ -33,7 +36,7 @@ overflow-wrap:anywhere}}a{{color:inherit}}
 @media screen and (max-width:600px){{.hint{{display:block;margin:.4rem 0 0}}}}
 @media screen and (min-width:1400px){{body{{max-width:88rem}}p,.steps{{max-width:60rem}}
 .parts,.wide .pieces{{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));column-gap:2.5rem}}
-.wide{{grid-column:1/-1}}section>.scroll:has(>svg){{max-width:60rem}}}}
+.wide{{grid-column:1/-1}}.tall{{grid-row:span 2}}section>.scroll:has(>svg){{max-width:60rem}}}}
 @media print{{fieldset input,script,.hint{{display:none}}h2{{break-before:page}}h3{{break-after:avoid}}
 .scroll{{overflow:visible;break-inside:avoid;background:none}}.scroll>svg{{min-width:0}}table{{font-size:.7rem}}
 td,th{{padding:.1rem .3rem;white-space:normal}}pre{{white-space:pre-wrap}}}}

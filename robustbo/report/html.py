@@ -1,6 +1,7 @@
 """Pieces that pages are made of: a page that needs nothing else, tables, switches."""
 
 import math
+import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from html import escape
@@ -14,7 +15,8 @@ from robustbo.report.svg import INKS, SCROLLED
 from robustbo.report.words.times import in_utc
 
 HINT = '<p class="hint">The table is wider than a small screen: scroll it sideways.</p>'
-LONGEST, NARROW = 24, 44  # letters of a cell before it is wrapped, and of a row that a telephone has room for
+LONGEST, NARROW = 24, 48  # letters of a cell before it is wrapped, and of a row that a telephone has room for
+NUMBER = re.compile(r"(<b>)?[-+]?\.?\d(?!.* to )")
 LOOKED_AT = 20  # rows of a table whose width is guessed
 
 
@@ -50,9 +52,9 @@ def _made(made: datetime | None) -> str:
     return "" if made is None else f'<p class="made">This page was made at {in_utc(made)}.</p>'
 
 
-def part(title: str, body: str, *, is_wide: bool = False) -> str:
-    """A part of a page under a heading; where there is room beside another, unless it is wide."""
-    return f'<div class="part{" wide" * is_wide}"><h2>{escape(title)}</h2>{body}</div>'
+def part(title: str, body: str, *, is_wide: bool = False, is_tall: bool = False) -> str:
+    """A part of a page under a heading; where there is room beside another, unless it is wide; beside two, if tall."""
+    return f'<div class="part{" wide" * is_wide}{" tall" * is_tall}"><h2>{escape(title)}</h2>{body}</div>'
 
 
 def parts(made: Sequence[str]) -> str:
@@ -74,7 +76,13 @@ def table(header: Sequence[str], lines: Sequence[Sequence[Any]], *, is_safe: boo
     head = "".join(f'<th scope="col">{escape(name)}</th>' if name else "<td></td>" for name in header)
     body = "".join(f"<tr>{''.join(map(cell, line))}</tr>" for line in lines)
     hint = HINT if _width([header, *lines[:LOOKED_AT]]) > NARROW else ""
-    return f"{hint}{SCROLLED.format('table')}<table><tr>{head}</tr>{body}</table></div>"
+    words = " ".join(f"t{k + 1}" for k, column in enumerate(zip(*lines, strict=True)) if not _has_numbers(column))
+    return f'{hint}{SCROLLED.format("table")}<table class="{words}"><tr>{head}</tr>{body}</table></div>'
+
+
+def _has_numbers(cells: Sequence[Any]) -> bool:
+    """Whether a column is of numbers rather than of words, which are aligned at the left."""
+    return any(NUMBER.match(str(cell)) for cell in cells)
 
 
 def _width(rows: Sequence[Sequence[Any]]) -> int:

@@ -19,7 +19,7 @@ FRONT = (
     "Bars: a posterior standard deviation to each side. On the front is what no other point measured beats; the line "
     "is around {}. What is beyond the frame is drawn at its edge."
 )
-WIDE = "min-width:12rem"
+WIDE = "min-width:8rem"
 SHORT = 4  # digits of a number in a table of many columns
 TITLE = "The best recipes"
 STEPS = "what none beats in these two objectives"

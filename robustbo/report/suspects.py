@@ -29,7 +29,7 @@ def section(suspects: Sequence[dict[str, Any]], quantities: Mapping[str | None, 
         if (suspect.get("failed") or 0.0) > FAILED:
             why += f"; the trial failed as a whole with probability {suspect['failed']:.2g}"
         of = quantities[suspect.get("outcome")]
-        expected = of.amount(suspect["expected"], suspect["sd"])
+        expected = of.amount(suspect["expected"], suspect["sd"], digits=4)
         evidence, wrong = _nats(suspect["evidence_nats"]), f"{suspect['probability_wrong']:.2g}"
         which = [suspect["trial"], *([suspect["outcome"]] if "outcome" in suspect else [])]
         lines.append([*which, of.number(suspect["value"]), expected, evidence, wrong, suspect["status"], why])

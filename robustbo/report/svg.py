@@ -113,7 +113,7 @@ class _On:
 
 
 def legend(*charts: Chart) -> str:
-    """What the marks of charts mean, as HTML: a swatch and a name for each kind that is there; of one chart how many."""
+    """What the marks of charts mean, as HTML: of each kind that is there a swatch and a name; of one chart how many."""
     items = dict[str, str]()
     for dots in (dots for chart in charts for dots in chart.dots):
         if dots.label and len(dots.x):

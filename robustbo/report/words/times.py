@@ -22,6 +22,6 @@ def since(at: str | None, now: datetime | None) -> str:
     when = datetime.fromisoformat(at)
     if now is None:
         return in_utc(when)
-    seconds = (now - when).total_seconds()
+    seconds = max((now - when).total_seconds(), 0.0)  # clocks differ
     count = next((f"{seconds / size:.0f} {unit}" for unit, size in UNITS if seconds >= size), f"{seconds:.0f} s")
     return f"{in_utc(when)}, {count} ago"

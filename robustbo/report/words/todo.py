@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from robustbo.report.words.outcomes import place_of
+from robustbo.report.words.outcomes import brief
 from robustbo.report.words.quantities import quantity
 
 SHOWN = 3  # values to check, or trials that are being measured, one by one
@@ -27,9 +27,8 @@ def todo(journal: str, found: dict[str, Any]) -> list[Step]:
         journal: Its place, for the commands.
         found: The overview.
     """
-    return [*_all_failed(found), *_checks(journal, found), *_ended(journal, found), *_open(journal, found)] + [
-        _next(journal, found)
-    ]
+    doubts, pending = _checks(journal, found), [*_ended(journal, found), *_open(journal, found)]
+    return [*_all_failed(found), *doubts, *pending, _next(journal, found)]
 
 
 def lines(journal: str, found: dict[str, Any]) -> list[str]:
@@ -44,9 +43,7 @@ def lines(journal: str, found: dict[str, Any]) -> list[str]:
 def _all_failed(found: dict[str, Any]) -> list[Step]:
     if found["trials"]["told"] + found["trials"]["excluded"] or len(found["failed"]) < 2:
         return []
-    return [
-        Step("No trial has given a value yet: it may not be the points, but what evaluates them. Look at it first.")
-    ]
+    return [Step("Look at what evaluates the points: no trial has given a value yet, and it may not be the points.")]
 
 
 def _checks(journal: str, found: dict[str, Any]) -> list[Step]:
@@ -68,23 +65,17 @@ def _check(journal: str, found: dict[str, Any], o: dict[str, Any]) -> Step:
     sure = "almost certainly wrong" if p > SURE else f"wrong with probability {p:.2g}"
     what = f"{of.name} was measured as " if of.name else ""
     measured = f"{what}{of.number(o['value'], 4)}" + ("" if what else " was measured")
-    text = (
-        f"Check the value of trial {number}: {measured}, the other values predict {of.amount(o['expected'], o['sd'], digits=4)}, "
-        f"and it is {sure}."
-    )
+    expected = f"the other values predict {of.amount(o['expected'], o['sd'], digits=4)}"
+    text = f"Check the value of trial {number}: {measured}, {expected}, and it is {sure}."
     of_one = ["--outcome", name] if name else []
     point = json.dumps(o["params"], ensure_ascii=False)
-    return Step(
-        text,
-        (
-            ("if it was a slip, correct it", _command("amend", journal, number, value)),
-            ("if it is right, say so", _command("include", journal, number, *of_one)),
-            (
-                "if you cannot tell, measure the point again",
-                _command("tell", journal, "--params", point, *_values(found)),
-            ),
-        ),
+    again = _command("tell", journal, "--params", point, *_values(found))
+    commands = (
+        ("if it was a slip, correct it", _command("amend", journal, number, value)),
+        ("if it is right, say so", _command("include", journal, number, *of_one)),
+        ("if you cannot tell, measure the point again, and tell that value too", again),
     )
+    return Step(text, commands)
 
 
 def _ended(journal: str, found: dict[str, Any]) -> list[Step]:
@@ -92,10 +83,9 @@ def _ended(journal: str, found: dict[str, Any]) -> list[Step]:
     gone = [trial["trial"] for trial in found["pending"] if trial["has_ended"]]
     if not gone:
         return []
-    who = (
-        "The process that asked for it has ended" if len(gone) == 1 else "The processes that asked for them have ended"
-    )
-    again = "it" if len(gone) == 1 else "them"
+    again, who = "it", "The process that asked for it has ended"
+    if len(gone) > 1:
+        again, who = "them", "The processes that asked for them have ended"
     text = f"See to {_numbers(gone)}. {who}: tell what was measured, or let the next ask give {again} out again."
     tell = _command("tell", journal, str(gone[0]) if len(gone) == 1 else "TRIAL", *_values(found))
     return [Step(text, (("tell a value", tell), ("give out again", _command("requeue", journal))))]
@@ -117,7 +107,7 @@ def _open(journal: str, found: dict[str, Any]) -> list[Step]:
 
 def _place(trial: dict[str, Any]) -> str:
     again = "" if trial["repeats"] is None else f", trial {trial['repeats']} again"
-    return place_of(trial["params"]) + again
+    return brief(trial["params"]) + again
 
 
 def _next(journal: str, found: dict[str, Any]) -> Step:
