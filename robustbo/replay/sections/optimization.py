@@ -16,7 +16,7 @@ from robustbo.replay.spec.method import sees
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.report import svg
 from robustbo.report.chart import GRAY, Axis, Chart, Dots, Line, Note, axis
-from robustbo.report.html import share, table
+from robustbo.report.html import share, side_by_side, table
 from robustbo.report.timeline import counts
 from robustbo.tasks.several import SeveralProblem
 from robustbo.trials.settings import DEFAULT_SURROGATE
@@ -65,14 +65,11 @@ def _mark(found: Tables, method: str, mine: Curve) -> tuple[Line, Dots | None]:
 def show(run: Loaded, spec: RunSpec) -> str:
     """One run: curves with switches, results, detection, a replication's timeline, timing, and how it is repeated."""
     about = f"{spec.problem}, {goes_wrong(spec)}; {spec.trials} trials, {spec.num_initial} of them initial"
-    parts = [
-        svg.draw(curves(spec, run.found)),
-        f"<p>The mean {_what(spec)}, with its 90 % bootstrap interval.</p>",
-        _results(run.found, spec),
-        *([] if isinstance(spec.load_problem(), SeveralProblem) else [_detection(run), _one_replication(run)]),
-        _timing(run),
-    ]
-    return section(run, about, parts)
+    mean = f"<p>The mean {_what(spec)}, with its 90 % bootstrap interval.</p>"
+    first = [svg.draw(curves(spec, run.found)) + mean, _results(run.found, spec)]
+    is_several = isinstance(spec.load_problem(), SeveralProblem)
+    last = [piece for piece in ("" if is_several else _one_replication(run), _timing(run)) if piece]
+    return section(run, about, [side_by_side(first), "" if is_several else _detection(run), side_by_side(last)])
 
 
 def goes_wrong(spec: RunSpec) -> str:
@@ -157,12 +154,12 @@ def _detection(run: Loaded) -> str:
         return ""
     about = "Of the values up to each trial, by what is flagged at the end: the share of the flags that are right "
     about += "(precision), and the share of the wrong values that are flagged (recall)."
-    parts = [f"{run.heading('What was called wrong')}<p>{about}</p>"]
+    head, charts = f"{run.heading('What was called wrong')}<p>{about}</p>", list[str]()
     for name, drawn in (("precision", precision), ("recall", recall)):
         about = f"{run.name}: {name} of the flags by trial"
         across = axis("trials", *(line.x for line in drawn), is_whole=True)
-        parts.append(svg.draw(Chart(name, across, axis(name, np.array([0.0, 1.0])), drawn, about=about)))
-    return "".join(parts)
+        charts.append(svg.draw(Chart(name, across, axis(name, np.array([0.0, 1.0])), drawn, about=about)))
+    return head + side_by_side(charts)
 
 
 def _flags(rows: pd.DataFrame) -> pd.Series:

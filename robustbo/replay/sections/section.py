@@ -15,10 +15,10 @@ from robustbo.report.palette import Look, looks
 from robustbo.trials.settings import DEFAULT_SURROGATE
 
 ABOUT = {
-    "sobol": "No optimizer: points of a Sobol sequence, spread evenly whatever is measured. Who learns from values must "
-    "be better than this.",
-    "oracle": "The plain Gaussian process of standard, told true values in the place of measured ones. Nobody can know "
-    "these; it shows how good a method could be that nothing misleads.",
+    "sobol": "No optimizer: the points of a Sobol sequence, spread evenly whatever is measured. What learns from "
+    "values must be better than this.",
+    "oracle": "The plain Gaussian process of standard, shown nothing that is wrong. In life nobody knows what is; it "
+    "says how good a method could be that nothing misleads.",
 }
 MATTER, FIRST = ("oracle", "standard", DEFAULT_SURROGATE, "default", "student-t"), 5
 
@@ -78,7 +78,7 @@ def section(run: Loaded, about: str, parts: Sequence[str]) -> str:
         said += f" Less is recorded of {', '.join(fewer)}."
     boxes = switches(run.found.keys, run.found.looks, first_shown(run.found.methods))
     title = f"<h2>{escape(run.label)}</h2>" if run.label else ""  # else the page has it
-    head = f"<section>{title}<p>{escape(said)}</p>{boxes}"
+    head = f'<section class="wide">{title}<p>{escape(said)}</p>{boxes}'
     command = shlex.join(["robustbo", "replay", str(run.path), "--out", f"results/{run.name}"])
     again = f"{run.heading('To run it again')}<pre>{escape(command)}</pre>"
     return "".join([head, *parts, _methods(run), again, "</section>"])
