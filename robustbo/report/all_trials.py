@@ -51,6 +51,7 @@ def chosen(history: History, doubtful: Collection[int]) -> tuple[Sequence[Trial]
     last = history.trials[-LAST:]
     earlier = [trial for trial in history.trials[:-LAST] if trial.number in doubtful]
     more = f", and the {len(earlier)} before them whose values are doubtful" if earlier else ""
+    more = ", and the one before them whose value is doubtful" if len(earlier) == 1 else more
     return [*earlier, *last], f"<p>Of {len(history)} trials these are the last {LAST}{more}.</p>"
 
 

@@ -21,8 +21,8 @@ forced-color-adjust:preserve-parent-color}}text{{fill:currentColor}}text.note{{f
 g>circle,g>path{{pointer-events:all}}
 table{{border-collapse:collapse;font-size:.9rem}}td,th{{padding:.2rem .6rem;text-align:right;white-space:nowrap}}
 td:first-child,th:first-child{{text-align:left;white-space:normal;min-width:3rem}}
-td:last-child{{white-space:normal;min-width:9rem}}th{{white-space:normal;vertical-align:bottom}}
-{WORDS}{{text-align:left}}
+th{{white-space:normal;vertical-align:bottom}}
+{WORDS}{{text-align:left}}:is({WORDS}):last-child{{white-space:normal;min-width:9rem}}
 tr:nth-child(even){{background:var(--band)}}
 .scroll{{overflow-x:auto;background:linear-gradient(to right,var(--paper) 40%,transparent) left/3rem 100% local,
 linear-gradient(to left,var(--paper) 40%,transparent) right/3rem 100% local,

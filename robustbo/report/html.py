@@ -82,7 +82,7 @@ def table(header: Sequence[str], lines: Sequence[Sequence[Any]], *, is_safe: boo
 
 def _has_numbers(cells: Sequence[Any]) -> bool:
     """Whether a column is of numbers rather than of words, which are aligned at the left."""
-    return any(NUMBER.match(str(cell)) for cell in cells)
+    return any(NUMBER.match(str(cell)) and len(str(cell)) <= LONGEST for cell in cells)
 
 
 def _width(rows: Sequence[Sequence[Any]]) -> int:
