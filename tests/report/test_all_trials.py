@@ -24,7 +24,7 @@ def opt():
     """Six old values, then six asked for, of which one is wrong; one failed, one excluded, one pending."""
     old = pd.DataFrame({"x": np.arange(6) / 5, "k": ["u", "v"] * 3})
     old["yield"] = 60 + 10 * old["x"]
-    opt = rb.Optimizer(SPACE, seed=0, direction="maximize", outcome=YIELD, prior_data=old)
+    opt = rb.Optimizer(SPACE, seed=0, direction="maximize", outcome=YIELD, acquisition="sobol", prior_data=old)
     for trial in opt.ask(6):
         opt.tell(trial, 60 + 10 * trial.params["x"] - 40 * (trial.number == 8))
     opt.fail(opt.ask(), "the pump has stopped")
