@@ -77,7 +77,8 @@ def table(header: Sequence[str], lines: Sequence[Sequence[Any]], *, is_safe: boo
     body = "".join(f"<tr>{''.join(map(cell, line))}</tr>" for line in lines)
     hint = HINT if _width([header, *lines[:LOOKED_AT]]) > NARROW else ""
     words = " ".join(f"t{k + 1}" for k, column in enumerate(zip(*lines, strict=True)) if not _has_numbers(column))
-    return f'{hint}{SCROLLED.format("table")}<table class="{words}"><tr>{head}</tr>{body}</table></div>'
+    which = f' class="{words}"' if words else ""
+    return f"{hint}{SCROLLED.format('table')}<table{which}><tr>{head}</tr>{body}</table></div>"
 
 
 def _has_numbers(cells: Sequence[Any]) -> bool:

@@ -22,7 +22,7 @@ def section(settings: Settings, history: History, found: dict[str, Any]) -> str:
         found: Its overview.
     """
     best, raw, quantities = found["incumbent"], found["best_raw_value"], settings.quantities
-    said = [_believed(of, name, best, 4) for name, of in quantities.items()]
+    said = [f"{of.name} {_believed(of, name, best, 4)}".lstrip() for name, of in quantities.items()]
     lead = f"The best by what is believed is the point of trial {best['trial']}: {', '.join(said)}."
     if (chance := best.get("probability_feasible", 1.0)) < 1:
         lead += f" It keeps the bounds with probability {chance:.2g}."
@@ -34,8 +34,7 @@ def section(settings: Settings, history: History, found: dict[str, Any]) -> str:
     wrong = {(o["trial"], o.get("outcome")) for o in found["outliers"] if o["flagged"]}
     for name, of in quantities.items():
         title = of.name or "value"
-        believed = _believed(of, name, best, 6).removeprefix(f"{of.name} ")
-        rows.append([f"{title}, believed", *[believed, ""][: len(columns)]])
+        rows.append([f"{title}, believed", *[_believed(of, name, best, 6), ""][: len(columns)]])
         rows.append([f"{title}, measured", *(_measured(history, each["trial"], name, of, wrong) for each in columns)])
     titles = [f"trial {best['trial']}", f"trial {raw['trial']}, best measured"][: len(columns)]
     why = _why(found, wrong, len(quantities) > 1) if len(columns) > 1 else ""
@@ -46,7 +45,7 @@ def _believed(of: Outcome, name: str | None, best: Mapping[str, Any], digits: in
     """What is believed of an outcome at the best point."""
     value = best["value"] if name is None else best["outcomes"][name]["mean"]
     sd = best["sd"] if name is None else best["outcomes"][name]["sd"]
-    return f"{of.name} {of.amount(value, sd, digits=digits)}".lstrip()
+    return of.amount(value, sd, digits=digits)
 
 
 def _of(params: Mapping[str, Any], name: str) -> str:
