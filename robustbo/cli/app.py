@@ -7,6 +7,7 @@ answers at once.
 import platform
 import sys
 import warnings
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -185,7 +186,7 @@ def report(
         written = [results.report_journals(journals, out)]
     else:
         with placed(out or Path("report.html")) as path:
-            written = page.write([*map(Path, runs)], path)
+            written = page.write([*map(Path, runs)], path, made=datetime.now(UTC))
     terminal.lines(map(str, written))
 
 

@@ -5,6 +5,7 @@ The last fits are kept from one look to the next, so that a look after one more 
 
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Lock
@@ -16,6 +17,8 @@ from robustbo.loop.cache import FitCache
 from robustbo.report import journal_page
 from robustbo.report.overview import overview
 from robustbo.trials.codec import opened
+from robustbo.trials.history import History
+from robustbo.trials.settings import Settings
 from robustbo.trials.storage.places import is_address
 
 LOOPBACK = "127.0.0.1"
@@ -87,8 +90,12 @@ class Server(ThreadingHTTPServer):
             now = self.version()
             if self._made[0] != now:
                 settings, history = opened(self._journal)
-                self._made = now, journal_page.page(self._name, settings, history, self._fits, version=now)
+                self._made = now, self._draw(settings, history, now)
             return self._made[1]
+
+    def _draw(self, settings: Settings, history: History, now: str) -> str:
+        at, made = self._name, datetime.now(UTC)
+        return journal_page.page(self._name, settings, history, self._fits, version=now, place=at, made=made)
 
 
 class _Handler(BaseHTTPRequestHandler):

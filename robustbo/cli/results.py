@@ -6,6 +6,7 @@ Heavy imports happen inside the commands, so that ``--help`` answers at once.
 import re
 import sys
 import warnings
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -93,22 +94,22 @@ def _overview(journal: str) -> dict[str, Any]:
 
 
 def _print(name: str, format_: Format, found: dict[str, Any]) -> None:
-    from robustbo.report.words import summary
+    from robustbo.report.words import summary, todo
 
     if format_ is Format.json:
         terminal.objects([found])
         return
     if format_ is Format.csv:
-        terminal.rows(found["outliers"], format_)
+        terminal.rows([{k: v for k, v in o.items() if k != "params"} for o in found["outliers"]], format_)
         return
     terminal.lines(summary.lines(name, found))
     for title, rows in summary.results(found).items():
         terminal.rows(rows, format_, title=title)
     if not found["outliers"] and "outliers" not in found.get("not_computed", ()):
         terminal.lines(["no value looks wrong"])
-    for title, rows in summary.tables(found).items():
+    for title, rows in summary.tables(found, datetime.now(UTC)).items():
         terminal.rows(rows, format_, title=title)
-    terminal.lines(summary.advice(name, found))
+    terminal.lines(todo.lines(name, found))
 
 
 def report_journals(places: list[str], out: Path | None) -> Path:
@@ -120,10 +121,11 @@ def report_journals(places: list[str], out: Path | None) -> Path:
     """
     from robustbo.report import journals
     from robustbo.trials.codec import opened
+    from robustbo.trials.storage.places import shown
 
-    found = [journals.Read(beside(place, ".html").stem, *opened(place)) for place in places]
+    found = [journals.Read(beside(place, ".html").stem, *opened(place), shown(place)) for place in places]
     with placed(out or (beside(places[0], ".html") if len(places) == 1 else Path("report.html"))) as path:
-        journals.write(found, path)
+        journals.write(found, path, made=datetime.now(UTC))
     return path
 
 

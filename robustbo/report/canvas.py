@@ -112,7 +112,8 @@ def _line(axes: Any, line: Line) -> Any:
     dash = (0, tuple(float(part) / line.width for part in line.dash.split())) if line.dash else "-"
     (mark,) = axes.plot(line.x, line.y, color=line.color, linestyle=dash, linewidth=0.9 * line.width)
     if line.low is not None and line.high is not None:
-        axes.fill_between(line.x, line.low, line.high, color=line.color, alpha=0.15, linewidth=0)
+        band = axes.fill_between(line.x, line.low, line.high, color=line.color, alpha=0.15, linewidth=0)
+        return mark if np.isfinite(line.y).any() else band
     return mark
 
 

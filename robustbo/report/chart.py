@@ -50,6 +50,7 @@ class Dots(NamedTuple):
         shape: "o", "X", "D", "s" or "|": a circle, a cross, a diamond, a square or a tick.
         size: Half their width.
         key: As a line's.
+        titles: What a page says of each where a reader points at it; none or ``n`` texts.
     """
 
     label: str
@@ -60,6 +61,7 @@ class Dots(NamedTuple):
     shape: str = "o"
     size: float = 4.0
     key: str = ""
+    titles: Sequence[str] = ()
 
 
 class Note(NamedTuple):
@@ -71,7 +73,8 @@ class Note(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """What an axis shows: its label, its range, whether by powers of ten, and names along it instead of numbers.
+    """What an axis shows: its label, its range, whether by powers of ten, names along it instead of numbers, and
+    whether it is of whole numbers alone, such as those of trials.
 
     A range whose low end is above its high one is drawn from top to bottom.
     """
@@ -81,6 +84,7 @@ class Axis(NamedTuple):
     high: float
     is_log: bool = False
     names: tuple[tuple[float, str], ...] = ()
+    is_whole: bool = False
 
     def share(self, value: float) -> float:
         """Where a value is drawn: 0 at the low end, 1 at the high one; a value beyond is drawn at the edge."""
@@ -95,7 +99,7 @@ class Axis(NamedTuple):
         if self.names:
             return list(self.names)
         low, high = sorted((self.low, self.high))
-        values = decades(low, high) if self.is_log else ticks(low, high)
+        values = round_values(low, high, is_log=self.is_log, is_whole=self.is_whole)
         return list(zip(values, labels(values), strict=True))
 
 
@@ -146,7 +150,9 @@ def strips(title: str, given: Sequence[Strip], axis: Axis, about: str = "") -> C
     return Chart(title, axis, Axis("", len(given) - 0.5, -0.5, names=names), lines, dots, height=height, about=about)
 
 
-def axis(label: str, *values: np.ndarray | None, margin: float = MARGIN, is_log: bool = False) -> Axis:
+def axis(
+    label: str, *values: np.ndarray | None, margin: float = MARGIN, is_log: bool = False, is_whole: bool = False
+) -> Axis:
     """An axis that holds all finite values, and a margin; of some width where there are none or one."""
     arrays = [np.asarray(a, dtype=float).ravel() for a in values if a is not None]
     found = np.concatenate([*arrays, np.zeros(0)])
@@ -156,23 +162,39 @@ def axis(label: str, *values: np.ndarray | None, margin: float = MARGIN, is_log:
     low, high = (float(found.min()), float(found.max())) if len(found) else (0.0, 1.0)
     more = margin * (high - low) if high > low else max(0.5, 1e-9 * abs(low))
     low, high = low - more, high + more
-    return Axis(label, math.exp(low), math.exp(high), True) if is_log else Axis(label, low, high)
+    return Axis(label, math.exp(low), math.exp(high), True) if is_log else Axis(label, low, high, is_whole=is_whole)
 
 
-def ticks(low: float, high: float, most: int = 6) -> list[float]:
-    """Round numbers within a range."""
+def trials_axis(count: int, label: str = "trial") -> Axis:
+    """The axis of so many trials."""
+    return axis(label, np.array([0.0, count]), is_whole=True)
+
+
+def round_values(low: float, high: float, *, is_log: bool = False, is_whole: bool = False) -> list[float]:
+    """Round numbers within a range, for the marks along an axis; on a log scale where there are two by decades."""
+    found = decades(low, high) if is_log else []
+    if is_whole:
+        found = [value for value in found if value == round(value)]
+    return found if len(found) > 1 else ticks(low, high, is_whole=is_whole)
+
+
+def ticks(low: float, high: float, most: int = 6, *, is_whole: bool = False) -> list[float]:
+    """Round numbers within a range: multiples of 1, 2 or 5 times a power of ten."""
     step = 10.0 ** math.floor(math.log10((high - low) / most))
     step = next(s for s in (step, 2 * step, 5 * step, 10 * step) if (high - low) / s <= most)
+    step = max(step, 1.0) if is_whole else step
     decimals = 2 - math.floor(math.log10(step))
     return [round(k * step, decimals) for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
 
 
-def decades(low: float, high: float) -> list[float]:
-    """Powers of ten within a range; where there are fewer than two, twice and five times them as well."""
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+def decades(low: float, high: float, most: int = 8) -> list[float]:
+    """Powers of ten within a range, of very many some; where there are fewer than three, 2 and 5 times them as well."""
+    begin, end = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    powers = range(begin, end + 1, -(-(end - begin) // most) or 1)
+    found: list[float] = []
     for factors in ((1,), (1, 2, 5)):
-        found = [f * 10.0**k for k in powers for f in factors if low <= f * 10.0**k <= high]
-        if len(found) > 1:
+        found = [float(f"{f}e{k}") for k in powers for f in factors if low <= float(f"{f}e{k}") <= high]
+        if len(found) > 2:
             break
     return found
 

@@ -3,7 +3,7 @@
 from html import escape
 
 from robustbo.report import chosen
-from robustbo.report.html import table
+from robustbo.report.html import part, table
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
@@ -16,4 +16,4 @@ def section(settings: Settings, history: History) -> str:
     header = ["parameter", "values", *(["exists"] if is_conditional else [])]
     texts = "".join(f"<li><code>{escape(text)}</code></li>" for text in space_of(settings, history).texts)
     kept = f"<p>Constraints:</p><ul>{texts}</ul>" if texts else ""
-    return "<h2>The space</h2>" + table(header, [line[: len(header)] for line in lines]) + kept
+    return part("The space", table(header, [line[: len(header)] for line in lines]) + kept)

@@ -9,9 +9,10 @@ from robustbo.loop import failures as judging
 from robustbo.loop.cache import FitCache
 from robustbo.loop.failures import Failure, flake_rate
 from robustbo.report.chart import Dots
-from robustbo.report.words.failures import LOOKS
+from robustbo.report.words.failures import LOOKS, NONE_GIVEN
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
+from robustbo.trials.trial import in_a_line
 
 COLORS = {"region": "#000000", "flake": "#999999", None: "#000000"}  # of ticks
 
@@ -53,7 +54,9 @@ def marks(found: Sequence[Failure], x: Sequence[float], y: float) -> list[Dots]:
     """Ticks at the places of failed trials: black of those that look like their region, gray of flakes."""
     made = []
     for look, color in COLORS.items():
-        at = np.array([place for failure, place in zip(found, x, strict=True) if failure.looks_like == look])
-        if len(at):
-            made.append(Dots(f"failed, {LOOKS[look]}", "none", color, at, np.full(len(at), y), shape="|", size=6.0))
+        these = [(place, failure.trial) for failure, place in zip(found, x, strict=True) if failure.looks_like == look]
+        if these:
+            at, label = np.array([place for place, _ in these]), f"failed, {LOOKS[look]}"
+            titles = [f"trial {t.number}: {label}: {in_a_line(t.reason) or NONE_GIVEN}" for _, t in these]
+            made.append(Dots(label, "none", color, at, np.full(len(at), y), "|", 6.0, titles=titles))
     return made

@@ -1,12 +1,12 @@
 """What has become of told values, and the marks of it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 import numpy as np
 
-from robustbo.loop.cache import FitCache
-from robustbo.loop.outliers import outliers
-from robustbo.report.chart import FARTHEST, Axis, Dots, Note
+from robustbo.loop.judge import Outlier
+from robustbo.report.chart import FARTHEST, GRAY, Axis, Dots, Line, Note
 from robustbo.report.palette import COLORS
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History, Trial
@@ -15,44 +15,72 @@ from robustbo.trials.settings import Settings
 BLUE, ORANGE, GREEN = COLORS[:3]
 PALE = "#a9cbe4"  # of the blue
 OUTSIDE = "probably breaks a bound"
-LOOKS = {"believed": (BLUE, "o"), "called wrong": (ORANGE, "X"), "cleared again": (GREEN, "D"), OUTSIDE: (PALE, "o")}
+BEFORE = "measured before the first ask"
+LOOKS = {  # color, outline, shape
+    "believed": (BLUE, "none", "o"),
+    BEFORE: ("none", BLUE, "o"),
+    "called wrong": (ORANGE, "none", "X"),
+    "cleared again": (GREEN, "none", "D"),
+    OUTSIDE: (PALE, "none", "o"),
+}
 TICK = 0.025  # of the frame, where a tick has its middle that stands for no value
 BREAKING = "break a constraint"
 REACH = 1.0  # ranges of the believed values, that a wrong one may be away and still be within the frame
 
 
-def fates(settings: Settings, history: History, fits: FitCache | None = None) -> dict[str, list[Trial]]:
-    """The told trials by what has become of their values: "believed", "called wrong" or "cleared again"."""
-    return by_fate(history, {o.trial.number for o in outliers(settings, history, fits) if o.flagged})
+def by_fate(history: History, judged: Sequence[Outlier]) -> dict[str, list[Trial]]:
+    """The told trials by what has become of their values: "believed" (or `BEFORE`), "called wrong", "cleared again".
 
-
-def by_fate(history: History, flagged: Collection[int]) -> dict[str, list[Trial]]:
-    """The same by the trials whose values are called wrong now."""
+    Args:
+        history: The trials.
+        judged: Their values, with whether these are believed.
+    """
+    flagged = {o.trial.number for o in judged if o.flagged}
     once = {number for d in history.diagnoses if not d.void for number in d.outliers}
-    found: dict[str, list[Trial]] = {"believed": [], "called wrong": [], "cleared again": []}
+    old, found = count_before(history), dict[str, list[Trial]]((fate, []) for fate in LOOKS if fate != OUTSIDE)
     for trial in history.having("told"):
-        fate = "called wrong" if trial.number in flagged else "cleared again" if trial.number in once else "believed"
+        believed = BEFORE if trial.number < old else "believed"
+        fate = "called wrong" if trial.number in flagged else "cleared again" if trial.number in once else believed
         found[fate].append(trial)
     return found
 
 
+def count_before(history: History) -> int:
+    """How many trials there are that were told before anything was asked for; 0 where nothing has been since.
+
+    These are old data: what `prior_data` had, or was told without having been asked.
+    """
+    count = sum(1 for _ in takewhile(lambda t: t.origin == "user" and not t.handouts and not t.is_open, history))
+    return count if count < len(history) else 0
+
+
+def old_band(history: History, up: Axis) -> list[Line]:
+    """Gray over old data, which tells them from what was asked for."""
+    count = count_before(history)
+    x, low, high = np.array([-0.5, count - 0.5]), np.full(2, up.low), np.full(2, up.high)
+    return [Line("", GRAY, x, np.full(2, np.nan), low, high)] if count else []
+
+
 def at_trials(
-    settings: Settings, history: History, found: Mapping[str, Sequence[Trial]]
-) -> tuple[list[Dots], list[Trial]]:
-    """The marks of told values at their trials, and the trials that break a constraint of the space."""
+    settings: Settings, history: History, found: Mapping[str, Sequence[Trial]], judged: Sequence[Outlier]
+) -> list[Dots]:
+    """The marks of told values at their trials, each kind that is there."""
     told, space = [trial for trials in found.values() for trial in trials], space_of(settings, history)
     breaking = [trial for trial in told if space.broken(trial.params)] if space.constraints else []
-    repeats = [trial for trial in told if trial.repeats is not None]
-    dots = [_dots(trials, fate, LOOKS[fate][0], "none", LOOKS[fate][1]) for fate, trials in found.items()]
-    dots += [_dots(repeats, "replicates", "none", "#555555", "o", 7.0)] if repeats else []
-    dots += [_dots(breaking, BREAKING, "none", "#000000", "s", 7.0)] if breaking else []
-    return dots, breaking
+    repeats, titles = [trial for trial in told if trial.repeats is not None], {o.trial.number: f"{o}" for o in judged}
+    dots = [_dots(trials, fate, LOOKS[fate], 4.0, titles) for fate, trials in found.items()]
+    dots.append(_dots(repeats, "replicates", ("none", "#555555", "o"), 7.0, titles))
+    dots.append(_dots(breaking, BREAKING, ("none", "#000000", "s"), 7.0, titles))
+    return [kind for kind in dots if len(kind.x)]
 
 
-def _dots(trials: Sequence[Trial], label: str, fill: str, stroke: str, shape: str, size: float = 4.0) -> Dots:
+def _dots(
+    trials: Sequence[Trial], label: str, look: tuple[str, str, str], size: float, titles: Mapping[int, str]
+) -> Dots:
     """The values of some trials."""
-    x, y = np.array([float(t.number) for t in trials]), np.array([t.measured for t in trials])
-    return Dots(label, fill, stroke, x, y, shape, size)
+    (fill, stroke, shape), y = look, np.array([t.measured for t in trials])
+    x, said = np.array([float(t.number) for t in trials]), [titles[t.number] for t in trials]
+    return Dots(label, fill, stroke, x, y, shape, size, titles=said)
 
 
 def shown(found: Mapping[str, Sequence[Trial]]) -> np.ndarray:

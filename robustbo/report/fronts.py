@@ -10,7 +10,7 @@ import numpy as np
 from robustbo.loop.judge import Outlier
 from robustbo.loop.several.candidates import LIKELY, FrontPoint
 from robustbo.loop.several.front import Front
-from robustbo.report.chart import Axis, Chart, Dots, Line, axis
+from robustbo.report.chart import Axis, Chart, Dots, Line, axis, trials_axis
 from robustbo.report.fates import BLUE, GREEN, ORANGE, OUTSIDE, PALE, near
 from robustbo.report.one_outcome import bounds, limits, steps
 from robustbo.rounding import rounded
@@ -25,10 +25,11 @@ KINDS = {OUTSIDE: (PALE, 4.0), "believed": (BLUE, 4.0), "on the front": (GREEN, 
 
 class Doubt(NamedTuple):
     """A trial some value of which is called wrong: where it was measured, and where the others expect it to be, which
-    is the same place if it is neither of the two outcomes that are shown."""
+    is the same place if it is neither of the two outcomes that are shown; and what is said of it."""
 
     measured: Place
     expected: Place
+    title: str
 
 
 def charts(settings: Settings, points: Sequence[FrontPoint], front: Front, judged: Iterable[Outlier]) -> list[Chart]:
@@ -54,26 +55,40 @@ def _chart(pair: Pair, points: Sequence[FrontPoint], front: Front, doubts: Seque
         is_likely, is_best = point.probability_feasible >= LIKELY, point.trial.number in inside
         kinds["on the front" if is_best else "believed" if is_likely else OUTSIDE].append(point)
     reference = _place(pair, front.reference_point)
-    more = [reference, *(place for doubt in doubts for place in doubt)]
+    more = [reference, *(place for doubt in doubts for place in doubt[:2])]
     across, up = (_axis(wanted, points, [place[k] for place in more]) for k, wanted in enumerate(pair))
     lines = [*limits(pair[0], across, up, is_upright=True), *limits(pair[1], across, up)]
     lines += [bar for kind, of in kinds.items() for point in of for bar in _bars(pair, point, KINDS[kind][0])]
     best = [_place(pair, point.means) for point in front]
     lines += _stairs(pair, best, reference if len(front.reference_point) == 2 else None)
-    lines += [Line("", ORANGE, *_columns(doubt), dash="2 3", width=1.2) for doubt in doubts]
-    dots = [
-        Dots(kind, color, "none", *_columns([_place(pair, point.means) for point in kinds[kind]]), size=size)
-        for kind, (color, size) in KINDS.items()
-    ]
-    here, elsewhere = ([d for d in doubts if (d.measured != d.expected) == is_here] for is_here in (True, False))
-    dots.append(Dots("where the others expect it", "none", ORANGE, *_columns([d.expected for d in here])))
-    dots.append(Dots("called wrong", ORANGE, "none", *_columns([d.measured for d in here]), shape="X", size=5.0))
-    other = _columns([d.measured for d in elsewhere])
-    dots.append(Dots("another outcome called wrong", "none", ORANGE, *other, shape="X", size=5.0))
+    lines += [Line("", ORANGE, *_columns(doubt[:2]), dash="2 3", width=1.2) for doubt in doubts]
+    dots = [*_points(pair, kinds), *_wrong(doubts)]
     dots.append(Dots("reference point", "none", "#000000", *_columns([reference]), shape="D", size=5.0))
     dots = [kind for kind in dots if len(kind.x)]
     about = f"{pair[1].name} against {pair[0].name}; " + "; ".join(f"{kind.label}: {len(kind.x)}" for kind in dots)
     return Chart("", across, up, lines, dots, height=HEIGHT, about=about)
+
+
+def _points(pair: Pair, kinds: Mapping[str, Sequence[FrontPoint]]) -> list[Dots]:
+    """What is believed of each point."""
+    made = []
+    for kind, points in kinds.items():
+        (color, size), titles = KINDS[kind], [f"{point}; {kind}" for point in points]
+        x, y = _columns([_place(pair, point.means) for point in points])
+        made.append(Dots(kind, color, "none", x, y, size=size, titles=titles))
+    return made
+
+
+def _wrong(doubts: Sequence[Doubt]) -> list[Dots]:
+    """What is called wrong, where it was measured and where it is expected."""
+    here, elsewhere = ([d for d in doubts if (d.measured != d.expected) == is_here] for is_here in (True, False))
+    titles, others = [d.title for d in here], [d.title for d in elsewhere]
+    x, y = _columns([d.measured for d in elsewhere])
+    return [
+        Dots("where the others expect it", "none", ORANGE, *_columns([d.expected for d in here]), titles=titles),
+        Dots("called wrong", ORANGE, "none", *_columns([d.measured for d in here]), "X", 5.0, titles=titles),
+        Dots("another outcome called wrong", "none", ORANGE, x, y, "X", 5.0, titles=others),
+    ]
 
 
 def _doubts(pair: Pair, flagged: Sequence[Outlier]) -> list[Doubt]:
@@ -86,7 +101,8 @@ def _doubts(pair: Pair, flagged: Sequence[Outlier]) -> list[Doubt]:
         values = next(iter(found.values())).trial.values
         if all(wanted.name in values for wanted in pair):
             expected = values | {name: o.expected for name, o in found.items() if name is not None}
-            made.append(Doubt(_place(pair, values), _place(pair, expected)))
+            title = "; ".join(map(str, found.values()))
+            made.append(Doubt(_place(pair, values), _place(pair, expected), title))
     return made
 
 
@@ -149,4 +165,4 @@ def progress(volumes: Sequence[float]) -> Chart:
     x, y = steps(numbers, np.append(volumes, volumes[-1:]))
     up = axis("hypervolume", np.array([0.0, volumes[-1] or 1.0]), margin=0.05)
     about = f"hypervolume by trial, {rounded(volumes[-1])} in the end"
-    return Chart("", axis("trial", np.array([0.0, len(volumes)])), up, [Line("", GREEN, x, y)], height=220, about=about)
+    return Chart("", trials_axis(len(volumes)), up, [Line("", GREEN, x, y)], height=220, about=about)

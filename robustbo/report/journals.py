@@ -2,18 +2,17 @@
 
 import re
 from collections.abc import Sequence
+from datetime import datetime
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
-
-import numpy as np
 
 from robustbo.errors import RobustBOError, SpecError
 from robustbo.loop.cache import FitCache
 from robustbo.loop.incumbent import Incumbent, incumbents
 from robustbo.loop.several.front import bests
 from robustbo.report import canvas, journal_page, svg, timeline
-from robustbo.report.chart import Chart, Line, axis
+from robustbo.report.chart import Chart, Line, axis, trials_axis
 from robustbo.report.html import check_name, document, switches, table
 from robustbo.report.one_outcome import risen
 from robustbo.report.outcomes import without_value
@@ -29,19 +28,21 @@ ABOUT = (
 
 
 class Read(NamedTuple):
-    """A journal: what it is called, what it was told at its beginning, and what has happened in it."""
+    """A journal: what it is called, what it was told at its beginning, what has happened in it, and its place."""
 
     name: str
     settings: Settings
     history: History
+    place: str = journal_page.SOMEWHERE
 
 
-def write(found: Sequence[Read], path: Path) -> None:
+def write(found: Sequence[Read], path: Path, *, made: datetime | None = None) -> None:
     """Write a page, or (by the suffix of its name) a picture.
 
     Args:
         found: The journals; of a picture one alone.
         path: Of the file.
+        made: When it is made, which a page says.
 
     Raises:
         RobustBOError: If a picture is to show several journals, or cannot be drawn.
@@ -56,20 +57,21 @@ def write(found: Sequence[Read], path: Path) -> None:
         check_name(path)
     except SpecError as error:
         raise SpecError(f"{error}; or, of a picture, in one of {', '.join(canvas.FORMATS)}") from None
-    path.write_text(page(found), encoding="utf-8", errors="backslashreplace")
+    path.write_text(page(found, made=made), encoding="utf-8", errors="backslashreplace")
     return None
 
 
-def page(found: Sequence[Read]) -> str:
-    """The page."""
+def page(found: Sequence[Read], *, made: datetime | None = None) -> str:
+    """The page, which says when it was made where that is given."""
     if len(found) == 1:
-        return journal_page.page(*found[0])
+        name, settings, history, place = found[0]
+        return journal_page.page(name, settings, history, place=place, made=made)
     fits = [FitCache() for _ in found]
     parts = [_compared(found, fits)]
-    for (name, settings, history), kept in zip(found, fits, strict=True):
-        body = re.sub("(</?h)([23])>", _lower, journal_page.body(settings, history, kept))
+    for (name, settings, history, place), kept in zip(found, fits, strict=True):
+        body = re.sub("(</?h)([23])>", _lower, journal_page.body(settings, history, kept, place=place, made=made))
         parts.append(f"<section><h2>{escape(name)}</h2>{body}</section>")
-    return document(f"{len(found)} journals", "".join(parts))
+    return document(f"{len(found)} journals", "".join(parts), made=made)
 
 
 def _lower(tag: re.Match[str]) -> str:
@@ -104,7 +106,7 @@ def _compared(found: Sequence[Read], fits: Sequence[FitCache]) -> str:
             lines.setdefault(_wanted(of.settings), []).append(drawn)
     charts = []
     for what, drawn_here in lines.items():
-        across = axis("trial", np.zeros(1), *(line.x for line in drawn_here))
+        across = trials_axis(max(int(line.x[-1]) for line in drawn_here))
         up = axis(what, *(line.y for line in drawn_here), margin=0.06)
         charts.append(svg.draw(Chart("", across, up, drawn_here, about=f"{what}: the best so far of each journal")))
     rows = []

@@ -15,8 +15,8 @@ from robustbo.loop.observations import observations
 from robustbo.loop.outliers import outliers
 from robustbo.loop.several.candidates import LIKELY, FrontPoint
 from robustbo.loop.several.learned import climb_each
-from robustbo.report.chart import GRAY, Axis, Chart, Dots, Line, axis
-from robustbo.report.fates import OUTSIDE, TICK, at_trials, beyond, by_fate, near, shown
+from robustbo.report.chart import GRAY, Axis, Chart, Dots, Line, axis, trials_axis
+from robustbo.report.fates import BEFORE, OUTSIDE, TICK, at_trials, beyond, by_fate, near, old_band, shown
 from robustbo.report.palette import COLORS
 from robustbo.trials.history import History
 from robustbo.trials.outcomes import Wanted
@@ -73,19 +73,19 @@ def values(of: Seen, points: Sequence[FrontPoint], best: Sequence[Incumbent] = (
         best: Where it alone is to be optimized, the best points so far, which keep all bounds: they are drawn.
     """
     outside = {point.trial.number for point in points if point.probability_feasible < LIKELY}
-    found = by_fate(of.history, {o.trial.number for o in of.judged if o.flagged})
-    believed = found["believed"]
-    found["believed"] = [trial for trial in believed if trial.number not in outside]
-    found |= {OUTSIDE: [trial for trial in believed if trial.number in outside]}
-    dots = [kind for kind in at_trials(of.settings, of.history, found)[0] if len(kind.x)]
-    kept = shown(found)
-    across = axis("trial", np.array([0.0, len(of.history)]))
+    found = by_fate(of.history, of.judged)
+    found[OUTSIDE] = [trial for fate in ("believed", BEFORE) for trial in found[fate] if trial.number in outside]
+    for fate in ("believed", BEFORE):
+        found[fate] = [trial for trial in found[fate] if trial.number not in outside]
+    dots = at_trials(of.settings, of.history, found, of.judged)
+    kept, across = shown(found), trials_axis(len(of.history))
     up = axis(of.wanted.quantity.label, kept, near(bounds(of.wanted), kept), margin=0.06)
     missing = [float(trial.number) for trial in of.history.having("failed")]
     if missing:
         low = np.full(len(missing), up.low + TICK * (up.high - up.low))
-        dots.append(Dots("not measured", "none", "#999999", np.array(missing), low, shape="|", size=6.0))
-    lines = limits(of.wanted, across, up)
+        titles = [f"trial {number:.0f}: not measured" for number in missing]
+        dots.append(Dots("not measured", "none", "#999999", np.array(missing), low, "|", 6.0, titles=titles))
+    lines = old_band(of.history, up) + limits(of.wanted, across, up)
     if best:
         lines.append(risen(best, len(of.history)))
     notes = beyond(dots, up)
@@ -130,7 +130,7 @@ def limits(wanted: Wanted, across: Axis, up: Axis, *, is_upright: bool = False) 
         x, low, high = frame, np.full(2, ends[0]), np.full(2, ends[1])
         if is_upright:
             x, low, high = ends, np.full(2, up.low), np.full(2, up.high)
-        lines.append(Line("", GRAY, x, np.full(2, np.nan), low, high))
+        lines.append(Line("beyond a bound", GRAY, x, np.full(2, np.nan), low, high))
         if over.low <= bound <= over.high:
             x, y = (at, upright) if is_upright else (frame, at)
             lines.append(Line("bound", BLACK, x, y, dash="6 3", width=1.0))

@@ -75,6 +75,7 @@ def _suspect(o: Outlier) -> dict[str, Any]:
         | {"flagged": o.flagged, "remeasured": o.remeasured}
         | ({} if o.weight is None else {"weight": o.weight})
         | ({} if o.failed is None else {"trial_failed": o.failed})
+        | {"params": o.trial.params}
     )
 
 

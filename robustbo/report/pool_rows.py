@@ -15,7 +15,7 @@ from robustbo.loop.observations import observations
 from robustbo.loop.outliers import Outlier, outliers
 from robustbo.report import svg
 from robustbo.report.chart import Chart, Dots, Line, axis
-from robustbo.report.html import table
+from robustbo.report.html import part, side_by_side, table
 from robustbo.report.one_outcome import Seen
 from robustbo.report.palette import COLORS
 from robustbo.rounding import rounded
@@ -27,7 +27,10 @@ from robustbo.trials.outcomes import Wanted
 from robustbo.trials.settings import Settings
 from robustbo.trials.trial import point_of
 
+MEASURED, LEFT = "Measured against predicted", "The best rows not yet measured"
+ORDER = "Those that are predicted to keep all bounds first; of them, what the fewest beat in all objectives."
 BEST = 12  # rows that are listed
+EDGE = " What is beyond the frame is drawn at its edge."
 CHUNK = 500  # rows that are predicted at once: a prediction takes the square of them
 
 
@@ -43,25 +46,18 @@ def section(settings: Settings, history: History, fits: FitCache) -> str:
         named, quantities = {label: fitted}, {label: settings.quantity}
         return _left(settings, history, fits, named, quantities, lambda means: settings.sign * means[:, 0])
 
-    return (
-        "<h2>Measured against predicted</h2>"
-        + _calibration(outliers(settings, history, fits), settings.quantity)
-        + "<h2>The best rows not yet measured</h2>"
-        + by_first(settings, observations(settings, history), left, fits)
-    )
+    shown = _calibration(outliers(settings, history, fits), settings.quantity)
+    return part(MEASURED, shown) + part(LEFT, by_first(settings, observations(settings, history), left, fits))
 
 
 def of_several(settings: Settings, history: History, fits: FitCache, seen: Sequence[Seen]) -> str:
     """The same of several outcomes, of each of which a value has been told."""
     labels = {of.wanted.quantity.label: of for of in seen}
-    parts = [f"<h3>{escape(label)}</h3>{_calibration(of.judged, Outcome())}" for label, of in labels.items()]
+    shown = [f"<h3>{escape(label)}</h3>{_calibration(of.judged, of.wanted.quantity)}" for label, of in labels.items()]
     fitted = {label: of.fitted for label, of in labels.items()}
     quantities = {label: of.wanted.quantity for label, of in labels.items()}
-    return (
-        f"<h2>Measured against predicted</h2>{''.join(parts)}<h2>The best rows not yet measured</h2>"
-        "<p>Those that are predicted to keep all bounds first; of them, what the fewest beat in all objectives.</p>"
-        + _left(settings, history, fits, fitted, quantities, partial(_worth, [of.wanted for of in seen]))
-    )
+    left = _left(settings, history, fits, fitted, quantities, partial(_worth, [of.wanted for of in seen]))
+    return part(MEASURED, side_by_side(shown), is_wide=True) + part(LEFT, f"<p>{ORDER}</p>{left}", is_wide=True)
 
 
 def _worth(outcomes: Sequence[Wanted], means: np.ndarray) -> np.ndarray:
@@ -90,14 +86,14 @@ def _calibration(found: Sequence[Outlier], quantity: Outcome) -> str:
         ("believed", COLORS[0], "o", False),
         ("called wrong", COLORS[1], "X", True),
     ):
-        pairs = np.array([(o.expected, o.value) for o in found if o.flagged == is_flagged])
-        if len(pairs):
-            marks.append(Dots(label, color, "none", pairs[:, 0], pairs[:, 1], shape=shape))
+        these = [o for o in found if o.flagged == is_flagged]
+        if these:
+            x, y = np.array([(o.expected, o.value) for o in these]).T
+            marks.append(Dots(label, color, "none", x, y, shape=shape, titles=[f"{o}" for o in these]))
     chart = Chart("", over, up, [diagonal], marks, about="measured values against what the others predict")
-    return svg.draw(chart) + (
-        "<p>A row of the pool is predicted from all other values: on the dotted line they agree. Blue: believed; "
-        "orange cross: called wrong (at the frame's edge where it is beyond).</p>"
-    )
+    is_far = any(not (up.low <= o.value <= up.high and over.low <= o.expected <= over.high) for o in found)
+    text = f"<p>A row of the pool is predicted from all other values: on the dotted line they agree.{EDGE * is_far}</p>"
+    return svg.draw(chart) + svg.legend(chart) + text
 
 
 def _left(

@@ -8,84 +8,78 @@ from typing import Any
 from robustbo.loop.attempt import attempt
 from robustbo.loop.cache import FitCache
 from robustbo.loop.several.candidates import FrontPoint
-from robustbo.loop.several.front import best, raw_best
-from robustbo.report import fronts, outcomes, pool_rows, several_charts, suspects, svg, through, where_failed
-from robustbo.report.html import share, table
-from robustbo.report.part import part
+from robustbo.loop.several.front import best
+from robustbo.report import fronts, outcomes, pool_rows, recipe, several_charts, suspects, svg, through, where_failed
+from robustbo.report.computed import computed
+from robustbo.report.html import part, side_by_side, table
 from robustbo.report.several_charts import Known
-from robustbo.report.words import chosen as chosen_words
 from robustbo.report.words import outcomes as outcome_words
-from robustbo.report.words.summary import how, how_far
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
 FRONT = (
-    "Bars: a posterior standard deviation to each side. Green: what no other point measured beats, and {}; blue: the "
-    "other points; pale: they probably break a bound. Orange cross: a value called wrong, joined to where the others "
-    "expect it; hollow: another outcome of the trial is called wrong. Hollow diamond: the reference point. What is "
-    "beyond the frame is drawn at its edge."
+    "Bars: a posterior standard deviation to each side. On the front is what no other point measured beats; the line "
+    "is around {}. What is beyond the frame is drawn at its edge."
 )
-WIDE = "min-width:12rem"
+WIDE = "min-width:8rem"
 SHORT = 4  # digits of a number in a table of many columns
-STEPS = "steps along what none beats in these two objectives"
+TITLE = "The best recipes"
+STEPS = "what none beats in these two objectives"
 PROGRESS = (
     "What the points measured up to each trial dominate beyond the reference point, by what is believed now: values "
     "that are called wrong never counted."
 )
+MIDDLE = "A fair compromise is trial {}, which by itself dominates the most."
 CHOSEN = "<p>Of the front it is the point that by itself dominates the most.</p>"
 LIKELIEST = "<p>It is the point that most probably keeps all bounds.</p>"
-TIMELINE = (
-    "Blue: believed; pale: its point probably breaks a bound; orange cross: called wrong; ringed: replicates; ticks: "
-    "not measured. Dashed, with gray beyond it: a bound. Values beyond the frame are drawn at its edge, with "
-    "their numbers."
-)
-BEST = " Green, dashed: the incumbent among the points measured so far, by what is believed now."
+BEYOND = "Values beyond the frame are drawn at its edge, with their numbers."
+BEST = "The best so far is the incumbent among the points measured until then, by what is believed now."
 
 
-def parts(settings: Settings, history: History, fits: FitCache, found: dict[str, Any]) -> list[str]:
-    """The sections of the page.
+def sections(settings: Settings, history: History, fits: FitCache, found: dict[str, Any], todo: str) -> list[str]:
+    """The parts of the page.
 
     Args:
         settings: What the study was told at its beginning.
         history: What has happened in it.
         fits: The last fits.
         found: Its overview.
+        todo: The part on what to do next.
     """
-    made = [f"<p>{escape(how(found))}; {escape(how_far(found))}.</p>"]
-    made += [f"<p>{escape(line[0].upper() + line[1:])}.</p>" for line in chosen_words.lines(found)]
-    known, why = attempt(partial(several_charts.known, settings, history, fits), settings.surrogate)
+    known, unknown = attempt(partial(several_charts.known, settings, history, fits), settings.surrogate)
     if known is None:
-        made.append(f"<p>What is believed could not be computed: {escape(why or '')}.</p>")
-        return [*made, where_failed.section(settings, history, fits, found)]
+        first = part(TITLE, f"<p>What is believed could not be computed: {escape(unknown or '')}.</p>")
+        return [first, todo, where_failed.section(settings, history, fits, found)]
     if missing := outcomes.without_value(settings, history):
         what = f"No value of {' and of '.join(missing)}" if known.seen else "Nothing"
-        made.append(f"<p>{escape(what)} has been told yet.</p>")
-        failing = where_failed.section(settings, history, fits, found)
-        return [*made, *_suspects(known, found), *_each(known), failing]
-    return [*made, *_of_all(settings, history, fits, found, known)]
+        first = part(TITLE, f"<p>{escape(what)} has been told yet.</p>")
+        failed = where_failed.section(settings, history, fits, found)
+        return [first, todo, *_suspects(known, found), *_each(known), failed]
+    return _of_all(settings, history, fits, found, known, todo)
 
 
-def _of_all(settings: Settings, history: History, fits: FitCache, found: dict[str, Any], known: Known) -> list[str]:
-    """The sections where something is known of each outcome."""
+def _of_all(
+    settings: Settings, history: History, fits: FitCache, found: dict[str, Any], known: Known, todo: str
+) -> list[str]:
+    """The parts where something is known of each outcome."""
     params, where, why = _here(known, history, fits)
-    made = (
-        [part(settings, lambda: "".join(_front(known, found["front"]))), *_progress(known)]
-        if known.front is not None
-        else [_incumbent(settings, history, fits)]
-    )
-    found["incumbent"] = {"params": params}
-    made += [*_suspects(known, found), *_each(known)]
-    made.append(where_failed.section(settings, history, fits, found, where))
+    if known.front is None:
+        made = [recipe.section(settings, history, found), todo]
+    else:
+        recipes, front = (
+            computed(settings, make) for make in (lambda: _recipes(known, found["front"]), lambda: _fronts(known))
+        )
+        made = [recipes, todo, front, _progress(known)]
+    found = found | {"incumbent": {"params": params}}
+    made += [*_suspects(known, found), *_each(known), where_failed.section(settings, history, fits, found, where)]
     if settings.space.is_pool:
-        return [*made, part(settings, lambda: pool_rows.of_several(settings, history, fits, known.seen))]
+        return [*made, computed(settings, lambda: pool_rows.of_several(settings, history, fits, known.seen))]
     surfaces = [
-        through.Surface(of.fitted, of.wanted.quantity, of.wanted, values)
-        for of in known.seen
-        for values in [through.measured(of.history, found["outliers"], of.wanted.name)]
+        through.Surface(of.fitted, of.wanted.quantity, of.wanted, through.measured(of.judged)) for of in known.seen
     ]
-    made.append(f"<h2>The surrogates, through {escape(where)}</h2>{why}")
-    return [*made, part(settings, lambda: through.section(space_of(settings, history), params, surfaces, where))]
+    slices = why + computed(settings, lambda: through.section(space_of(settings, history), params, surfaces, where))
+    return [*made, part(f"The surrogates, through {where}", slices, is_wide=True)]
 
 
 def _here(known: Known, history: History, fits: FitCache) -> tuple[Mapping[str, Any], str, str]:
@@ -99,24 +93,31 @@ def _here(known: Known, history: History, fits: FitCache) -> tuple[Mapping[str, 
     return here.params, f"the point of trial {here.trial.number}", why
 
 
-def _front(known: Known, found: dict[str, Any]) -> list[str]:
+def _recipes(known: Known, found: dict[str, Any]) -> str:
+    """The points of the front, each a recipe."""
     settings, around = known.settings, known.front
     assert around is not None
     title = outcome_words.title(found)
-    made = ["<h2>The front</h2>", *map(svg.draw, known.fronts)]
-    made.append(f"<p>{FRONT.format('what that dominates' if len(settings.objectives) == 2 else STEPS)}</p>")
     shown = outcome_words.rows(found, dict(zip(_names(settings), _labels(settings), strict=True)))
     rows = [{key: value for key, value in row.items() if key not in ("trial", "at")} for row in shown]
-    if rows:
-        lines = [[_trial(point), *map(escape, row.values())] for point, row in zip(around, rows, strict=True)]
-        made.append(table(["trial", *rows[0]], lines, is_safe=True))
+    lines = [[_trial(point), *map(escape, row.values())] for point, row in zip(around, rows, strict=True)]
+    listed = table(["trial", *rows[0]], lines, is_safe=True) if rows else ""
     whose = f"; the reference point {'was given' if settings.reference_point else 'is from what is believed'}"
-    made.append(f"<p>{escape(title[0].upper() + title[1:] + (whose if rows else ''))}.</p>")
-    return made
+    text = f"<p>{escape(title[0].upper() + title[1:] + (whose if rows else ''))}.</p>"
+    middle = f"<p>{MIDDLE.format(fronts.compromise(settings, around).trial.number)}</p>" if len(around) > 1 else ""
+    return part(TITLE, listed + middle + text)
 
 
-def _progress(known: Known) -> list[str]:
-    return ["<h2>Hypervolume by trial</h2>", svg.draw(fronts.progress(known.volumes)), f"<p>{PROGRESS}</p>"]
+def _fronts(known: Known) -> str:
+    charts = known.fronts
+    text = FRONT.format("what it dominates" if len(known.settings.objectives) == 2 else STEPS)
+    drawn = [svg.draw(chart) + svg.legend(chart) for chart in charts]
+    shown = side_by_side(drawn) if len(charts) > 1 else "".join(drawn)
+    return part("The front", f"{shown}<p>{text}</p>", is_wide=len(charts) > 1)
+
+
+def _progress(known: Known) -> str:
+    return part("Hypervolume by trial", f"{svg.draw(fronts.progress(known.volumes))}<p>{PROGRESS}</p>")
 
 
 def _names(settings: Settings) -> list[str]:
@@ -127,31 +128,9 @@ def _labels(settings: Settings) -> list[str]:
     return [wanted.quantity.label for wanted in settings.outcomes]
 
 
-def _kept(settings: Settings) -> list[str]:
-    return ["keeps bounds"] if settings.outcome_constraints else []
-
-
 def _trial(point: FrontPoint) -> str:
     """A trial's number and point, as HTML of a table's wide column."""
-    return f'<div style="{WIDE}">{escape(f"{point.trial.number}: {_at(point.params)}")}</div>'
-
-
-def _at(params: Mapping[str, Any]) -> str:
-    """A point in short."""
-    return ", ".join(f"{k}={v:.{SHORT}g}" if isinstance(v, float) else f"{k}={v!r}" for k, v in params.items())
-
-
-def _incumbent(settings: Settings, history: History, fits: FitCache) -> str:
-    """The point of the best believed objective that probably keeps the bounds, and that of the best raw value."""
-    found, raw = best(settings, history, fits), raw_best(settings, history)
-    said = [f"{mean:.{SHORT}g} (sd {sd:.2g})" for mean, sd in found.outcomes.values()]
-    told = [f"{raw.trial.values[name]:.{SHORT}g}" if name in raw.trial.values else "" for name in _names(settings)]
-    chance = [[share(found.probability_feasible)], [""]] if settings.outcome_constraints else [[], []]
-    lines = [
-        ["incumbent", found.trial.number, *said, *chance[0], _at(found.params)],
-        ["best raw value", raw.trial.number, *told, *chance[1], _at(raw.params)],
-    ]
-    return "<h2>Incumbent</h2>" + table(["", "trial", *_labels(settings), *_kept(settings), "at"], lines)
+    return f'<div style="{WIDE}">{escape(f"{point.trial.number}: {outcome_words.brief(point.params, SHORT)}")}</div>'
 
 
 def _suspects(known: Known, found: dict[str, Any]) -> list[str]:
@@ -160,14 +139,15 @@ def _suspects(known: Known, found: dict[str, Any]) -> list[str]:
     failed = {(o.trial.number, o.outcome): o.failed for of in known.seen for o in of.judged}
     with_failed = [each | {"failed": failed[each["trial"], each["outcome"]]} for each in found["outliers"]]
     judged = found | {"outliers": with_failed}
-    return ["<h2>Values that look wrong, and why</h2>", suspects.section(judged, known.settings.quantities)]
+    return [part(suspects.TITLE, suspects.section(judged, known.settings.quantities), is_wide=True)]
 
 
 def _each(known: Known) -> list[str]:
     """Each outcome's values by trial."""
     if not known.seen:
         return []
-    made = ["<h2>Each outcome by trial</h2>"]
-    for chart in known.timelines:
-        made += [f"<h3>{escape(chart.y.label)}</h3>", svg.draw(chart)]
-    return [*made, f"<p>{TIMELINE}{BEST if known.best else ''}</p>"]
+    charts = known.timelines
+    shown = [f"<h3>{escape(chart.y.label)}</h3>{svg.draw(chart)}{svg.legend(chart)}" for chart in charts]
+    said = ([BEST] if known.best else []) + ([BEYOND] if any(chart.notes for chart in charts) else [])
+    text = f"<p>{' '.join(said)}</p>" if said else ""
+    return [part("Each outcome by trial", side_by_side(shown) + text, is_wide=True)]

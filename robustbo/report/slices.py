@@ -1,5 +1,6 @@
 """Slices: one parameter moves, the others stay as they are at the incumbent, or follow from it."""
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -7,16 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from robustbo.report.chart import GRAY, Axis, Dots, Line, labels
+from robustbo.report.chart import GRAY, Axis, Dots, Line, labels, round_values
 from robustbo.report.palette import COLORS
 from robustbo.searchspace.conditions import in_words
-from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
+from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal, Parameter, Value
 from robustbo.searchspace.region.made import region_of
 from robustbo.searchspace.region.region import Region
 from robustbo.searchspace.space import Space
 
 POINTS = 61  # of a slice
-TICKS = 5
+TICKS = 6  # values of a parameter that are written along the axis, at most, if it has so few
 MOST_DOTS = 31  # values of a parameter that are marked one by one
 MOST_NAMES = 8  # values of an ordinal that are written along the axis
 LETTERS = 60  # in them
@@ -103,10 +104,24 @@ def across(of: Slice) -> Axis:
         shown = [*range(0, len(parameter.values), -(-len(parameter.values) // MOST_NAMES))]
         names = [(parameter.levels[k], str(parameter.values[k])) for k in shown]
     else:
-        values = [*dict.fromkeys(parameter.from_unit(k / (TICKS - 1)) for k in range(TICKS))]
-        numbers = [float(value) for value in values if value is not None]
-        names = list(zip(map(parameter.to_unit, values), labels(numbers), strict=True))
+        assert not isinstance(parameter, Choice)  # which is read as a table
+        numbers = _round(parameter)
+        names = list(zip(map(parameter.to_unit, numbers), labels(numbers), strict=True))
     return Axis(of.name, 0.0, 1.0, names=tuple(names))
+
+
+def _round(parameter: Int | Float) -> list[float]:
+    """The round values of a parameter; all where it has few, and some of its steps where none is round."""
+    count = parameter.count
+    if count is not None and count <= TICKS:
+        return [float(parameter.nth(index)) for index in range(count)]
+    low, high = parameter.interval
+    values = round_values(low, high, is_log=parameter.log, is_whole=isinstance(parameter, Int))
+    near, span = [float(parameter.from_unit(parameter.to_unit(value))) for value in values], high - low
+    found = [v for v, w in zip(values, near, strict=True) if math.isclose(v, w, rel_tol=1e-6, abs_tol=1e-9 * span)]
+    if len(found) > 1 or count is None:
+        return found
+    return [float(parameter.nth(index)) for index in range(0, count, -(-count // TICKS))]
 
 
 def _has_room(of: Slice) -> bool:

@@ -9,6 +9,7 @@ from robustbo.report.html import table
 from robustbo.rounding import rounded
 from robustbo.trials.outcome import Outcome
 
+TITLE = "Values that look wrong, and why"
 BEYOND_DOUBT = 1e5  # nats
 
 
@@ -32,7 +33,7 @@ def section(found: dict[str, Any], quantities: Mapping[str | None, Outcome]) -> 
         if (suspect.get("failed") or 0.0) > FAILED:
             why += f"; the trial failed as a whole with probability {suspect['failed']:.2g}"
         of = quantities[suspect.get("outcome")]
-        expected = of.amount(suspect["expected"], suspect["sd"])
+        expected = of.amount(suspect["expected"], suspect["sd"], digits=4)
         evidence, wrong = _nats(suspect["evidence_nats"]), f"{suspect['probability_wrong']:.2g}"
         which = [suspect["trial"], *([suspect["outcome"]] if "outcome" in suspect else [])]
         lines.append([*which, of.number(suspect["value"]), expected, evidence, wrong, suspect["status"], why])

@@ -25,6 +25,7 @@ INKS = {
     "#e4e4e4": "var(--rule)",
 }
 LETTER, LINE_HEIGHT = 6.8, 12.0  # what a letter takes, at the most of what is usual
+SWATCH = 'class="swatch" aria-hidden="true"'
 Points = list[tuple[float, float]]
 
 
@@ -88,18 +89,14 @@ class _On:
         return f'<g class="{line.key}">{band}{curve}</g>'
 
     def dots(self, dots: Dots) -> str:
-        """Marks of one kind; where they lie on each other that is seen."""
-        shape, size = SHAPES.get(dots.shape), dots.size
-        if shape is None:
-            marks = [f'<circle cx="{x}" cy="{y}" r="{size:g}"/>' for x, y in self.places(dots.x, dots.y)]
-        else:
-            scaled = f'scale({size:g})" vector-effect="non-scaling-stroke"'
-            marks = [
-                f'<path d="{shape}" transform="translate({x} {y}) {scaled}/>' for x, y in self.places(dots.x, dots.y)
-            ]
-        look = f'fill="{_ink(dots.fill)}" stroke="{_ink(dots.stroke)}" fill-opacity="0.7"'
-        look += ' stroke-width="2"' if dots.shape == "|" else ""
-        return f'<g class="{dots.key}" {look}>{"".join(marks)}</g>'
+        """Marks of one kind; where they lie on each other that is seen, and each has its title."""
+        titles = dots.titles or [""] * len(dots.x)
+        marks = [
+            _mark(dots, self.across(x), self.up(y), title)
+            for x, y, title in zip(dots.x, dots.y, titles, strict=True)
+            if math.isfinite(y)
+        ]
+        return f'<g class="{dots.key}" {_look(dots)}>{"".join(marks)}</g>'
 
     def notes(self) -> list[str]:
         """Words, over their places."""
@@ -113,6 +110,46 @@ class _On:
             taken.append((x, y, width))
             made.append(_text(note.text, x, y, "start", ' class="note"'))
         return made
+
+
+def legend(*charts: Chart) -> str:
+    """What the marks of charts mean, as HTML: of each kind that is there a swatch and a name; of one chart how many."""
+    items = dict[str, str]()
+    for dots in (dots for chart in charts for dots in chart.dots):
+        if dots.label and len(dots.x):
+            swatch = f'<svg viewBox="-9 -9 18 18" {SWATCH}><g {_look(dots)}>{_mark(dots, 0, 0)}</g></svg>'
+            items.setdefault(dots.label + (f": {len(dots.x)}" if len(charts) == 1 else ""), swatch)
+    for line in (line for chart in charts for line in chart.lines):
+        if line.label and len(line.x):
+            items.setdefault(line.label, f'<svg viewBox="0 0 28 10" {SWATCH}>{_swatch(line)}</svg>')
+    texts = "".join(f"<span>{swatch} {escape(label)}</span>" for label, swatch in items.items())
+    return f'<p class="legend">{texts}</p>' if texts else ""
+
+
+def _swatch(line: Line) -> str:
+    """A piece of a curve; of its band, where it has no more."""
+    color = _ink(line.color)
+    if not np.isfinite(line.y).any():
+        return f'<rect width="28" height="10" fill="{color}" fill-opacity="0.13"/>'
+    return (
+        f'<line x1="0" x2="28" y1="5" y2="5" stroke="{color}" stroke-width="{line.width:g}" '
+        f'stroke-dasharray="{line.dash}"/>'
+    )
+
+
+def _look(dots: Dots) -> str:
+    look = f'fill="{_ink(dots.fill)}" stroke="{_ink(dots.stroke)}" fill-opacity="0.7"'
+    return look + (' stroke-width="2"' if dots.shape == "|" else "")
+
+
+def _mark(dots: Dots, x: float, y: float, title: str = "") -> str:
+    """One mark; its title is shown where a reader points at it."""
+    if (shape := SHAPES.get(dots.shape)) is None:
+        kind, where = "circle", f'cx="{x}" cy="{y}" r="{dots.size:g}"'
+    else:
+        scaled = f'scale({dots.size:g})" vector-effect="non-scaling-stroke"'
+        kind, where = "path", f'd="{shape}" transform="translate({x} {y}) {scaled}'
+    return f"<{kind} {where}" + (f"><title>{escape(title)}</title></{kind}>" if title else "/>")
 
 
 def _text(text: str, x: float, y: float, anchor: str = "middle", more: str = "") -> str:

@@ -7,34 +7,39 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robustbo.loop.fitted import Fitted
+from robustbo.loop.judge import Outlier
 from robustbo.report import svg
 from robustbo.report.chart import GRAY, HEIGHT, Axis, Chart, Dots, axis
 from robustbo.report.fates import ORANGE, near
-from robustbo.report.html import table
+from robustbo.report.html import side_by_side, table
 from robustbo.report.one_outcome import BLACK, bounds, limits
 from robustbo.report.slices import INCUMBENT, Slice, across, curves, dots, guide, shades, slices, upright
 from robustbo.rounding import rounded
 from robustbo.searchspace.space import Space
-from robustbo.trials.history import History
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.outcomes import Wanted
 
 NEAR = 0.1  # of each range, that the other parameters of a value near a slice may be away
-KINDS = {"elsewhere": ("none", GRAY), "near": (BLACK, "none"), "wrong": (ORANGE, "none")}  # fill and outline
+KINDS = {  # fill and outline
+    "measured elsewhere": ("none", GRAY),
+    "measured near the slice": (BLACK, "none"),
+    "called wrong": (ORANGE, "none"),
+}
 DOTS = (
-    "Dots: measured values within the frame, filled where all other parameters are within a tenth of their range, "
-    "hollow elsewhere; orange crosses: called wrong."
+    "Dots: measured values within the frame; near the slice are those whose other parameters are all within a tenth of "
+    "their range."
 )
 LOWER = 200.0  # of a chart that is one of several
 Predicted = dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]  # by parameter: mean, and the ends of the band
 
 
 class Value(NamedTuple):
-    """A measured value: where, and whether it is called wrong."""
+    """A measured value: where, whether it is called wrong, and what is said of it where a reader points at it."""
 
     params: Mapping[str, Any]
     value: float
     is_wrong: bool
+    title: str
 
 
 class Surface(NamedTuple):
@@ -46,16 +51,9 @@ class Surface(NamedTuple):
     values: Sequence[Value] = ()
 
 
-def measured(history: History, suspects: Sequence[Mapping[str, Any]], outcome: str | None = None) -> list[Value]:
-    """The told values of a history.
-
-    Args:
-        history: Of several outcomes, what one of them sees.
-        suspects: The ``outliers`` of an overview.
-        outcome: Which, of several.
-    """
-    wrong = {each["trial"] for each in suspects if each["flagged"] and each.get("outcome") == outcome}
-    return [Value(t.params, t.measured, t.number in wrong) for t in history.having("told")]
+def measured(judged: Sequence[Outlier]) -> list[Value]:
+    """The values that have been judged: of several outcomes, those of one."""
+    return [Value(o.trial.params, o.value, o.flagged, f"{o}") for o in judged]
 
 
 def section(space: Space, params: Mapping[str, Any], surfaces: Sequence[Surface], where: str = INCUMBENT) -> str:
@@ -70,19 +68,20 @@ def section(space: Space, params: Mapping[str, Any], surfaces: Sequence[Surface]
     found = slices(space, params, where)
     made = [{each.name: _predicted(of, each) for each in found if len(each.units)} for of in surfaces]
     ups = [_up(of, found, each) for of, each in zip(surfaces, made, strict=True)]
-    has_bounds = any(of.wanted is not None and of.wanted.is_constrained for of in surfaces)
-    more = " Dashed: a bound; gray: beyond it." if has_bounds else ""
-    parts = [f"<p>{escape(guide(space, where))}{more} {DOTS if any(of.values for of in surfaces) else ''}</p>"]
+    charts, shown, here = list[Chart](), list[str](), space.to_unit(params)
     for each in found:
-        parts.append(f"<h3>{escape(each.name)}</h3>" + (f"<p>{escape(each.note)}.</p>" if each.note else ""))
+        inner = f"<h3>{escape(each.name)}</h3>" + (f"<p>{escape(each.note)}.</p>" if each.note else "")
         if len(each.units) and each.is_table:
-            parts.append(_table(each, surfaces, made))
+            inner += _table(each, surfaces, made)
         elif len(each.units):
-            parts += [
-                _curve(each, of, up, said[each.name], where, _observed(of, space, space.to_unit(params), each, up))
+            drawn = [
+                _curve(each, of, up, said[each.name], where, _observed(of, space, here, each, up))
                 for of, up, said in zip(surfaces, ups, made, strict=True)
             ]
-    return "".join(parts)
+            inner, charts = inner + "".join(map(svg.draw, drawn)), charts + drawn
+        shown.append(inner)
+    dots = DOTS if any(of.values for of in surfaces) else ""
+    return f"<p>{escape(guide(space, where))} {dots}</p>{svg.legend(*charts)}{side_by_side(shown)}"
 
 
 def _predicted(of: Surface, along: Slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -117,17 +116,19 @@ def _cells(mean: float, low: float, high: float) -> list[str]:
 def _observed(of: Surface, space: Space, here: Sequence[float], each: Slice, up: Axis) -> list[Dots]:
     """The values measured within the frame: those near the slice, those elsewhere, and those that are called wrong."""
     i = space.names.index(each.name)
-    kinds: dict[str, list[tuple[float, float]]] = {kind: [] for kind in KINDS}
-    for params, value, is_wrong in of.values:
+    kinds: dict[str, list[tuple[float, float, str]]] = {kind: [] for kind in KINDS}
+    for params, value, is_wrong, title in of.values:
         if each.name not in params or not up.low <= value <= up.high:
             continue
         at = space.to_unit(params)
         is_near = all(abs(a - b) <= NEAR for k, (a, b) in enumerate(zip(at, here, strict=True)) if k != i)
-        kinds["wrong" if is_wrong else "near" if is_near else "elsewhere"].append((at[i], value))
+        kind = "called wrong" if is_wrong else "measured near the slice" if is_near else "measured elsewhere"
+        kinds[kind].append((at[i], value, title))
     made = []
     for kind, places in kinds.items():
-        (x, y), (fill, stroke) = np.array(places, dtype=float).reshape(-1, 2).T, KINDS[kind]
-        made.append(Dots("", fill, stroke, x, y, shape="X" if kind == "wrong" else "o", size=3.0))
+        (fill, stroke), shape = KINDS[kind], "X" if kind == "called wrong" else "o"
+        x, y, titles = zip(*places, strict=True) if places else ((), (), ())
+        made.append(Dots(kind, fill, stroke, np.array(x), np.array(y), shape, 3.0, titles=titles))
     return made
 
 
@@ -138,7 +139,7 @@ def _curve(
     said: tuple[np.ndarray, np.ndarray, np.ndarray],
     where: str,
     observed: Sequence[Dots],
-) -> str:
+) -> Chart:
     (mean, low, high), wanted = said, of.wanted
     over = across(each)
     bound = [] if wanted is None else limits(wanted, over, up)
@@ -149,4 +150,4 @@ def _curve(
         else (f"{wanted.name} by {each.name}: prediction through {where}")
     )
     height = HEIGHT if wanted is None else LOWER
-    return svg.draw(Chart(about, over, up, drawn, [*observed, *dots(each, mean)], height=height))
+    return Chart(about, over, up, drawn, [*observed, *dots(each, mean)], height=height)

@@ -7,10 +7,11 @@ import numpy as np
 from robustbo.errors import RobustBOError
 from robustbo.loop.cache import FitCache
 from robustbo.loop.incumbent import incumbents
+from robustbo.loop.outliers import outliers
 from robustbo.report import canvas, several_charts
-from robustbo.report.chart import Axis, Chart, Dots, Line, axis
+from robustbo.report.chart import Axis, Chart, Dots, Line, axis, trials_axis
 from robustbo.report.failures import failures, marks
-from robustbo.report.fates import ORANGE, TICK, at_trials, beyond, fates, shown
+from robustbo.report.fates import ORANGE, TICK, at_trials, beyond, by_fate, old_band, shown
 from robustbo.report.one_outcome import risen
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
@@ -23,17 +24,18 @@ def values(settings: Settings, history: History, fits: FitCache | None = None) -
 
     The frame is around the values that are believed: a wrong one that is far from them is drawn at its edge.
     """
-    by_fate = fates(settings, history, fits)
-    dots = at_trials(settings, history, by_fate)[0]
+    judged = outliers(settings, history, fits)
+    found = by_fate(history, judged)
+    dots = at_trials(settings, history, found, judged)
     line = risen(incumbents(settings, history, fits), len(history))
-    up = axis(settings.quantity.heading("measured value"), shown(by_fate), line.y, margin=0.06)
+    up = axis(settings.quantity.heading("measured value"), shown(found), line.y, margin=0.06)
     failed = failures(settings, history, fits)
     dots += marks(failed, [float(f.trial.number) for f in failed], up.low + TICK * (up.high - up.low))
     return Chart(
         f"{settings.surrogate}, {settings.goal}, {len(history)} trials",
-        axis("trial", np.array([0.0, len(history)])),
+        trials_axis(len(history)),
         up,
-        [line],
+        [*old_band(history, up), line],
         dots,
         beyond(dots, up),
         about="values by trial; " + counts(dots),
@@ -57,7 +59,7 @@ def diagnoses(history: History) -> Chart:
             dots.append(Dots(label, color, "none", x, y, shape="s", size=2.5))
     up = axis("diagnosis before trial", np.array(every, dtype=float))
     down = Axis(up.label, up.high, up.low)
-    return Chart("", axis("trial", np.array([0.0, len(history)])), down, lines, dots, height=180)
+    return Chart("", trials_axis(len(history)), down, lines, dots, height=180)
 
 
 def draw(settings: Settings, history: History, path: Path) -> None:

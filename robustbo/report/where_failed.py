@@ -10,9 +10,9 @@ from robustbo.loop.cache import FitCache
 from robustbo.loop.failures import chances
 from robustbo.report import svg
 from robustbo.report.chart import Axis, Chart
+from robustbo.report.computed import computed
 from robustbo.report.failures import failures, marks
-from robustbo.report.html import table
-from robustbo.report.part import part
+from robustbo.report.html import part, side_by_side, table
 from robustbo.report.slices import GRAY_MEANS, INCUMBENT, across, curves, shades, slices, upright
 from robustbo.report.words.failures import AGAIN, NONE_GIVEN, lead, verdict
 from robustbo.report.words.outcomes import place_of
@@ -44,12 +44,12 @@ def section(settings: Settings, history: History, fits: FitCache, found: dict[st
     """
     if not found["failed"]:
         return ""
-    parts = [f"<h2>Where trials fail</h2><p>{escape(lead(found['failures']))}.</p>", _table(found["failed"])]
+    parts = [f"<p>{escape(lead(found['failures']))}.</p>", _table(found["failed"])]
     is_learned = found["failures"]["flake_rate"] is not None
     if is_learned and found["incumbent"] is not None and not settings.space.is_pool:  # no points between its rows
         best = found["incumbent"]
-        parts.append(part(settings, lambda: _slices(settings, history, fits, best["params"], where)))
-    return "".join(parts)
+        parts.append(computed(settings, lambda: _slices(settings, history, fits, best["params"], where)))
+    return part("Where trials fail", "".join(parts), is_wide=True)
 
 
 def _table(trials: Sequence[dict[str, Any]]) -> str:
@@ -78,10 +78,7 @@ def _slices(settings: Settings, history: History, fits: FitCache, params: dict[s
     """The probability of a value where one parameter moves and the others stay at a point, the incumbent as a rule."""
     space, found = space_of(settings, history), failures(settings, history, fits)
     gray = f" {GRAY_MEANS}" if space.constraints else ""
-    parts = [
-        f"<h3>Probability of a value, through {where}</h3><p>As one parameter moves; upright: {where}. "
-        f"Ticks: failed trials, wherever their other parameters were (strong: their region; pale: flakes).{gray}</p>"
-    ]
+    charts, parts = list[Chart](), list[str]()
     for each in (each for each in slices(space, params, where) if len(each.units)):
         p, name = np.array(chances(settings, history, list(each.rows), fits)), each.name
         if each.is_table:
@@ -95,5 +92,9 @@ def _slices(settings: Settings, history: History, fits: FitCache, params: dict[s
         ticks = marks(there, [each.parameter.to_unit(failure.trial.params[name]) for failure in there], 0.03)
         about = f"{name}: probability of a value through {where}"
         lines = [*shades(each, UP), *curves(each, p), upright(each.here, UP)]
-        parts.append(svg.draw(Chart(about, across(each), UP, lines, ticks, height=200)))
-    return "".join(parts)
+        charts.append(Chart(about, across(each), UP, lines, ticks, height=200))
+        parts.append(svg.draw(charts[-1]))
+    return (
+        f"<h3>Probability of a value, through {where}</h3><p>As one parameter moves; upright: {where}. Ticks are "
+        f"failed trials, wherever their other parameters were.{gray}</p>{svg.legend(*charts)}{side_by_side(parts)}"
+    )

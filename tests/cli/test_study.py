@@ -270,7 +270,9 @@ class TestShow:
     def test_where_a_process_has_ended_it_says_what_to_do(self, begun):
         code = "import robustbo as rb; rb.Optimizer.resume('j.jsonl').ask()"
         subprocess.run([sys.executable, "-c", code], check=True)
-        assert "the process that asked for trial 0 has ended; `robustbo requeue j.jsonl`" in begun("show", "j.jsonl")[1]
+        out = begun("show", "j.jsonl")[1]
+        assert "See to trial 0. The process that asked for it has ended" in out
+        assert "give out again: robustbo requeue j.jsonl\n" in out
         assert begun("requeue", "j.jsonl")[1].startswith("trial 0 (queued")
 
     def test_many_are_cut(self, begun):

@@ -6,7 +6,8 @@ import matplotlib.image
 import pytest
 
 import robustbo as rb
-from robustbo.report.fates import fates
+from robustbo.loop.outliers import outliers
+from robustbo.report.fates import by_fate
 from robustbo.report.timeline import draw
 from robustbo.trials.codec import fold
 from robustbo.trials.history import Diagnosis, History
@@ -95,7 +96,7 @@ def test_a_revised_one_clears_again(tmp_path):
     first, last = opt.history.diagnoses
     assert first.outliers == (10,)
     assert 10 not in last.outliers
-    assert [t.number for t in fates(opt.settings, opt.history)["cleared again"]] == [10]
+    assert [t.number for t in by_fate(opt.history, outliers(opt.settings, opt.history))["cleared again"]] == [10]
 
 
 def test_an_event_changes_no_trial():

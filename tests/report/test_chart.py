@@ -1,10 +1,25 @@
+import itertools
 import re
 
 import numpy as np
 import pytest
 
 from robustbo.report import canvas, svg
-from robustbo.report.chart import Axis, Chart, Dots, Line, Note, Strip, axis, decades, labels, strips, ticks
+from robustbo.report.chart import (
+    GRAY,
+    Axis,
+    Chart,
+    Dots,
+    Line,
+    Note,
+    Strip,
+    axis,
+    decades,
+    labels,
+    round_values,
+    strips,
+    ticks,
+)
 
 
 @pytest.mark.parametrize(
@@ -27,6 +42,40 @@ def test_ticks_are_round_and_within(low, high):
     assert 2 <= len(found) <= 7
     assert low <= found[0]
     assert found[-1] <= high
+
+
+@pytest.mark.parametrize(("low", "high"), [(-0.03, 3.03), (0.5, 1.5), (-0.9, 90.9), (2.0, 2.9)])
+def test_marks_of_whole_numbers_are_whole_and_steps_are_one_two_or_five(low, high):
+    found = Axis("trial", low, high, is_whole=True).ticks()
+    assert found
+    assert all(value == round(value) and text == f"{value:g}" for value, text in found)
+    steps = {round(b - a, 9) for (a, _), (b, _) in itertools.pairwise(found)}
+    assert len(steps) <= 1
+    assert steps <= {k * 10**n for k in (1, 2, 5) for n in range(3)}
+
+
+def test_a_log_scale_has_few_marks_and_within_a_decade_even_ones():
+    assert round_values(1e-30, 1e30, is_log=True) == pytest.approx([10.0 ** (8 * k - 30) for k in range(8)])
+    assert round_values(1.0, 64.0, is_log=True) == [1, 2, 5, 10, 20, 50]
+    assert round_values(1.1, 1.9, is_log=True) == [1.2, 1.4, 1.6, 1.8]
+
+
+def test_a_legend_has_what_is_there_and_each_mark_its_title():
+    x, nothing = np.array([0.0, 1.0]), np.array([])
+    kinds = [
+        Dots("right <", "#000000", "none", x, x, titles=["trial 0: 1 < 2", "trial 1"]),
+        Dots("none", "#000000", "none", nothing, nothing),
+    ]
+    lines = [Line("best", "#009E73", x, x), Line("", "#009E73", x, x), Line("bound", GRAY, x, x * np.nan, x, x)]
+    chart = Chart("", axis("x", x), axis("y", x), lines, kinds)
+    found = re.findall(r"</svg> ([^<]*)</span>", svg.legend(chart))
+    assert found == ["right &lt;: 2", "best", "bound"]
+    assert re.findall(r"</svg> ([^<]*)</span>", svg.legend(chart, chart)) == ["right &lt;", "best", "bound"]
+    assert re.findall(r"<circle [^>]*><title>([^<]*)</title></circle>", svg.draw(chart)) == [
+        "trial 0: 1 &lt; 2",
+        "trial 1",
+    ]
+    assert svg.legend(Chart("", axis("x"), axis("y"))) == ""
 
 
 def test_a_frame_of_one_value_or_none_has_a_width():

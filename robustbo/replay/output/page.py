@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
 from robustbo.replay.kinds import kind_of
@@ -12,8 +13,13 @@ from robustbo.report.canvas import plt
 from robustbo.report.html import check_name, document, table
 
 
-def write(runs: Sequence[Path], path: Path) -> list[Path]:
+def write(runs: Sequence[Path], path: Path, *, made: datetime | None = None) -> list[Path]:
     """Write the page of recorded runs, and a picture of each in a folder of its name beside it.
+
+    Args:
+        runs: Where they are.
+        path: Of the page.
+        made: When it is made, which it says where that is given.
 
     Returns:
         The files written; no pictures where matplotlib is not installed.
@@ -26,7 +32,7 @@ def write(runs: Sequence[Path], path: Path) -> list[Path]:
     folder = path.with_suffix("")
     if plt is not None:
         folder.mkdir(parents=True, exist_ok=True)
-    path.write_text(page(found), encoding="utf-8", errors="backslashreplace")
+    path.write_text(page(found, made=made), encoding="utf-8", errors="backslashreplace")
     written, same = [path], Counter[str]()
     for run in found:
         same[run.name] += 1
@@ -35,10 +41,22 @@ def write(runs: Sequence[Path], path: Path) -> list[Path]:
     return written
 
 
-def page(runs: Sequence[Loaded]) -> str:
-    """The page."""
+def page(runs: Sequence[Loaded], *, made: datetime | None = None) -> str:
+    """The page, which says when it was made where that is given."""
     title = runs[0].title if len(runs) == 1 else f"{len(runs)} runs"
-    return document(title, _overview(runs) + "".join(kind_of(run.spec).show(run, run.spec) for run in runs))
+    shown = runs if len(runs) == 1 else _labelled(runs)
+    return document(title, _overview(runs) + "".join(kind_of(run.spec).show(run, run.spec) for run in shown), made=made)
+
+
+def _labelled(runs: Sequence[Loaded]) -> list[Loaded]:
+    """Runs of one page, each called so that it can be told from the others."""
+    titles, same = Counter(run.title for run in runs), Counter[str]()
+    labelled = []
+    for run in runs:
+        same[run.title] += 1
+        label = run.title if titles[run.title] == 1 else f"{run.title} ({same[run.title]})"
+        labelled.append(run._replace(label=label))
+    return labelled
 
 
 def _overview(runs: Sequence[Loaded]) -> str:

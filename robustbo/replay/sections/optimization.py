@@ -16,7 +16,7 @@ from robustbo.replay.spec.method import sees
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.report import svg
 from robustbo.report.chart import GRAY, Axis, Chart, Dots, Line, Note, axis
-from robustbo.report.html import share, table
+from robustbo.report.html import share, side_by_side, table
 from robustbo.report.timeline import counts
 from robustbo.tasks.several import SeveralProblem
 from robustbo.trials.settings import DEFAULT_SURROGATE
@@ -35,7 +35,7 @@ def curves(spec: RunSpec, found: Tables) -> Chart:
     drawn = {method: curve(found.rows, method) for method in found.methods}
     marks = [_mark(found, method, mine) for method, mine in drawn.items()]
     best = spec.best
-    across = axis("trials", *(mine.trials for mine in drawn.values()))
+    across = axis("trials", *(mine.trials for mine in drawn.values()), is_whole=True)
     ends = (end for mine in drawn.values() for end in mine[1:])
     what = _what(spec)
     up = axis(what, *ends, None if best is None else np.array([best[1]]))
@@ -65,14 +65,11 @@ def _mark(found: Tables, method: str, mine: Curve) -> tuple[Line, Dots | None]:
 def show(run: Loaded, spec: RunSpec) -> str:
     """One run: curves with switches, results, detection, a replication's timeline, timing, and how it is repeated."""
     about = f"{spec.problem}, {goes_wrong(spec)}; {spec.trials} trials, {spec.num_initial} of them initial"
-    parts = [
-        svg.draw(curves(spec, run.found)),
-        f"<p>The mean {_what(spec)}, with its 90 % bootstrap interval.</p>",
-        _results(run.found, spec),
-        *([] if isinstance(spec.load_problem(), SeveralProblem) else [_detection(run), _one_replication(run.found)]),
-        _timing(run.found),
-    ]
-    return section(run, about, parts)
+    mean = f"<p>The mean {_what(spec)}, with its 90 % bootstrap interval.</p>"
+    first = [svg.draw(curves(spec, run.found)) + mean, _results(run.found, spec)]
+    is_several = isinstance(spec.load_problem(), SeveralProblem)
+    last = [piece for piece in ("" if is_several else _one_replication(run), _timing(run)) if piece]
+    return section(run, about, [side_by_side(first), "" if is_several else _detection(run), side_by_side(last)])
 
 
 def goes_wrong(spec: RunSpec) -> str:
@@ -155,12 +152,14 @@ def _detection(run: Loaded) -> str:
             drawn.append(Line(method, color, x, part, dash=dash, key=found.keys[method]))
     if not precision:
         return ""
-    parts = ["<h3>What was called wrong</h3><p>Of the values up to each trial, by what is flagged at the end.</p>"]
+    about = "Of the values up to each trial, by what is flagged at the end: the share of the flags that are right "
+    about += "(precision), and the share of the wrong values that are flagged (recall)."
+    head, charts = f"{run.heading('What was called wrong')}<p>{about}</p>", list[str]()
     for name, drawn in (("precision", precision), ("recall", recall)):
         about = f"{run.name}: {name} of the flags by trial"
-        across = axis("trials", *(line.x for line in drawn))
-        parts.append(svg.draw(Chart(name, across, axis(name, np.array([0.0, 1.0])), drawn, about=about)))
-    return "".join(parts)
+        across = axis("trials", *(line.x for line in drawn), is_whole=True)
+        charts.append(svg.draw(Chart(name, across, axis(name, np.array([0.0, 1.0])), drawn, about=about)))
+    return head + side_by_side(charts)
 
 
 def _flags(rows: pd.DataFrame) -> pd.Series:
@@ -168,8 +167,9 @@ def _flags(rows: pd.DataFrame) -> pd.Series:
     return rows["flagged"].astype("boolean").fillna(False).astype(bool)
 
 
-def _one_replication(found: Tables) -> str:
+def _one_replication(run: Loaded) -> str:
     """The values of the first replication with flags of the default, or of the first method that flags any."""
+    found = run.found
     flags = found.rows[_flags(found.rows)]
     order = [m for m in (DEFAULT_SURROGATE, *found.methods) if m in set(flags["method"])]
     if not order:
@@ -178,12 +178,9 @@ def _one_replication(found: Tables) -> str:
     mine = found.of(order[0])
     mine = mine[mine["replication"] == replication]
     name = f"{order[0]}, replication {replication}"
-    chart, key = _values(mine, name), "Blue: right and believed; ring: wrong, not called so"
-    key += "; black: right, called wrong; orange: wrong, called so"
-    return (
-        f"<h3>One replication</h3>{svg.draw(chart)}<p>{escape(name)}. {key} ({escape(counts([*chart.dots]))}). "
-        "Values beyond the frame are drawn at its edge.</p>"
-    )
+    chart = _values(mine, name)
+    about = f"The values of {name}. Those beyond the frame are drawn at its edge."
+    return f"{run.heading('One replication')}<p>{escape(about)}</p>{svg.draw(chart)}{svg.legend(chart)}"
 
 
 def _values(mine: pd.DataFrame, name: str) -> Chart:
@@ -199,17 +196,28 @@ def _values(mine: pd.DataFrame, name: str) -> Chart:
         ("right, called wrong", "#000000", "none", ~wrong & flagged),
         ("wrong, called so", "#D55E00", "none", wrong & flagged),
     ]
-    dots = [Dots(label, fill, stroke, x[these], y[these]) for label, fill, stroke, these in kinds]
-    across = Axis("trials", 0.0, float(x.max() + 1))
+    dots = [
+        Dots(
+            label,
+            fill,
+            stroke,
+            x[these],
+            y[these],
+            titles=[f"trial {n}: {v:.6g}; {label}" for n, v in zip(x[these], y[these], strict=True)],
+        )
+        for label, fill, stroke, these in kinds
+    ]
+    across = Axis("trials", 0.0, float(x.max() + 1), is_whole=True)
     up = Axis("measured value", float(low - reach), float(high + reach))
     return Chart(name, across, up, dots=dots, about=f"{name}: values by trial; {counts(dots)}")
 
 
-def _timing(found: Tables) -> str:
+def _timing(run: Loaded) -> str:
+    found = run.found
     asked = [(method, mine[mine["origin"] != "sobol"]) for method in found.methods for mine in [found.of(method)]]
     seconds = [
         (method, (mine["fit_s"].median(), mine["acquisition_s"].median(), mine["fit_s"].max()))
         for method, mine in asked
         if len(mine)
     ]
-    return timing("What an ask took", ["fit, median", "acquisition, median", "slowest fit"], seconds)
+    return timing(run.heading("What an ask took"), ["fit, median", "acquisition, median", "slowest fit"], seconds)

@@ -16,7 +16,7 @@ from robustbo.replay.sections.section import Loaded, Tables, ranked, section, ti
 from robustbo.replay.spec.regression import NONE, RegressionSpec
 from robustbo.report import svg
 from robustbo.report.chart import Axis, Chart, Line, Strip, axis, strips
-from robustbo.report.html import share, table
+from robustbo.report.html import share, side_by_side, table
 
 DENSITY = "log density of a test target"
 
@@ -41,12 +41,12 @@ def show(run: Loaded, spec: RegressionSpec) -> str:
         "Dots beyond the frame are drawn at its edge.</p>",
     ]
     for task, corruption in _panels(run.found):
-        parts.append(f"<h3>{escape(f'{task}, {corruption}')}</h3>")
-        parts.append(svg.draw(_panel(run.found, task, corruption)))
-        parts.append(_scores(_at(run.found.summary, task, corruption)))
+        scores = _scores(_at(run.found.summary, task, corruption))
+        parts.append(run.heading(f"{task}, {corruption}"))
+        parts.append(side_by_side([svg.draw(_panel(run.found, task, corruption)), scores]))
     by_method = [(method, run.found.of(method)["fit_s"]) for method in run.found.methods]
     seconds = [(method, (s.median(), s.mean(), s.max())) for method, s in by_method]
-    parts.append(timing("What a fit took", ["median", "mean", "slowest"], seconds))
+    parts.append(timing(run.heading("What a fit took"), ["median", "mean", "slowest"], seconds))
     parts.append(svg.draw(_seconds(run.found)))
     return section(run, about, parts)
 

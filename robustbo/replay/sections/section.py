@@ -8,11 +8,18 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from robustbo.replay.spec.method import NAMED_ABOUT
 from robustbo.replay.spec.reading import AnySpec
 from robustbo.report.html import switches, table
 from robustbo.report.palette import Look, looks
 from robustbo.trials.settings import DEFAULT_SURROGATE
 
+ABOUT = {
+    "sobol": "No optimizer: the points of a Sobol sequence, spread evenly whatever is measured. What learns from "
+    "values must be better than this.",
+    "oracle": "The plain Gaussian process of standard, shown nothing that is wrong. In life nobody knows what is; it "
+    "says how good a method could be that nothing misleads.",
+}
 MATTER, FIRST = ("oracle", "standard", DEFAULT_SURROGATE, "default", "student-t"), 5
 
 
@@ -39,17 +46,23 @@ class Tables(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """A recorded run: its name, the file of its spec, the spec, and what is recorded."""
+    """A recorded run: its name, the file of its spec, the spec, what is recorded, and, where a page has several runs,
+    what it is called there."""
 
     name: str
     path: Path
     spec: AnySpec
     found: Tables
+    label: str = ""
 
     @property
     def title(self) -> str:
         """What it is called where it is shown."""
         return self.spec.title or self.name
+
+    def heading(self, text: str) -> str:
+        """A heading within its section: of a page of several runs with its label, so that no two are the same."""
+        return f"<h3>{escape(f'{text}, {self.label}' if self.label else text)}</h3>"
 
 
 def section(run: Loaded, about: str, parts: Sequence[str]) -> str:
@@ -64,9 +77,26 @@ def section(run: Loaded, about: str, parts: Sequence[str]) -> str:
     if fewer:
         said += f" Less is recorded of {', '.join(fewer)}."
     boxes = switches(run.found.keys, run.found.looks, first_shown(run.found.methods))
-    head = f"<section><h2>{escape(run.title)}</h2><p>{escape(said)}</p>{boxes}"
+    title = f"<h2>{escape(run.label)}</h2>" if run.label else ""  # else the page has it
+    head = f'<section class="wide">{title}<p>{escape(said)}</p>{boxes}'
     command = shlex.join(["robustbo", "replay", str(run.path), "--out", f"results/{run.name}"])
-    return "".join([head, *parts, f"<h3>Again</h3><pre>{escape(command)}</pre></section>"])
+    again = f"{run.heading('To run it again')}<pre>{escape(command)}</pre>"
+    return "".join([head, *parts, _methods(run), again, "</section>"])
+
+
+def _methods(run: Loaded) -> str:
+    """What those methods are whose names are no surrogate's."""
+    about = {name: ABOUT.get(name) or NAMED_ABOUT.get(name) or _by_spec(run, name) for name in run.found.methods}
+    about = {name: text for name, text in about.items() if text}
+    terms = "".join(f"<dt><b>{escape(name)}</b></dt><dd>{escape(text)}</dd>" for name, text in about.items())
+    rest = "<p>The other methods are surrogates of that name.</p>" if len(about) < len(run.found.methods) else ""
+    return f"{run.heading('What the methods are')}<dl>{terms}</dl>{rest}" if about else ""
+
+
+def _by_spec(run: Loaded, name: str) -> str:
+    """What the spec says of a method whose name means nothing by itself."""
+    surrogate = run.spec.methods[name].surrogate if name in run.spec.methods else name
+    return "" if surrogate == name else f"The surrogate {surrogate}, with settings of this run."
 
 
 def first_shown(methods: Sequence[str]) -> list[str]:
@@ -84,7 +114,7 @@ def ranked(text: str, *, is_best: bool, is_near: bool) -> str:
     return f"<b>{text}</b>" if is_best else f"{text} ≈" if is_near else text
 
 
-def timing(title: str, header: Sequence[str], seconds: Sequence[tuple[str, Sequence[float]]]) -> str:
-    """A table of what something took, a row a method; nothing where there is none."""
+def timing(heading: str, header: Sequence[str], seconds: Sequence[tuple[str, Sequence[float]]]) -> str:
+    """A table of what something took, a row a method, under a heading as HTML; nothing where there is none."""
     lines = [[method, *(f"{value:.2g} s" for value in values)] for method, values in seconds]
-    return f"<h3>{title}</h3>{table(['method', *header], lines)}" if lines else ""
+    return heading + table(["method", *header], lines) if lines else ""

@@ -42,12 +42,8 @@ def rows(found: Plain, labels: Mapping[str, str] | None = None, *, is_plain: boo
                 row[column] = f"{rounded(said['mean'], 4)} (sd {said['sd']:.2g})"
         row |= {"keeps bounds": _chance(each["probability_feasible"], is_plain)} if is_bounded else {}
         row["on the front"] = _chance(each["probability"], is_plain)
-        made.append(row | (_columns(each["params"], row) if is_plain else {"at": place_of(_rounded(each["params"]))}))
+        made.append(row | (_columns(each["params"], row) if is_plain else {"at": brief(each["params"])}))
     return made
-
-
-def _rounded(params: Mapping[str, Any]) -> Plain:
-    return {name: float(f"{value:.6g}") if isinstance(value, float) else value for name, value in params.items()}
 
 
 def _columns(params: Mapping[str, Any], taken: Mapping[str, Any]) -> Plain:
@@ -64,5 +60,20 @@ def values(found: Mapping[str, float]) -> str:
 
 
 def place_of(params: Mapping[str, Any]) -> str:
-    """A point in a line."""
+    """A point in a line, with all its digits."""
     return ", ".join(f"{name}={value!r}" for name, value in params.items())
+
+
+def brief(params: Mapping[str, Any], digits: int = 6) -> str:
+    """A point in a line, in few digits."""
+    return ", ".join(f"{name}={short(value, digits)}" for name, value in params.items())
+
+
+def short(value: Any, digits: int = 6) -> str:
+    """A parameter's value in few digits.
+
+    Example:
+        >>> short(0.123456789), short("water"), short(True), short(12)
+        ('0.123457', 'water', 'True', '12')
+    """
+    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)

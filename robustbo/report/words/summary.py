@@ -1,6 +1,6 @@
 """An overview in words: lines, tables, and what can be done."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from robustbo.report.words import chosen
@@ -9,6 +9,7 @@ from robustbo.report.words.failures import lead
 from robustbo.report.words.failures import rows as failed_rows
 from robustbo.report.words.outcomes import place_of
 from robustbo.report.words.quantities import quantity
+from robustbo.report.words.times import since
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.trial import in_a_line
 
@@ -16,7 +17,6 @@ EVEN = 0.5  # probability that a whole trial has failed, from which on the outli
 SHOWN = 20  # trials in one of the tables, the last; JSON has all
 TITLES = {"pending": "being measured", "queued": "waiting for the next ask", "failed": "failed", "excluded": "excluded"}
 UNCOMPUTED = {"outliers": "which values look wrong could not be computed", "front": "the front could not be computed"}
-UNITS = (("d", 86400), ("h", 3600), ("min", 60))
 
 
 def lines(name: str, found: dict[str, Any]) -> list[str]:
@@ -37,8 +37,6 @@ def lines(name: str, found: dict[str, Any]) -> list[str]:
         shown.append(of_several.title(found["front"]))
     if "failures" in found:
         shown.append(lead(found["failures"]))
-        if not found["trials"]["told"] + found["trials"]["excluded"] and len(found["failed"]) > 1:
-            shown.append("no trial has given a value yet: it may not be the points, but what evaluates them")
     return shown
 
 
@@ -95,7 +93,9 @@ def results(found: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
         made[of_several.title(found["front"])] = of_several.rows(found["front"], labels)
     made["diagnoses on schedule"] = [verdict_row(diagnosis) for diagnosis in found["diagnoses"]]
     suspects, has_failed = found["outliers"], any(o.get("trial_failed", 0.0) > EVEN for o in found["outliers"])
-    left_out = {"flagged", "remeasured", "weight"} | (set() if has_failed else {"trial_failed"})  # what the status says
+    left_out = {"flagged", "remeasured", "weight", "params"} | (
+        set() if has_failed else {"trial_failed"}
+    )  # what the status says
     shown = [_labelled(found, {k: v for k, v in o.items() if k not in left_out}) for o in suspects]
     made["values that look wrong, the most suspicious first"] = shown
     return {title: rows for title, rows in made.items() if rows}
@@ -116,8 +116,13 @@ def _labelled(found: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
     return {quantity(found).label if key == "value" else key: value for key, value in row.items()}
 
 
-def tables(found: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """The trials of an `overview` that have no value that counts, as titles and rows; none that is empty."""
+def tables(found: dict[str, Any], now: datetime | None = None) -> dict[str, list[dict[str, Any]]]:
+    """The trials of an `overview` that have no value that counts, as titles and rows; none that is empty.
+
+    Args:
+        found: The overview.
+        now: What time it is, with a time zone, where it is to be said how long ago something was.
+    """
     made = {}
     for state, title in TITLES.items():
         trials = found[state]
@@ -125,50 +130,29 @@ def tables(found: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
         if trials:
             made[title + more] = [
                 row | {"at": place_of(trial["params"])}
-                for row, trial in zip(_rows(found, state), trials[-SHOWN:], strict=True)
+                for row, trial in zip(_rows(found, state, now), trials[-SHOWN:], strict=True)
             ]
     return made
 
 
-def advice(name: str, found: dict[str, Any]) -> list[str]:
-    """What can be done about trials that nobody measures any more."""
-    gone = [trial["trial"] for trial in found["pending"] if trial["has_ended"]]
-    if not gone:
-        return []
-    who = f"the process that asked for trial {gone[0]} has ended"
-    if len(gone) > 1:
-        who = f"the processes that asked for {len(gone)} of these trials have ended"
-    again = "it" if len(gone) == 1 else "them"
-    return [f"{who}; `robustbo requeue {name}` lets the next ask give {again} out again"]
-
-
-def _rows(found: dict[str, Any], state: str) -> list[dict[str, Any]]:
+def _rows(found: dict[str, Any], state: str, now: datetime | None) -> list[dict[str, Any]]:
     """What a table says of each of the last trials in a state, but for its point."""
     trials = found[state][-SHOWN:]
     if state == "failed":
         return failed_rows(trials)
     has_reasons = any(trial.get("reason") for trial in trials)
     return [
-        {"trial": trial["trial"], **_row(found, state, trial)}
+        {"trial": trial["trial"], **_row(found, state, trial, now)}
         | ({"reason": in_a_line(trial["reason"]) or "-"} if has_reasons else {})
         for trial in trials
     ]
 
 
-def _row(found: dict[str, Any], state: str, trial: dict[str, Any]) -> dict[str, Any]:
+def _row(found: dict[str, Any], state: str, trial: dict[str, Any], now: datetime | None) -> dict[str, Any]:
     if state == "pending":
-        return {"by": trial["asked_by"] or "unknown", "since": _ago(trial["asked_at"])}
+        return {"by": trial["asked_by"] or "unknown", "since": since(trial["asked_at"], now)}
     if state != "excluded":
         return {}
     outcome, of = {"outcome": trial["outcome"]} if "outcome" in trial else {}, quantity(found, trial.get("outcome"))
     heading = "value" if outcome else of.name or "value"
     return outcome | {heading: of.amount(trial["value"], trial["sd"])}
-
-
-def _ago(at: str | None) -> str:
-    if at is None:
-        return "unknown"
-    when = datetime.fromisoformat(at).astimezone(UTC)
-    seconds = (datetime.now(UTC) - when).total_seconds()
-    count = next((f"{seconds / size:.0f} {unit}" for unit, size in UNITS if seconds >= size), f"{seconds:.0f} s")
-    return f"{when:%Y-%m-%d %H:%M} UTC, {count} ago"

@@ -7,8 +7,8 @@ from robustbo.loop.attempt import attempt
 from robustbo.trials.settings import Settings
 
 
-def part(settings: Settings, make: Callable[[], str]) -> str:
-    """A part of a page, as HTML; where it cannot be made, why.
+def computed(settings: Settings, make: Callable[[], str]) -> str:
+    """Return a part of a page, as HTML; where it cannot be made, why.
 
     Args:
         settings: What the optimization was told at its beginning: a mistake in a model of somebody's own is raised.
