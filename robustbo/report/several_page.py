@@ -67,10 +67,8 @@ def _of_all(
     if known.front is None:
         made = [recipe.section(settings, history, found), todo]
     else:
-        recipes, front = (
-            computed(settings, make) for make in (lambda: _recipes(known, found["front"]), lambda: _fronts(known))
-        )
-        made = [recipes, todo, front, _progress(known)]
+        recipes = computed(settings, partial(_recipes, known, found["front"]))
+        made = [recipes, todo, computed(settings, partial(_fronts, known)), _progress(known)]
     found = found | {"incumbent": {"params": params}}
     made += [*_suspects(known, found), *_each(known), where_failed.section(settings, history, fits, found, where)]
     if settings.space.is_pool:

@@ -28,7 +28,7 @@ def test_the_page_says_what_the_optimizer_does(told):
     assert "my &lt;run&gt;" in text
     assert f"{best.mean:.6g}" in text
     assert re.search(
-        r"<td>8</td><td>1e\+06</td>.*<td>(flagged|quarantined|refuted)</td>.*above what the others predict", text
+        r"<td>8</td><td>1000000</td>.*<td>(flagged|quarantined|refuted)</td>.*above what the others predict", text
     )
     assert text.count("prediction through the incumbent") == 2  # of <x> and k; a choice has a table
     assert "<td>&#x27;a&#x27;</td>" in text

@@ -69,7 +69,7 @@ def test_who_has_ended_is_found_out_at_each_look(study):
         process.communicate(b"\n")
     out, was_made = show()
     assert not was_made
-    assert "the process that asked for trial 6 has ended" in out
+    assert "See to trial 6. The process that asked for it has ended" in out
 
 
 def test_another_version_looks_for_itself(study, monkeypatch):

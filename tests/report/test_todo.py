@@ -110,7 +110,7 @@ def test_every_command_is_one_that_works(tmp_path, monkeypatch):
     from robustbo.cli.app import app
 
     monkeypatch.chdir(tmp_path)
-    opt = rb.Optimizer(SPACE, journal="my j.jsonl", seed=0, surrogate="standard")
+    opt = rb.Optimizer(SPACE, direction="minimize", journal="my j.jsonl", seed=0, surrogate="standard")
     opt.tell({"x": 0.123456789, "k": "u"}, 1.0)
     given = [
         shlex.split(command)
