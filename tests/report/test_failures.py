@@ -119,7 +119,7 @@ def test_the_page_has_a_table_ticks_and_slices(mixed):
     assert re.search(r"<td>&#x27;b&#x27;</td><td>0\.\d\d</td><td>4</td>", section)
     assert section.count('d="M0-1V1"') == 2 * 8 + 2  # and those of the legend
     assert "<x>" not in text
-    assert text.split("<h2>Incumbent</h2>")[0].count('d="M0-1V1"') == 8
+    assert text.split("<h2>Progress</h2>")[1].split("<h2>")[0].count('d="M0-1V1"') == 8 + 2
     assert "failed, looks like its region: 7; failed, looks like a flake: 1" in text
 
 
