@@ -16,7 +16,7 @@ h2{{margin-top:2.5rem;border-top:1px solid var(--rule);padding-top:1rem}}h1,h2,h
 .steps pre{{margin:.2rem 0}}
 .legend{{margin:.2rem 0 .6rem;font-size:.85rem}}.legend span{{display:inline-block;margin-right:1.2rem}}
 .swatch{{width:auto;height:.8rem;vertical-align:-.05rem;color:var(--ink)}}
-.scroll>svg{{width:100%;min-width:30rem;height:auto;font-size:12px;fill:currentColor;color:var(--ink);
+.scroll>svg{{display:block;width:100%;min-width:30rem;height:auto;font-size:12px;fill:currentColor;color:var(--ink);
 forced-color-adjust:preserve-parent-color}}text{{fill:currentColor}}text.note{{fill:var(--faint)}}
 g>circle,g>path{{pointer-events:all}}
 table{{border-collapse:collapse;font-size:.9rem}}td,th{{padding:.2rem .6rem;text-align:right;white-space:nowrap}}
@@ -36,7 +36,8 @@ overflow-wrap:anywhere}}a{{color:inherit}}
 @media screen and (max-width:600px){{.hint{{display:block;margin:.4rem 0 0}}}}
 @media screen and (min-width:1400px){{body{{max-width:88rem}}p,.steps{{max-width:60rem}}
 .parts,.wide .pieces{{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));column-gap:2.5rem}}
-.wide{{grid-column:1/-1}}.tall{{grid-row:span 2}}section>.scroll:has(>svg){{max-width:60rem}}}}
+.wide{{grid-column:1/-1}}.tall{{grid-row:span 2}}
+.part:not(.wide) :is(td,th){{padding:.2rem .4rem}}section>.scroll:has(>svg){{max-width:60rem}}}}
 @media print{{fieldset input,script,.hint{{display:none}}h2{{break-before:page}}h3{{break-after:avoid}}
 .scroll{{overflow:visible;break-inside:avoid;background:none}}.scroll>svg{{min-width:0}}table{{font-size:.7rem}}
 td,th{{padding:.1rem .3rem;white-space:normal}}pre{{white-space:pre-wrap}}}}
