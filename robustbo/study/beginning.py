@@ -1,6 +1,7 @@
 """How an optimization begins: with a new journal or an old one, and with what was measured before."""
 
 import logging
+import os
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -127,7 +128,7 @@ def begun(settings: Settings, journal: str | PathLike[str] | None, *, if_exists:
             "if_exists must come with a journal that may exist; give journal='study.jsonl', or leave it out"
         )
     folder = None if journal is None or is_address(journal) else Path(journal).expanduser().parent
-    is_new = folder is not None and not folder.exists()
+    is_new = folder is not None and not os.path.isdir(folder)  # which raises nothing
     try:
         store = Store.create(settings, journal)
     except JournalExists:

@@ -130,6 +130,8 @@ def test_failed_trials_are_learned_from():
             raise MemoryError
         return value
 
+    for x in (0.7, 0.8, 0.95):
+        study.enqueue_trial({"x": x, "y": 0.9 - x})
     study.optimize(dies, n_trials=24, catch=MemoryError)
     found = failures(study)
     assert (found["looks_like"] == "region").mean() > 0.8
