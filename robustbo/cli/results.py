@@ -149,12 +149,14 @@ def best(
     from robustbo.report import overview
     from robustbo.trials.codec import opened
     from robustbo.trials.extent import space_of
+    from robustbo.trials.storage.places import shown
 
     settings, history = opened(journal)
     with mendable():
         if len(settings.objectives) > 1:
             raise ValueError(
-                f"there is no single best of several objectives: robustbo front {journal} has those that none beats"
+                "there is no single best of several objectives: "
+                f"robustbo front {shown(journal)} has those that none beats"
             )
         space = space_of(settings, history)
         known = space.partial(fixed_values(space, fixed or ()))

@@ -7,6 +7,8 @@ from typing import Any
 
 import typer
 
+from robustbo.trials.storage.passwords import hidden
+
 
 class Format(StrEnum):
     """How results are written to stdout."""
@@ -47,8 +49,8 @@ def objects(found: Iterable[Any]) -> None:
 
 
 def log(message: str) -> None:
-    """What is no result; it may have several lines."""
-    typer.echo("\n".join(map(escaped, message.split("\n"))), err=True)
+    """What is no result; it may have several lines, and no password in what was typed."""
+    typer.echo("\n".join(map(escaped, hidden(message).split("\n"))), err=True)
 
 
 def rows(found: list[dict[str, Any]], format_: Format, title: str = "") -> None:
