@@ -3,6 +3,7 @@
 import csv
 import time
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from filelock import FileLock
 
 from robustbo.replay.cells.cell import Cell
 from robustbo.replay.cells.engine import run
+from robustbo.trials.storage.whole import replace_text
 
 DEATHS = 3  # of processes with a cell in them, that make it a failure
 KILLED = f"{DEATHS} processes that ran it were killed; the same command goes on from here"
@@ -63,12 +65,13 @@ def work(cell: Cell, notify: Callable[[Progress], None]) -> Failure | None:
 def _keep(cell: Cell, trials: int, seconds: float) -> None:
     path = cell.folder / TIMINGS
     with FileLock(path.with_suffix(".lock")):
-        is_new = not path.exists()
-        with path.open("a", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            if is_new:
-                writer.writerow(COLUMNS)
-            writer.writerow([cell.problem, cell.method, cell.replication, trials, f"{seconds:.3f}"])
+        text = StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        before = path.read_text(encoding="utf-8") if path.is_file() and not path.is_symlink() else ""
+        if not before:
+            writer.writerow(COLUMNS)
+        writer.writerow([cell.problem, cell.method, cell.replication, trials, f"{seconds:.3f}"])
+        replace_text(path, before + text.getvalue())
 
 
 def past_seconds(problem: str, folders: list[Path]) -> dict[str, float]:

@@ -9,6 +9,7 @@ from robustbo.replay.kinds import kind_of, recorded, rows_of
 from robustbo.replay.sections.section import Tables
 from robustbo.replay.spec.reading import AnySpec
 from robustbo.report import canvas
+from robustbo.trials.storage.whole import replace_text
 
 ROWS, SUMMARY, PICTURE = "results.csv", "summary.csv", "curves.png"
 
@@ -44,7 +45,7 @@ def write(folder: Path, spec: AnySpec) -> list[Path]:
     """
     found = kind_of(spec).tables(rows_of(recorded(folder)), spec)
     written = [folder / ROWS, folder / SUMMARY, folder / PICTURE]
-    written[0].write_text(rows_text(found.rows), encoding="utf-8")
+    replace_text(written[0], rows_text(found.rows))
     (folder / f"{ROWS}.gz").unlink(missing_ok=True)  # of an earlier record
-    found.summary.to_csv(written[1], index=False)
+    replace_text(written[1], found.summary.to_csv(index=False))
     return written if draw(spec, found, written[2]) else written[:2]

@@ -72,7 +72,7 @@ class Address:
     @property
     def is_file(self) -> bool:
         """Whether the database is a file of this machine."""
-        return self.dialect == "sqlite" and self.url.database not in (None, "", ":memory:")
+        return self.dialect == "sqlite"
 
     @property
     def file(self) -> Path:
@@ -110,7 +110,7 @@ def parse(address: str) -> Address:
             "without @; write a # in a password as %23"
         )
     if has_secret_option(f"?{study}"):
-        raise JournalError("options must stand before the # of an address, got one of a secret behind it; move it")
+        raise JournalError("options must stand before the # of an address, got that of a password behind it; move it")
     try:
         url = make_url(text)
     except (ArgumentError, ValueError):  # whose messages have the password
@@ -123,6 +123,11 @@ def parse(address: str) -> Address:
     found = Address(url.set(drivername=DRIVERS.get(url.drivername, url.drivername)), study)
     if not found.is_file:
         return found
+    if url.database in (None, "", ":memory:"):
+        raise JournalError(
+            f"{found.name}: must be a file (sqlite:///file.db#study), is in memory, where all is lost when this "
+            "process ends; in Python an optimization without a journal is that too"
+        )
     if "uri" in url.query:
         raise JournalError(f"{found.name}: must have the file's path (sqlite:///path), not a file URI")
     return Address(url.set(database=str(found.file.absolute())), study)
