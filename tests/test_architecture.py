@@ -20,7 +20,7 @@ PACKAGE = Path(robustbo.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 # Imports point down: a folder (or a file of the root) imports only from layers below it, or from itself.
 LAYERS = (
-    ("errors", "lazy", "seeds", "validation", "guidance", "rounding", "determinism", "moved"),
+    ("errors", "lazy", "seeds", "validation", "guidance", "rounding", "formulas", "determinism", "moved"),
     ("numerics", "searchspace"),
     ("surrogates", "tasks"),
     ("trials",),

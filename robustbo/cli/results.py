@@ -58,7 +58,7 @@ def show(
     if not (serve or watch):
         _print(shown(journal), format_, _overview(journal))
         return
-    from robustbo.cli import live
+    from robustbo.cli import bounded, live
     from robustbo.trials.codec import opened
 
     opened(journal)  # or an error says what is wrong with it
@@ -66,7 +66,7 @@ def show(
         server = live.Server(journal, shown(journal), port)
         terminal.lines([server.address])
         sys.stdout.flush()
-        live.serve(server)
+        bounded.serve(server)
     else:
         live.watch(journal, partial(_print, shown(journal), format_), is_terminal=sys.stdout.isatty())
 

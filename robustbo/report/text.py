@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from robustbo.formulas import guarded_cell
 from robustbo.rounding import rounded
 
 Rows = list[dict[str, Any]]
@@ -74,9 +75,8 @@ def _one_a_line(rows: Rows, title: str) -> str:
 def _csv(rows: Rows) -> str:
     text = io.StringIO()
     if rows:
-        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerows(map(guarded_cell, row) for row in [rows[0].keys(), *(row.values() for row in rows)])
     return text.getvalue()
 
 
