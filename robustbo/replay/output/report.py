@@ -33,10 +33,10 @@ def _guarded(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_texts(table: pd.DataFrame, change: Callable[[object], object]) -> pd.DataFrame:
-    """A table whose texts are changed; a column in which none is has its type still."""
+    """A table whose texts are changed; columns keep their types."""
     columns = {name: [*map(change, table[name])] for name in table.columns if not is_numeric_dtype(table[name])}
     changed = {name: values for name, values in columns.items() if not all(map(is_, values, table[name]))}
-    return table.assign(**{name: pd.Series(values, table.index, dtype=object) for name, values in changed.items()})
+    return table.assign(**{name: pd.Series(v, table.index, dtype=table[name].dtype) for name, v in changed.items()})
 
 
 def recorded_rows(folder: Path) -> Path | None:
