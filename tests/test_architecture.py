@@ -188,8 +188,8 @@ LATE = {
 }
 OPENS = ("open", "read_text", "read_bytes", "write_text", "write_bytes", "to_csv", "read_csv", "savefig", "mkdir")
 OPENS += ("np.load", "np.save", "np.savez", "np.loadtxt", "np.memmap", "np.fromfile", "torch.load", "torch.save")
-# Who may open files: the log and what mends it, replay, what is drawn, overviews kept, sheets, a committee's values; and
-# the terminal, for that into which goes what cannot be written.
+# Who may open files: the log and what mends it, replay, what is drawn, overviews kept, sheets, a committee's values;
+# and the terminal, for that into which goes what cannot be written.
 OPENERS = (
     "trials/",
     "replay/",
