@@ -20,7 +20,7 @@ PACKAGE = Path(robustbo.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 # Imports point down: a folder (or a file of the root) imports only from layers below it, or from itself.
 LAYERS = (
-    ("errors", "lazy", "seeds", "validation", "guidance", "rounding", "determinism", "moved"),
+    ("errors", "lazy", "seeds", "validation", "guidance", "rounding", "formulas", "determinism", "moved"),
     ("numerics", "searchspace"),
     ("surrogates", "tasks"),
     ("trials",),
@@ -188,12 +188,13 @@ LATE = {
 }
 OPENS = ("open", "read_text", "read_bytes", "write_text", "write_bytes", "to_csv", "read_csv", "savefig", "mkdir")
 OPENS += ("np.load", "np.save", "np.savez", "np.loadtxt", "np.memmap", "np.fromfile", "torch.load", "torch.save")
-# Who may open files: the log and what mends it, replay, what is drawn, overviews kept, sheets, a committee's values.
+# Who may open files: the log and what mends it, replay, what is drawn, overviews kept, sheets, a committee's values;
+# and the terminal, for that into which goes what cannot be written.
 OPENERS = (
     "trials/",
     "replay/",
+    "cli/terminal.py",
     "report/canvas.py",
-    "report/journals.py",
     "report/kept.py",
     "sheets/",
     "surrogates/committee/files.py",

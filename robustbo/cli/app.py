@@ -175,14 +175,14 @@ def report(
     """Write a page of recorded runs, or of journals (of one: the same as `show --html`)."""
     from robustbo.replay.output import page
     from robustbo.replay.verify import is_journal
+    from robustbo.trials.storage.places import shown
 
     if journals := [place for place in runs if is_journal(place)]:
         if others := [place for place in runs if place not in journals]:
+            run, journal = shown(others[0]), shown(journals[0])
             if not Path(others[0]).exists():
-                raise RobustBOError(f"{others[0]}: must be a recorded run or a journal, and there is no such file")
-            raise RobustBOError(
-                f"a page has recorded runs or journals, got both: {others[0]} is a run, {journals[0]} a journal"
-            )
+                raise RobustBOError(f"{run}: must be a recorded run or a journal, and there is no such file")
+            raise RobustBOError(f"a page has recorded runs or journals, got both: {run} is a run, {journal} a journal")
         written = [results.report_journals(journals, out)]
     else:
         with placed(out or Path("report.html")) as path:

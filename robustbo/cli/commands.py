@@ -7,7 +7,9 @@ from typer.core import TyperGroup
 
 from robustbo.cli import terminal
 from robustbo.errors import RobustBOError
+from robustbo.trials.storage.passwords import hidden
 
+USAGE_ERROR = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "UsageError")  # typer hides it
 INTERRUPTED = 130  # as shells have it of what Ctrl-C ended
 
 
@@ -21,6 +23,9 @@ class Commands(TyperGroup):
         except KeyboardInterrupt:
             terminal.log("interrupted")
             raise typer.Exit(INTERRUPTED) from None
+        except USAGE_ERROR as error:  # which has what was typed
+            error.message = hidden(error.message)
+            raise
         except RobustBOError as error:
             command = self.get_command(ctx, ctx.invoked_subcommand or "")
             raise RobustBOError(as_typed(str(error), command.params if command else ())) from error

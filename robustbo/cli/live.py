@@ -6,13 +6,12 @@ The last fits are kept from one look to the next, so that a look after one more 
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from robustbo.cli import terminal
-from robustbo.errors import RobustBOError
+from robustbo.cli.bounded import BoundedServer
 from robustbo.loop.cache import FitCache
 from robustbo.report import journal_page
 from robustbo.report.overview import overview
@@ -21,10 +20,9 @@ from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.places import is_address
 
-LOOPBACK = "127.0.0.1"
 EVERY_S = 1.0  # between two looks at whether a journal has changed
 CLEAR = "\x1b[2J\x1b[H"
-VERSION = "/version"
+VERSION = "version"
 
 
 def version(journal: str) -> str:
@@ -57,28 +55,13 @@ def watch(journal: str, draw: Callable[[dict[str, Any]], None], *, is_terminal: 
         return
 
 
-class Server(ThreadingHTTPServer):
+class Server(BoundedServer):
     """Serves a journal's page to this machine alone."""
-
-    daemon_threads = True
 
     def __init__(self, journal: str, name: str, port: int = 0) -> None:
         self._journal, self._name, self._fits, self._lock = journal, name, FitCache(), Lock()
         self._made: tuple[str, str] = ("", "")
-        try:
-            super().__init__((LOOPBACK, port), _Handler)
-        except (OSError, OverflowError) as error:
-            raise RobustBOError(f"--port: {LOOPBACK}:{port} cannot be served: {error}") from None
-
-    @property
-    def address(self) -> str:
-        """What to open in a browser."""
-        return f"http://{LOOPBACK}:{self.server_port}/"
-
-    @property
-    def hosts(self) -> tuple[str, ...]:
-        """The names under which it answers; a page of elsewhere whose name was turned to here gets nothing."""
-        return f"{LOOPBACK}:{self.server_port}", f"localhost:{self.server_port}"
+        super().__init__({"": (self.page, "text/html"), VERSION: (self.version, "text/plain")}, port)
 
     def version(self) -> str:
         """Of the journal as it is now."""
@@ -96,42 +79,3 @@ class Server(ThreadingHTTPServer):
     def _draw(self, settings: Settings, history: History, now: str) -> str:
         at, made = self._name, datetime.now(UTC)
         return journal_page.page(self._name, settings, history, self._fits, version=now, place=at, made=made)
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Server
-
-    def do_GET(self) -> None:
-        if self.headers.get("Host") not in self.server.hosts:
-            self.send_error(403)
-            return
-        made = {"/": (self.server.page, "text/html"), VERSION: (self.server.version, "text/plain")}.get(self.path)
-        if made is None:
-            self.send_error(404)
-            return
-        make, kind = made
-        try:
-            body = make().encode(errors="backslashreplace")
-        except (RobustBOError, OSError) as error:
-            terminal.log(f"error: {error}")
-            self.send_error(500, explain=terminal.escaped(str(error)))
-            return
-        self.send_response(200)
-        self.send_header("Content-Type", f"{kind}; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Cache-Control", "no-store")
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: each open page asks once in a while."""
-
-
-def serve(server: Server) -> None:
-    """Serve until an interrupt, which ends it."""
-    try:
-        server.serve_forever()
-    except KeyboardInterrupt:
-        return
-    finally:
-        server.server_close()

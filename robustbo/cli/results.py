@@ -59,7 +59,7 @@ def show(
     if not (serve or watch):
         _print(shown(journal), format_, _overview(journal))
         return
-    from robustbo.cli import live
+    from robustbo.cli import bounded, live
     from robustbo.trials.codec import opened
 
     opened(journal)  # or an error says what is wrong with it
@@ -67,7 +67,7 @@ def show(
         server = live.Server(journal, shown(journal), port)
         terminal.lines([server.address])
         sys.stdout.flush()
-        live.serve(server)
+        bounded.serve(server)
     else:
         live.watch(journal, partial(_print, shown(journal), format_), is_terminal=sys.stdout.isatty())
 
@@ -151,12 +151,14 @@ def best(
     from robustbo.report import overview
     from robustbo.trials.codec import opened
     from robustbo.trials.extent import space_of
+    from robustbo.trials.storage.places import shown
 
     settings, history = opened(journal)
     with mendable():
         if len(settings.objectives) > 1:
             raise ValueError(
-                f"there is no single best of several objectives: robustbo front {journal} has those that none beats"
+                "there is no single best of several objectives: "
+                f"robustbo front {shown(journal)} has those that none beats"
             )
         space = space_of(settings, history)
         known = space.partial(fixed_values(space, fixed or ()))

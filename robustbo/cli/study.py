@@ -54,9 +54,9 @@ def ask(
 
     With --sheet they are added to the sheet too, a row each; what has been filled in there is told first.
     """
+    from robustbo.cli.asked import say
     from robustbo.cli.typed import fixed_values
     from robustbo.optimizer import Optimizer
-    from robustbo.trials.history import column_names
 
     with mendable():
         opt = Optimizer.resume(journal)
@@ -65,16 +65,7 @@ def ask(
             trials: Any = opt.ask_as(by or f"{socket.gethostname()}:command line", n, fixed=known)
         else:
             trials = rows_added(opt, sheet, n, column, known, by)
-    if format_ is Format.json:
-        terminal.objects({"trial": t.number, "params": t.params, "repeats": t.repeats} for t in trials)
-        return
-    names, rows = opt.settings.space.names, []
-    for t in trials:
-        cells = {name: t.params.get(name, "") for name in names}  # one that does not exist there has an empty cell
-        shown = {k: repr(v) if format_ is Format.table and k in t.params else v for k, v in cells.items()}  # all digits
-        columns = zip(column_names(names, ["repeats"]), shown.values(), strict=True)
-        rows.append({"trial": t.number, **dict(columns), "repeats": t.repeats})
-    terminal.rows(rows, format_)
+    say(trials, opt.settings.space.names, format_)
 
 
 @commands.command(context_settings=NEGATIVE)

@@ -1,11 +1,17 @@
 """What the command line prints: results to stdout, all else to stderr; nothing here can command a terminal."""
 
 import json
-from collections.abc import Iterable
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from typing import Any
 
 import typer
+
+from robustbo.errors import RobustBOError
+from robustbo.trials.storage.passwords import hidden
 
 
 class Format(StrEnum):
@@ -29,26 +35,31 @@ def escaped(text: str) -> str:
     )
 
 
+class UnwrittenError(RobustBOError):
+    """A result could not be written, all of it or a part."""
+
+
 def lines(found: Iterable[str]) -> None:
     """Lines of a result."""
     for line in found:
-        typer.echo(escaped(line))
+        _write(f"{escaped(line)}\n")
 
 
 def clear(code: str) -> None:
     """What commands a terminal after all: an escape sequence of our own."""
-    typer.echo(code, nl=False)
+    _write(code)
 
 
 def objects(found: Iterable[Any]) -> None:
     """JSON, a line each."""
     for each in found:
-        typer.echo(json.dumps(each))
+        _write(f"{json.dumps(each)}\n")
 
 
 def log(message: str) -> None:
-    """What is no result; it may have several lines."""
-    typer.echo("\n".join(map(escaped, message.split("\n"))), err=True)
+    """What is no result; it may have several lines, and no password in what was typed."""
+    with suppress(OSError):  # there is nobody left to tell
+        typer.echo("\n".join(map(escaped, hidden(message).split("\n"))), err=True)
 
 
 def rows(found: list[dict[str, Any]], format_: Format, title: str = "") -> None:
@@ -57,4 +68,45 @@ def rows(found: list[dict[str, Any]], format_: Format, title: str = "") -> None:
 
     if format_ is not Format.json:  # which escapes by itself
         found = [{escaped(key): escaped(v) if isinstance(v, str) else v for key, v in row.items()} for row in found]
-    typer.echo(render(found, format_.value, title), nl=False)
+    _write(render(found, format_.value, title))
+
+
+@contextmanager
+def still_true(said: str) -> Iterator[None]:
+    """Say what has been recorded, where the result that has it cannot be written, to a reader that is gone either.
+
+    Raises:
+        UnwrittenError: Then.
+    """
+    try:
+        yield
+    except (UnwrittenError, BrokenPipeError) as error:
+        _leave_unwritten()
+        why = "the result cannot be written: its reader is gone" if isinstance(error, BrokenPipeError) else str(error)
+        raise UnwrittenError(f"{why}; {said}") from None
+
+
+def _write(text: str) -> None:
+    """Write to stdout, at once.
+
+    Raises:
+        UnwrittenError: If that cannot be.
+        BrokenPipeError: If whoever reads it has enough, which ends a command without a word.
+    """
+    if sys.stdout is None:
+        raise UnwrittenError("the result cannot be written: stdout is closed")
+    try:
+        typer.echo(text, nl=False)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _leave_unwritten()
+        raise UnwrittenError(f"the result cannot be written: {error.strerror or error}") from None
+
+
+def _leave_unwritten() -> None:
+    """Let what waits to be written go nowhere, or Python would try again at its end, and say so in words of its own."""
+    with suppress(AttributeError, OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

@@ -10,6 +10,7 @@ from typing import IO, Any
 
 import pandas as pd
 
+from robustbo.formulas import restored
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
 from robustbo.searchspace.parameters.reading import read
 from robustbo.searchspace.parameters.typed import number, value_of, whole_number
@@ -88,8 +89,9 @@ def _parts(file: IO[bytes]) -> tuple[Any, list[Any], list[Outcome]]:
 def frame_of(file: IO[bytes], parameters: Mapping[str, Parameter]) -> pd.DataFrame:
     """The table in a CSV file, its rows labelled by the lines of the file; only an empty cell is missing.
 
-    A column is of whole numbers, of numbers, of true and false, or of words: of the first that all its cells are. One
-    of numbers with decimal commas is refused, unless they are known to be words.
+    A text that is guarded from being a formula is restored. A column is of whole numbers, of numbers, of true and
+    false, or of words: of the first that all its cells are. One of numbers with decimal commas is refused, unless they
+    are known to be words.
 
     Args:
         file: It.
@@ -101,7 +103,7 @@ def frame_of(file: IO[bytes], parameters: Mapping[str, Parameter]) -> pd.DataFra
     rows: dict[int, list[str]] = {}
     try:
         reader = csv.reader(io.StringIO(file.read().decode("utf-8-sig"), newline=""), strict=True)
-        rows |= ((reader.line_num, row) for row in reader if row)
+        rows |= ((reader.line_num, [*map(restored, row)]) for row in reader if row)
     except UnicodeDecodeError as error:
         raise ValueError(f"{file.name}: cannot be read as CSV: save it as UTF-8: {error}") from None
     except (ValueError, csv.Error) as error:

@@ -11,6 +11,7 @@ from robustbo.replay.kinds import KINDS, kind_of
 from robustbo.replay.spec import reading
 from robustbo.replay.spec.reading import AnySpec
 from robustbo.report.text import Rows, records
+from robustbo.trials.storage.places import check_file
 
 UNKNOWN = "unknown"
 
@@ -57,6 +58,8 @@ def plan_all(
         SpecError: If a run is not there or not right, or as `plan`.
     """
     plans = []
+    if out is not None:
+        check_file(out)
     for run in runs:
         path = reading.find(run)
         name = (path.resolve().parent.name or "run") if path.name == reading.SPEC_FILE else path.stem

@@ -49,6 +49,6 @@ mark.style.display=box.checked?"":"none"};box.addEventListener("change",show);sh
 """
 LIVE = """
 const version=document.currentScript.dataset.version;
-setInterval(()=>fetch("/version").then(r=>r.ok?r.text():version).then(now=>{if(now!==version)location.reload()})
+setInterval(()=>fetch("version").then(r=>r.ok?r.text():version).then(now=>{if(now!==version)location.reload()})
 .catch(()=>{}),2000);
 """

@@ -1,12 +1,14 @@
 """Charts as pictures by matplotlib, which need not be there: ``plt`` is None then."""
 
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from robustbo.report.chart import Axis, Chart, Dots, Line
+from robustbo.trials.storage.whole import replace
 
 try:
     import matplotlib.pyplot as plt
@@ -63,7 +65,10 @@ def finish(figure: Any, path: Path, labels: dict[str, Any]) -> None:
     """Write a figure, its legend beside it, without what changes from one machine to the next, and close it."""
     if labels:
         figure.legend(labels.values(), map(as_text, labels), frameon=False, loc="outside right center")
-    figure.savefig(path, dpi=160, metadata={"Software": None} if path.suffix == ".png" else None)
+    drawn = BytesIO()
+    form = path.suffix.removeprefix(".")
+    figure.savefig(drawn, format=form, dpi=160, metadata={"Software": None} if form == "png" else None)
+    replace(path, drawn.getvalue())
     plt.close(figure)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from robustbo.errors import SpecError
 from robustbo.report.assets import LIVE, SCRIPT, STYLE
 from robustbo.report.palette import Look
+from robustbo.report.policy import META
 from robustbo.report.svg import INKS, SCROLLED
 from robustbo.report.words.times import in_utc
 
@@ -36,12 +37,12 @@ def document(title: str, body: str, version: str | None = None, made: datetime |
     Args:
         title: As text.
         body: As HTML.
-        version: Where it is served: of what it shows; it is loaded again when ``/version`` is another.
+        version: Where it is served: of what it shows; it is loaded again when ``version`` beside it is another.
         made: When it was made, with a time zone, which the page says; nothing is said unless given.
     """
     live = "" if version is None else f'<script data-version="{escape(version)}">{LIVE}</script>'
     return (
-        '<!doctype html><html lang="en"><meta charset="utf-8">'
+        f'<!doctype html><html lang="en"><meta charset="utf-8">{META}'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<title>robustbo: {escape(title)}</title><style>{STYLE}</style>"
         f"<main><h1>robustbo: {escape(title)}</h1>{body}{_made(made)}</main><script>{SCRIPT}</script>{live}</html>\n"

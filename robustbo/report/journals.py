@@ -20,6 +20,7 @@ from robustbo.report.palette import looks
 from robustbo.report.words.outcomes import place_of
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
+from robustbo.trials.storage.whole import replace_text
 
 ABOUT = (
     "By trial the incumbent among the points measured until then, by what each journal's surrogate believes now; the "
@@ -57,7 +58,7 @@ def write(found: Sequence[Read], path: Path, *, made: datetime | None = None) ->
         check_name(path)
     except SpecError as error:
         raise SpecError(f"{error}; or, of a picture, in one of {', '.join(canvas.FORMATS)}") from None
-    path.write_text(page(found, made=made), encoding="utf-8", errors="backslashreplace")
+    replace_text(path, page(found, made=made))
     return None
 
 

@@ -11,9 +11,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from robustbo.formulas import guarded_cell
 from robustbo.rounding import rounded
 
 Rows = list[dict[str, Any]]
+LONGEST = 24  # letters of a number with all its digits; a longer word may be folded
+BETWEEN = 3  # two columns
 
 
 def records(table: Any) -> Rows:
@@ -27,13 +30,16 @@ def render(rows: Rows, form: str, title: str = "") -> str:
 
     Args:
         rows: All with the same keys.
-        form: "table", "json" or "csv".
+        form: "table", which has one cell a line where the screen is too narrow for its columns; "json" or "csv".
         title: Above a table.
     """
     if form == "json":
         return json.dumps(rows) + "\n"
     if form == "csv":
         return _csv(rows)
+    width = shutil.get_terminal_size((140, 24)).columns
+    if rows and not _fits(rows, width):
+        return _one_a_line(rows, title)
     table = Table(title=escape(title) or None, title_justify="left", box=SIMPLE, pad_edge=False)
     for key, value in rows[0].items() if rows else ():
         table.add_column(
@@ -41,18 +47,36 @@ def render(rows: Rows, form: str, title: str = "") -> str:
         )
     for row in rows:
         table.add_row(*(escape(_cell_text(value)) for value in row.values()))
-    console = Console(file=io.StringIO(), width=shutil.get_terminal_size((140, 24)).columns)
+    console = Console(file=io.StringIO(), width=width)
     with console.capture() as captured:
         console.print(table)
     return captured.get()
 
 
+def _fits(rows: Rows, width: int) -> bool:
+    """Whether no number of a table has to be folded, nor any shorter word."""
+    if len(rows[0]) < 3:
+        return True
+    columns = [[key.replace("_", " "), *(_cell_text(row[key]) for row in rows)] for key in rows[0]]
+    longest = [max((len(word) for cell in column for word in cell.split()), default=0) for column in columns]
+    return sum(min(LONGEST, letters) for letters in longest) + BETWEEN * (len(longest) - 1) <= width
+
+
+def _one_a_line(rows: Rows, title: str) -> str:
+    """The cells of each row below each other, and an empty line behind it."""
+    keys = [key.replace("_", " ") for key in rows[0]]
+    wide = max(map(len, keys))
+    blocks = [
+        "".join(f"{k:<{wide}}  {_cell_text(v)}\n" for k, v in zip(keys, row.values(), strict=True)) for row in rows
+    ]
+    return "\n".join([*([f"{title}\n"] if title else []), *blocks, ""])
+
+
 def _csv(rows: Rows) -> str:
     text = io.StringIO()
     if rows:
-        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerows(map(guarded_cell, row) for row in [rows[0].keys(), *(row.values() for row in rows)])
     return text.getvalue()
 
 

@@ -1,38 +1,13 @@
-"""What a cell says: numbers as people and spreadsheet programs write them, and text that no program runs.
-
-A spreadsheet program takes a text that begins with = + - or @ for a formula. So such a text has an apostrophe before it
-in a CSV file, as a person at the program would type it, and loses it when it is read.
-"""
+"""What a cell says: numbers as people and spreadsheet programs write them, and text that no program runs."""
 
 import math
 import re
 
-EXECUTED = re.compile(r"'*[=+\-@\t\r]")  # and what only looks guarded: what is written is read as it was
-GUARDED = re.compile(r"'+[=+\-@\t\r]")
-NUMBER = re.compile(r"[-+]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][-+]?[0-9]+)?")
+from robustbo.formulas import NUMBER, guarded
+
 THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}[.,][0-9]{3}")  # or three decimals
 NOT_FINITE = re.compile(r"[-+]?(nan|inf|infinity)", re.IGNORECASE)
 SHOWN = 6  # digits that a spreadsheet program leaves of a number at least, where it rounds what it saves as text
-
-
-def guarded(text: str) -> str:
-    """A text as a CSV file may have it; see `restored`.
-
-    Example:
-        >>> guarded("=1+1"), guarded("-5"), guarded("-5 mM"), guarded("'=x")
-        ("'=1+1", '-5', "'-5 mM", "''=x")
-    """
-    return f"'{text}" if EXECUTED.match(text) and not NUMBER.fullmatch(text) else text
-
-
-def restored(text: str) -> str:
-    """The text that was guarded.
-
-    Example:
-        >>> restored(guarded("=1+1")), restored("'tis")
-        ('=1+1', "'tis")
-    """
-    return text[1:] if GUARDED.match(text) else text
 
 
 def number_of(text: str, decimal: str = ".") -> float | None:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from robustbo.errors import SheetError
-from robustbo.sheets.cells import NUMBER, THOUSANDS, restored, written
+from robustbo.formulas import NUMBER, restored
+from robustbo.sheets.cells import THOUSANDS, written
 from robustbo.sheets.grid import HEADER_WITHIN, Place, is_header
 
 MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))

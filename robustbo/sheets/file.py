@@ -2,12 +2,10 @@
 
 import os
 import stat
-import time
-from contextlib import suppress
 from pathlib import Path
 
 from robustbo.errors import SheetError
-from robustbo.trials.storage import disk
+from robustbo.trials.storage import disk, whole
 
 SIGNS = (".~lock.{}#", "~${}")  # what LibreOffice and Excel put beside a file that is open there
 
@@ -25,16 +23,12 @@ def read(path: Path) -> bytes | None:
             raise SheetError(f"{path}: must be a file, is a link, and links are not followed; {advice}")
         if not stat.S_ISREG(kind):
             raise SheetError(f"{path}: must be a file, is something else; name another")
-        with open(path, "rb", opener=_not_following) as file:
+        with open(path, "rb", opener=disk.open_unlinked) as file:
             return file.read()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise SheetError(f"{path}: cannot be read: {error.strerror}") from error
-
-
-def _not_following(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
 
 
 def check_free(path: Path) -> None:
@@ -62,32 +56,15 @@ def replaced(path: Path, before: bytes | None, after: bytes) -> bool:
     Raises:
         SheetError: If it cannot be written; it is as it was then.
     """
-    new = path.with_name(f".{path.name}.{os.getpid()}.{time.monotonic_ns():x}.new")
     try:
         if before is None:
             return _created(path, after)
-        kept = path.stat()
-        with open(new, "xb") as file:
-            file.write(after)
-            file.flush()
-            os.fsync(file.fileno())
-        new.chmod(stat.S_IMODE(kept.st_mode))
-        with suppress(OSError, AttributeError):  # a folder that several share
-            os.chown(new, -1, kept.st_gid)
-        if read(path) != before:
+        if not path.exists():
             return False
-        new.replace(path)
-    except FileNotFoundError:
-        return False
+        return whole.replace(path, after, lambda: read(path) == before)
     except OSError as error:
         advice = "close it elsewhere, or make room"
         raise SheetError(f"{path}: cannot be written, and is as it was: {error.strerror}; {advice}") from error
-    finally:
-        with suppress(OSError):
-            new.unlink(missing_ok=True)
-    with suppress(OSError):  # it is there already
-        disk.sync_folder(path.parent)
-    return True
 
 
 def _created(path: Path, data: bytes) -> bool:

@@ -35,6 +35,7 @@ from robustbo.trials.settings import (
     options_text,
 )
 from robustbo.trials.storage.line import Event
+from robustbo.trials.storage.passwords import hidden
 from robustbo.trials.storage.places import contents, is_address
 from robustbo.trials.store import State, Store
 from robustbo.trials.trial import Trial, point_of
@@ -170,7 +171,9 @@ def measured_before(settings: Settings, prior: Prior) -> list[Content]:
         rule = "prior_data must be a data frame, a study, or a journal's file or address"
         raise TypeError(f"{rule}, got {prior!r}; pd.DataFrame(...) makes a frame of rows or columns")
     if isinstance(prior, str | PathLike) and str(prior).endswith((".csv", ".xlsx")):
-        raise TypeError(f"prior_data must be a journal or a data frame, got {prior!r}; read it by pandas first")
+        raise TypeError(
+            f"prior_data must be a journal or a data frame, got {hidden(str(prior))!r}; read it by pandas first"
+        )
     then, history = (prior.settings, prior.history) if isinstance(prior, Study) else opened(prior)
     if (wanted := _said(settings)) != (other := _said(then)):
         raise ValueError(f"prior_data must be of an optimization of the same outcomes, {wanted}, got one of {other}")

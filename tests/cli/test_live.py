@@ -1,7 +1,10 @@
 """A journal that is looked at while others write to it."""
 
+import base64
+import hashlib
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -12,7 +15,7 @@ from threading import Thread
 import pytest
 
 import robustbo as rb
-from robustbo.cli import live
+from robustbo.cli import bounded, live
 
 SPACE = ""  # of the fixture `cli`
 MADE = re.compile(r"This page was made at \d{4}-\d\d-\d\d \d\d:\d\d UTC\.")
@@ -59,6 +62,79 @@ def test_nothing_else_is_served(server, path, host, code):
         get(server, path, **({} if host is None else {"Host": host}))
 
 
+def test_whoever_does_not_know_the_address_gets_nothing(server):
+    root = f"http://127.0.0.1:{server.server_port}/"
+    assert len(server.address.removeprefix(root)) > 30
+    for path in ("", "version", "guess/", f"{server.address.removeprefix(root)[:-1]}", "guess/version"):
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(root + path)
+    with live.Server("j.jsonl", "j.jsonl") as another:
+        assert another.address.rpartition("/")[0][-32:] not in server.address
+
+
+@pytest.mark.parametrize("path", ["", "version", "nothing"])
+def test_every_answer_says_what_a_browser_may_do(server, path):
+    try:
+        headers = urllib.request.urlopen(server.address + path).headers
+    except urllib.error.HTTPError as error:
+        headers = error.headers
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'sha256-")
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    assert "Python" not in headers["Server"]
+
+
+def connected(server):
+    return socket.create_connection(server.server_address, timeout=60)
+
+
+def test_half_a_request_is_ended_however_slowly_it_goes_on(server, monkeypatch):
+    monkeypatch.setattr(bounded, "REQUEST_S", 0.5)
+    with connected(server) as slow:
+        slow.sendall(b"GET / HTTP/1.0\r\n")
+        slow.settimeout(0.05)
+        while not is_ended(slow):
+            pass  # or the test hangs
+
+
+def is_ended(connection):
+    """Send one more line of a request; whether the other end has had enough."""
+    try:
+        connection.sendall(b"X: y\r\n")
+        return connection.recv(1) == b""
+    except TimeoutError:
+        return False
+    except ConnectionError:
+        return True
+
+
+def test_there_are_never_more_connections_than_it_bears(server, monkeypatch):
+    monkeypatch.setattr(bounded, "REQUEST_S", 1e9)
+    held = [connected(server) for _ in range(bounded.MOST)]
+    with connected(server) as more:
+        assert more.recv(100).startswith(b"HTTP/1.0 503")
+    for each in held:
+        each.close()
+    while not is_served(server):  # until those who are gone have been missed
+        time.sleep(0.05)
+
+
+def is_served(server):
+    try:
+        return "4 told" in get(server)
+    except (urllib.error.URLError, ConnectionError):  # a reset may come before the answer
+        return False
+
+
+def test_a_client_that_resets_its_connection_is_no_traceback(server, capsys):
+    for _ in range(5):
+        with connected(server) as gone:
+            gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")  # a reset at its end
+            gone.sendall(f"GET {server.address[server.address.index('/', 8) :]} HTTP/1.0\r\n".encode())
+    get(server)
+    assert capsys.readouterr() == ("", "")
+
+
 @pytest.mark.parametrize(("option", "first"), [("--watch", "4 told"), ("--serve", "http://127.0.0.1:")])
 def test_an_interrupt_ends_it_cleanly(opt, tmp_path, option, first):
     command = [sys.executable, "-u", "-m", "robustbo.cli", "show", "j.jsonl", option]
@@ -76,6 +152,18 @@ def test_an_interrupt_ends_it_cleanly(opt, tmp_path, option, first):
     _, err = started.communicate(timeout=60)
     assert (started.returncode, err) == (0, "")
     assert "\x1b" not in said  # what is no terminal is not cleared
+
+
+def test_a_page_says_which_scripts_are_its_own(opt, server):
+    """Each script that is in it, and no other."""
+    page = get(server)
+    policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', page)[1]
+    scripts = re.findall(r"<script[^>]*>(.*?)</script>", page, re.DOTALL)
+    digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    assert len(scripts) == 2
+    assert sorted(re.findall(r"'sha256-([^']*)'", policy)) == sorted(digests)
+    assert page.index(policy) < page.index("<script")
+    assert not re.search(r"<[^>]* on\w+=", page)  # which no digest allows
 
 
 def test_one_thing_at_a_time(cli, opt):

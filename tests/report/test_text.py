@@ -50,6 +50,19 @@ def test_a_long_cell_is_folded_and_not_cut(monkeypatch):
     assert sum(letter.isdigit() for letter in shown) == 40
 
 
+@pytest.mark.parametrize(("count", "columns"), [(12, "40"), (30, "80"), (50, None)])
+def test_beyond_what_fits_a_cell_has_a_line(monkeypatch, count, columns):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if columns is not None:
+        monkeypatch.setenv("COLUMNS", columns)
+    row = {"trial": 3} | {f"x{i}": repr(i + 1 / 3) for i in range(count)}
+    shown = tables.render([row, {**row, "trial": 4}], "table", "asked").splitlines()
+    assert shown[0] == "asked"
+    assert [line.split() for line in shown if line.startswith("trial")] == [["trial", "3"], ["trial", "4"]]
+    for i in range(count):
+        assert [line.split() for line in shown].count([f"x{i}", repr(i + 1 / 3)]) == 2
+
+
 @pytest.mark.parametrize(("form", "text"), [("json", "[]\n"), ("csv", ""), ("table", "\n")])
 def test_no_rows_are_no_error(form, text):
     assert tables.render([], form) == text

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import robustbo as rb
-from robustbo.sheets.cells import number_of, restored, written
+from robustbo.formulas import restored
+from robustbo.sheets.cells import number_of, written
 from robustbo.sheets.delimited import Delimited
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import robustbo as rb
 from robustbo.sheets import file
+from robustbo.trials.storage import whole
 
 
 @pytest.mark.parametrize("sign", [".~lock.todo.csv#", "~$todo.csv"])
@@ -53,7 +54,7 @@ def test_a_full_disk_or_an_interrupt_leaves_it_as_it_was(lab, sheet, failure, mo
     def failing(handle):
         raise failure
 
-    monkeypatch.setattr(file, "os", SimpleNamespace(**{**vars(os), "fsync": failing}))
+    monkeypatch.setattr(whole, "os", SimpleNamespace(**{**vars(os), "fsync": failing}))
     expected = rb.SheetError if isinstance(failure, OSError) else KeyboardInterrupt
     with pytest.raises(expected):
         lab.write_sheet(sheet, 1)

@@ -3,13 +3,16 @@
 import csv
 import time
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
 
 from filelock import FileLock
 
+from robustbo.formulas import guarded, restored
 from robustbo.replay.cells.cell import Cell
 from robustbo.replay.cells.engine import run
+from robustbo.trials.storage.whole import replace_text
 
 DEATHS = 3  # of processes with a cell in them, that make it a failure
 KILLED = f"{DEATHS} processes that ran it were killed; the same command goes on from here"
@@ -63,12 +66,13 @@ def work(cell: Cell, notify: Callable[[Progress], None]) -> Failure | None:
 def _keep(cell: Cell, trials: int, seconds: float) -> None:
     path = cell.folder / TIMINGS
     with FileLock(path.with_suffix(".lock")):
-        is_new = not path.exists()
-        with path.open("a", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            if is_new:
-                writer.writerow(COLUMNS)
-            writer.writerow([cell.problem, cell.method, cell.replication, trials, f"{seconds:.3f}"])
+        text = StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        before = path.read_text(encoding="utf-8") if path.is_file() and not path.is_symlink() else ""
+        if not before:
+            writer.writerow(COLUMNS)
+        writer.writerow([guarded(cell.problem), guarded(cell.method), cell.replication, trials, f"{seconds:.3f}"])
+        replace_text(path, before + text.getvalue())
 
 
 def past_seconds(problem: str, folders: list[Path]) -> dict[str, float]:
@@ -79,7 +83,8 @@ def past_seconds(problem: str, folders: list[Path]) -> dict[str, float]:
         if not path.exists():
             continue
         for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()):
-            if row["problem"] == problem:
-                trials[row["method"]] = trials.get(row["method"], 0) + int(row["trials"])
-                seconds[row["method"]] = seconds.get(row["method"], 0.0) + float(row["seconds"])
+            method = restored(row["method"])
+            if restored(row["problem"]) == problem:
+                trials[method] = trials.get(method, 0) + int(row["trials"])
+                seconds[method] = seconds.get(method, 0.0) + float(row["seconds"])
     return {method: seconds[method] / count for method, count in trials.items()}

@@ -2,12 +2,10 @@
 
 from pathlib import Path
 
-import pandas as pd
-
 from robustbo.errors import SpecError
 from robustbo.replay.cells.cell import CELLS
 from robustbo.replay.kinds import kind_of, recorded, rows_of
-from robustbo.replay.output.report import ROWS, recorded_rows
+from robustbo.replay.output.report import ROWS, recorded_rows, rows_in
 from robustbo.replay.sections.section import Loaded
 from robustbo.replay.spec import reading
 
@@ -23,7 +21,7 @@ def load(run: Path) -> Loaded:
     if (folder / CELLS).is_dir():
         rows = rows_of(recorded(folder))
     elif (written := recorded_rows(folder)) is not None:
-        rows = pd.read_csv(written)
+        rows = rows_in(written)
     else:
         raise SpecError(f"{folder}: expected a recorded run ({ROWS} or {CELLS}/), found none; robustbo replay makes it")
     spec = reading.load(run, is_recorded=True)

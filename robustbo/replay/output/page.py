@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
+from robustbo.errors import SpecError
 from robustbo.replay.kinds import kind_of
 from robustbo.replay.output.loaded import load
 from robustbo.replay.output.report import draw
 from robustbo.replay.sections.section import Loaded
 from robustbo.report.canvas import plt
 from robustbo.report.html import check_name, document, table
+from robustbo.trials.storage.whole import replace_text
 
 
 def write(runs: Sequence[Path], path: Path, *, made: datetime | None = None) -> list[Path]:
@@ -25,14 +27,18 @@ def write(runs: Sequence[Path], path: Path, *, made: datetime | None = None) -> 
         The files written; no pictures where matplotlib is not installed.
 
     Raises:
-        SpecError: As `load` does, or if the page's name does not end in ".html".
+        SpecError: As `load` does, or if the page's name does not end in ".html", or its folder is a link.
     """
     check_name(path)
     found = [load(run) for run in runs]
     folder = path.with_suffix("")
     if plt is not None:
+        if folder.is_symlink():
+            raise SpecError(
+                f"{folder}: must be a folder for the page's pictures, is a link; name another page by --out"
+            )
         folder.mkdir(parents=True, exist_ok=True)
-    path.write_text(page(found, made=made), encoding="utf-8", errors="backslashreplace")
+    replace_text(path, page(found, made=made))
     written, same = [path], Counter[str]()
     for run in found:
         same[run.name] += 1

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from robustbo.errors import RobustBOError
+from robustbo.trials.storage.places import check_file
 from robustbo.trials.storage.reading import is_journal
 
 
@@ -13,8 +14,9 @@ def placed(path: Path) -> Iterator[Path]:
     """Make the folder of a file that is to be written; where one cannot be written, that is told in a line.
 
     Raises:
-        RobustBOError: If it cannot be; or if there is a journal, which nothing is written over.
+        RobustBOError: If it cannot be; if there is a journal, which nothing is written over; or if it is an address.
     """
+    check_file(path)
     try:
         if path.is_file() and is_journal(path):
             raise RobustBOError(f"{path}: is a journal, which is not written over; name another file with --out")

@@ -1,21 +1,42 @@
 """What a run leaves in its folder: all rows and the summary as CSV, and the picture."""
 
 import gzip
+from collections.abc import Callable
+from operator import is_
 from pathlib import Path
 
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
+from robustbo.formulas import guarded_cell, restored_cell
 from robustbo.replay.kinds import kind_of, recorded, rows_of
 from robustbo.replay.sections.section import Tables
 from robustbo.replay.spec.reading import AnySpec
 from robustbo.report import canvas
+from robustbo.trials.storage.whole import replace_text
 
 ROWS, SUMMARY, PICTURE = "results.csv", "summary.csv", "curves.png"
 
 
 def rows_text(rows: pd.DataFrame) -> str:
-    """Rows as CSV, with all their digits."""
-    return rows.to_csv(index=False, float_format="%.17g", lineterminator="\n")
+    """Rows as CSV, with all their digits; see `rows_in`."""
+    return _guarded(rows).to_csv(index=False, float_format="%.17g", lineterminator="\n")
+
+
+def rows_in(path: Path) -> pd.DataFrame:
+    """The rows in a file that has such a text, compressed or not."""
+    return _of_texts(pd.read_csv(path), restored_cell)
+
+
+def _guarded(table: pd.DataFrame) -> pd.DataFrame:
+    return _of_texts(table, guarded_cell)
+
+
+def _of_texts(table: pd.DataFrame, change: Callable[[object], object]) -> pd.DataFrame:
+    """A table whose texts are changed; columns keep their types."""
+    columns = {name: [*map(change, table[name])] for name in table.columns if not is_numeric_dtype(table[name])}
+    changed = {name: values for name, values in columns.items() if not all(map(is_, values, table[name]))}
+    return table.assign(**{name: pd.Series(v, table.index, dtype=table[name].dtype) for name, v in changed.items()})
 
 
 def recorded_rows(folder: Path) -> Path | None:
@@ -44,7 +65,7 @@ def write(folder: Path, spec: AnySpec) -> list[Path]:
     """
     found = kind_of(spec).tables(rows_of(recorded(folder)), spec)
     written = [folder / ROWS, folder / SUMMARY, folder / PICTURE]
-    written[0].write_text(rows_text(found.rows), encoding="utf-8")
+    replace_text(written[0], rows_text(found.rows))
     (folder / f"{ROWS}.gz").unlink(missing_ok=True)  # of an earlier record
-    found.summary.to_csv(written[1], index=False)
+    replace_text(written[1], _guarded(found.summary).to_csv(index=False))
     return written if draw(spec, found, written[2]) else written[:2]

@@ -5,6 +5,7 @@ from pathlib import Path
 import tomli_w
 
 from robustbo.replay.spec.reading import SPEC_FILE, AnySpec
+from robustbo.trials.storage.whole import replace_text
 
 FIRST = "# What was run here last; `robustbo replay` writes this file.\n"
 
@@ -23,7 +24,7 @@ def keep(spec: AnySpec, folder: Path) -> None:
         return
     text = FIRST + tomli_w.dumps(_plain(spec))
     if not (path.exists() and path.read_text(encoding="utf-8") == text):
-        path.write_text(text, encoding="utf-8")
+        replace_text(path, text)
 
 
 def _plain(spec: AnySpec) -> dict[str, object]:

@@ -15,7 +15,7 @@ from robustbo.trials.repair.fitting import Fitting, Moved, Remark
 from robustbo.trials.repair.proof import Left, Line, lines_in, proven
 from robustbo.trials.storage import disk
 from robustbo.trials.storage.line import SCHEMA, header_line, line_of
-from robustbo.trials.storage.places import Place, is_address, shown
+from robustbo.trials.storage.places import Place, check_file, is_address, shown
 from robustbo.trials.storage.reading import BEGINNING, bytes_of
 
 SALVAGED = "salvaged"  # of an ask that was decided on knowing other events than those that stand before it now
@@ -89,6 +89,7 @@ def write(found: Salvaged, path: str | os.PathLike[str]) -> None:
     Raises:
         JournalError: If there is such a file, or it cannot be written.
     """
+    check_file(path)
     try:
         disk.create(Path(path).absolute(), found.data)
     except FileExistsError:

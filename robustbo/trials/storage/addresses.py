@@ -6,15 +6,22 @@ No message that is made here has its password.
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
+from urllib.parse import quote, quote_plus
 
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from robustbo.errors import JournalError
+from robustbo.trials.storage.passwords import has_secret_option
 
 STUDY = "study"
 LONGEST_STUDY = 200  # characters; they are half of a key
 DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}  # the one that the extra installs
+SHOWN = {  # options that are no secrets; any other might be one, by whatever name
+    *("application_name", "charset", "check_same_thread", "connect_timeout", "host", "mode", "options", "port"),
+    *("sslmode", "target_session_attrs", "timeout", "uri", "user"),
+}
+HIDDEN = "hidden"
 
 
 @dataclass(frozen=True)
@@ -31,18 +38,30 @@ class Address:
 
     @property
     def name(self) -> str:
-        """The address for messages, without the password."""
-        hidden = self.url.update_query_dict(dict.fromkeys(self._secrets, "hidden"))
-        return f"{hidden.render_as_string(hide_password=True)}#{self.study}"
+        """The address for messages: without the password, and what may be one."""
+        options = {key: value if key in SHOWN else HIDDEN for key, value in self.url.query.items()}
+        database = HIDDEN if self._has_odd_database else self.url.database
+        return f"{self.url.set(query=options, database=database).render_as_string(hide_password=True)}#{self.study}"
 
     @property
-    def _secrets(self) -> list[str]:
-        return [key for key in self.url.query if "pass" in key]
+    def _has_odd_database(self) -> bool:
+        """Whether the database's name has what belongs to another part of an address, typed wrongly."""
+        return self.dialect != "sqlite" and any(mark in (self.url.database or "") for mark in "@:=&;")
+
+    @property
+    def _secrets(self) -> set[str]:
+        """All that no message may have, as it is and as addresses write it."""
+        options = [value for key, value in self.url.query.items() if key not in SHOWN]
+        plain = [part for value in options for part in ([value] if isinstance(value, str) else value)]
+        plain += [str(self.url.password or ""), self.url.database or "" if self._has_odd_database else ""]
+        return {
+            text for each in plain if each for text in (each, quote(each, safe=" +"), quote(each), quote_plus(each))
+        }
 
     def without_passwords(self, text: str) -> str:
         """What a database has said, fit for a message."""
-        for password in filter(None, (self.url.password, *(self.url.query[key] for key in self._secrets))):
-            text = text.replace(str(password), "***")
+        for secret in sorted(self._secrets, key=len, reverse=True):  # one may be a part of another
+            text = text.replace(secret, "***")
         return text
 
     @property
@@ -53,7 +72,7 @@ class Address:
     @property
     def is_file(self) -> bool:
         """Whether the database is a file of this machine."""
-        return self.dialect == "sqlite" and self.url.database not in (None, "", ":memory:")
+        return self.dialect == "sqlite"
 
     @property
     def file(self) -> Path:
@@ -90,6 +109,8 @@ def parse(address: str) -> Address:
             f"the study's name, behind the # of an address, must be at most {LONGEST_STUDY} printable characters "
             "without @; write a # in a password as %23"
         )
+    if has_secret_option(f"?{study}"):
+        raise JournalError("options must stand before the # of an address, got that of a password behind it; move it")
     try:
         url = make_url(text)
     except (ArgumentError, ValueError):  # whose messages have the password
@@ -97,9 +118,16 @@ def parse(address: str) -> Address:
             'the address of a database must be like "postgresql+psycopg://user:password@host/database#study" or '
             '"sqlite:///file.db#study", with %-escapes in the password'
         ) from None
+    if "@" in (url.host or ""):  # the rest of a password
+        raise JournalError("a password in an address must be written with %-escapes: @ as %40, # as %23, / as %2F")
     found = Address(url.set(drivername=DRIVERS.get(url.drivername, url.drivername)), study)
     if not found.is_file:
         return found
+    if url.database in (None, "", ":memory:"):
+        raise JournalError(
+            f"{found.name}: must be a file (sqlite:///file.db#study), is in memory, where all is lost when this "
+            "process ends; in Python an optimization without a journal is that too"
+        )
     if "uri" in url.query:
         raise JournalError(f"{found.name}: must have the file's path (sqlite:///path), not a file URI")
     return Address(url.set(database=str(found.file.absolute())), study)

@@ -105,14 +105,10 @@ def _made(address: Address) -> sa.Engine:
 def _options(address: Address) -> tuple[dict[str, Any], dict[str, Any]]:
     """Options of a connection, and of the pool of them.
 
-    A SQLite file is opened anew each time. What is in memory has one connection, which one thread has at a time. Others
-    keep two: one decides while the other writes.
+    A SQLite file is opened anew each time. Others keep two: one decides while the other writes.
     """
     if address.is_file:
         return {"timeout": TIMEOUT_S}, {"poolclass": sa.NullPool}
-    if address.dialect == "sqlite":
-        one = {"poolclass": sa.QueuePool, "pool_size": 1, "max_overflow": 0}
-        return {"timeout": TIMEOUT_S, "check_same_thread": False}, one
     given: dict[str, Any] = {}
     if address.dialect == "postgresql" and "application_name" not in address.url.query:
         given["application_name"] = worker.name()  # who decides, where somebody waits for long

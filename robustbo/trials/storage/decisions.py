@@ -46,7 +46,7 @@ def deciding(address: Address) -> AbstractContextManager[object]:
 
 def _file(address: Address) -> AbstractContextManager[object]:
     try:
-        return disk.Locked(address.lock_file, "ab", DECISION_TIMEOUT_S)
+        return disk.lock_file(address.lock_file, DECISION_TIMEOUT_S)
     except JournalError:
         raise
     except OSError as error:

@@ -11,10 +11,11 @@ import re
 import sys
 import time
 import weakref
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from robustbo.errors import JournalWarning, LockTimeout, warn
+from robustbo.errors import JournalError, JournalWarning, LockTimeout, warn
 
 if sys.platform == "win32":
     import msvcrt
@@ -38,14 +39,17 @@ class Locked(io.FileIO):
         path: The file.
         mode: As for `open`.
         timeout_s: How long to wait for others.
+        opener: As for `open`.
 
     Raises:
         LockTimeout: If somebody else has it locked for longer; the message says who, where that is known.
     """
 
-    def __init__(self, path: Path, mode: str, timeout_s: float) -> None:
+    def __init__(
+        self, path: Path, mode: str, timeout_s: float, opener: Callable[[str, int], int] | None = None
+    ) -> None:
         try:
-            super().__init__(path, mode)
+            super().__init__(path, mode, opener=opener)
             LOCKED.add(self)
             lock(self, path, timeout_s)
         except BaseException:  # somebody may keep the error, as notebooks do, and all that its calls hold
@@ -172,6 +176,32 @@ def beside(path: Path) -> Path:
     return path.with_name(f".{path.name}.lock")
 
 
+def lock_file(path: Path, timeout_s: float) -> Locked:
+    """A file locked that is there for that alone; whatever else has its name is left alone.
+
+    Raises:
+        JournalError: If that is a link.
+        OSError: If it cannot be made.
+        LockTimeout: If somebody else has it locked for longer.
+    """
+    try:
+        return Locked(path, "ab", timeout_s, open_unlinked)
+    except OSError:
+        if path.is_symlink():
+            raise JournalError(f"{path}: must be a file that is locked, is a link; delete it") from None
+        raise
+
+
+def open_unlinked(path: str, flags: int) -> int:
+    """Open a file, for `open`: no link of that name, and without waiting for the other end of a pipe."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o666)
+
+
+def unfinished(path: Path) -> Path:
+    """The name of a file that is to be, while it is written."""
+    return path.with_name(f".{path.name}.{os.getpid()}.{time.monotonic_ns():x}.new")
+
+
 def create(path: Path, data: bytes) -> None:
     """A new file, there as a whole or not at all.
 
@@ -179,7 +209,7 @@ def create(path: Path, data: bytes) -> None:
         FileExistsError: If there is one.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(f".{path.name}.{os.getpid()}.{time.monotonic_ns():x}.new")
+    new = unfinished(path)
     try:
         with Locked(new, "xb", 0.0) as file:
             write_at(file, 0, data)
@@ -188,7 +218,7 @@ def create(path: Path, data: bytes) -> None:
         except FileExistsError:
             raise
         except OSError:  # a file system without links
-            with Locked(beside(path), "ab", TIMEOUT_S):
+            with lock_file(beside(path), TIMEOUT_S):
                 if path.exists():
                     raise FileExistsError(path) from None
                 new.replace(path)

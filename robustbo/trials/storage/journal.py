@@ -100,7 +100,7 @@ class JournalFile:
     def deciding(self) -> disk.Locked:
         """The lock on decisions, a file beside the journal."""
         with _writing(self.name):
-            return disk.Locked(disk.beside(self.path), "ab", DECISION_TIMEOUT_S)
+            return disk.lock_file(disk.beside(self.path), DECISION_TIMEOUT_S)
 
 
 class FileTurn(disk.Locked):

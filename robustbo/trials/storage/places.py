@@ -1,4 +1,4 @@
-"""Where a log is: in a file, or in a database where its place is an address."""
+"""Where a log is: in a file, or in a database where its place is an address, which is shown without its password."""
 
 import os
 from collections.abc import Mapping
@@ -8,6 +8,7 @@ from typing import Any
 from robustbo.errors import JournalError
 from robustbo.trials.storage.journal import JournalFile
 from robustbo.trials.storage.log import Log, Mark
+from robustbo.trials.storage.passwords import hidden, is_mistyped
 from robustbo.trials.storage.reading import Contents, read
 
 Place = str | os.PathLike[str]
@@ -16,13 +17,29 @@ Place = str | os.PathLike[str]
 def is_address(place: Place) -> bool:
     """Whether it names a database: ``dialect+driver://...``.
 
+    Raises:
+        JournalError: If it is an address that was typed wrongly.
+        TypeError: If it is no text and no path.
+
     Example:
         >>> is_address("sqlite:///lab.db"), is_address("runs/lab.jsonl")
         (True, False)
     """
     if not isinstance(place, str | os.PathLike) or not os.fspath(place):
         raise TypeError(f"journal must be a file or the address of a database, got {place!r}")
-    return "://" in os.fspath(place)
+    text = os.fspath(place)
+    if "://" not in text and is_mistyped(text):
+        raise JournalError(
+            f"a database's address must be like postgresql://user:password@host/database#study, got {hidden(text)!r}; "
+            "write it so, or ./ before it if it is a file"
+        )
+    return "://" in text
+
+
+def check_file(place: Place) -> None:
+    """Raise a `JournalError` for an address in the place of a file."""
+    if is_address(place):
+        raise JournalError(f"{hidden(os.fspath(place))!r} must be a file, is a database's address; name a file")
 
 
 def shown(place: Place) -> str:

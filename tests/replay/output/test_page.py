@@ -1,3 +1,5 @@
+import base64
+import hashlib
 import re
 import shutil
 import subprocess
@@ -100,7 +102,10 @@ def test_a_browser_shows_it_and_the_switches_work(run, tmp_path):
     document.querySelector("input[data-key=m0]").click();
     document.title = "probe:" + before + ":" + shown() + ":" + document.querySelectorAll("svg[role=img]").length;
     </script>"""
-    (tmp_path / "page.html").write_text(page.page([load(run)]).replace("</html>", probe + "</html>"))
+    text = probe.removeprefix("<script>").removesuffix("</script>")
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    shown = page.page([load(run)]).replace("script-src ", f"script-src 'sha256-{digest}' ", 1)
+    (tmp_path / "page.html").write_text(shown.replace("</html>", probe + "</html>"))
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom"]
     command = [CHROMIUM, *options, f"file://{tmp_path}/page.html"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)

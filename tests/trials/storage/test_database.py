@@ -158,15 +158,11 @@ def test_threads_lose_nothing_and_are_given_nothing_twice(address):
     assert len({trial.point for trial in history}) == 200
 
 
-def test_a_study_in_memory_is_shared_by_threads():
-    address = "sqlite://#threads"
-    study = optimizer(address)
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda i: study.tell(study.ask(), float(i)), range(40)))
-    assert rb.Optimizer.resume(address).history == study.history
-    assert len(study.history.having("told")) == 40
-    with pytest.raises(JournalExists, match="exists"):
-        optimizer(address)
+@pytest.mark.parametrize("text", ["sqlite://#oven", "sqlite:///#oven", "sqlite:///:memory:#oven", "sqlite:///:memory:"])
+def test_a_study_in_memory_is_refused(text):
+    for call in (optimizer, places.resume, places.contents):
+        with pytest.raises(JournalError, match=r"must be a file .*, is in memory, where all is lost"):
+            call(text)
 
 
 def test_many_begin_the_same_study_at_once(address):

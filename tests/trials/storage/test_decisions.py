@@ -93,6 +93,5 @@ def test_an_unreachable_server_is_an_error(server):
         deciding(parse(server.address.replace(str(server.port), "1"))).__enter__()
 
 
-@pytest.mark.parametrize("text", ["sqlite://#oven", "mysql+pymysql://user@host/lab#oven"])
-def test_elsewhere_nobody_is_kept_from_deciding(text):
-    assert isinstance(deciding(parse(text)), nullcontext)
+def test_elsewhere_nobody_is_kept_from_deciding():
+    assert isinstance(deciding(parse("mysql+pymysql://user@host/lab#oven")), nullcontext)
