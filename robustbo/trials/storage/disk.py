@@ -9,6 +9,7 @@ import io
 import os
 import re
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from robustbo.errors import JournalWarning, LockTimeout, warn
@@ -49,17 +50,35 @@ class NotTakenBackError(OSError):
 
 def lock(file: io.FileIO, path: Path, timeout_s: float) -> None:
     """Lock an open file; see `Locked`."""
+    wait_in_line(path, path, lambda: try_lock(file), lambda: holder(file), timeout_s)
+
+
+def wait_in_line(
+    path: Path, name: object, is_locked: Callable[[], bool], who: Callable[[], str], timeout_s: float
+) -> None:
+    """Wait until it is our turn and a lock is to be had.
+
+    Args:
+        path: The file that is to be locked.
+        name: What it is called in messages.
+        is_locked: Tries to lock it, and says whether that is done.
+        who: Says who has it.
+        timeout_s: For how long.
+
+    Raises:
+        LockTimeout: If that is over.
+    """
     is_warned = False
     with Place(path) as place:
-        while not (place.is_first() and try_lock(file)):
+        while not (place.is_first() and is_locked()):
             if place.waited_s > timeout_s:
                 raise LockTimeout(
-                    f"{path}: {holder(file)} has had it locked for more than {timeout_s:g} s; nothing was recorded; "
-                    "end that process if it hangs, and try again"
+                    f"{name}: {who()} has had it locked for more than {timeout_s:g} s; nothing was recorded; end that "
+                    "process if it hangs, and try again"
                 )
             if place.waited_s > PATIENCE_S and not is_warned:
                 is_warned = True
-                warn_of_waiting(path, holder(file), timeout_s)
+                warn_of_waiting(name, who(), timeout_s)
             place.wait()
 
 
