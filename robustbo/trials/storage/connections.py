@@ -11,6 +11,7 @@ from sqlalchemy.exc import NoSuchModuleError, OperationalError, SQLAlchemyError
 from robustbo.errors import JournalError, JournalWriteError, LockTimeout
 from robustbo.trials import worker
 from robustbo.trials.storage.addresses import Address
+from robustbo.trials.storage.answers import connecting, limits
 from robustbo.trials.storage.disk import ANOTHER, TIMEOUT_S, wait_in_line
 
 BEGIN = "BEGIN IMMEDIATE"
@@ -101,6 +102,8 @@ def _made(address: Address) -> sa.Engine:
         raise JournalError(f"{address.name}: is no address that can be used: {reason(address, error)}") from None
     if address.dialect in ("sqlite", "postgresql"):
         sa.event.listen(made, "connect", _begun_sqlite if address.dialect == "sqlite" else _begun_postgresql)
+    if address.url.get_driver_name() == "psycopg":
+        sa.event.listen(made, "do_connect", connecting(address))
     return made
 
 
@@ -143,7 +146,7 @@ def _options(address: Address) -> tuple[dict[str, Any], dict[str, Any]]:
     if address.dialect == "sqlite":
         one = {"poolclass": sa.QueuePool, "pool_size": 1, "max_overflow": 0}
         return {"timeout": TIMEOUT_S, "check_same_thread": False}, one
-    given: dict[str, Any] = {}
+    given = limits(address)
     if address.dialect == "postgresql" and "application_name" not in address.url.query:
         given["application_name"] = worker.name()  # who decides, where somebody waits for long
     if address.url.get_driver_name() == "psycopg":
