@@ -202,9 +202,7 @@ def _kept(lines: list[Line], keep: Collection[int]) -> tuple[dict[int, _Place], 
     return kept, lost
 
 
-def without_torn(
-    links: list[Link], lost: list[Left], keep: Collection[int] = ()
-) -> tuple[list[Link], list[Left]]:
+def without_torn(links: list[Link], lost: list[Left], keep: Collection[int] = ()) -> tuple[list[Link], list[Left]]:
     """The same without the last lines of a call whose end was never written, unless they are to be kept."""
     places = [place_in(link.line.content or {}) for link in links]
     count = len(links) - unfinished(places)

@@ -68,7 +68,10 @@ class Watched:
 
 def warn_of_silence(place: str, timeout_s: float) -> None:
     """Say that we wait for a server, and for how long at most."""
-    warn(f"{place}: the server has not answered for {disk.PATIENCE_S:g} s; waiting {timeout_s:g} s at most", JournalWarning)
+    warn(
+        f"{place}: the server has not answered for {disk.PATIENCE_S:g} s; waiting {timeout_s:g} s at most",
+        JournalWarning,
+    )
 
 
 @cache

@@ -48,6 +48,7 @@ def test_a_connection_that_hangs_is_replaced_by_another(postgresql, soon):
         assert study.tell({"x": 0.5}, 1.0).value == 1.0
 
 
+@pytest.mark.filterwarnings("ignore:.*the server has not answered:robustbo.errors.JournalWarning")  # more than one
 def test_a_server_that_stops_answering_is_waited_for_aloud_and_not_for_ever(server, postgresql, soon):
     study = optimizer(postgresql)
     all_of_it = int((server.folder / "data" / "postmaster.pid").read_text().split()[0])
@@ -86,9 +87,9 @@ def test_a_port_that_is_silent_is_waited_for_aloud_and_not_for_ever(soon):
 def test_a_lock_that_the_server_waits_for_is_no_silence(postgresql, monkeypatch):
     study, other = optimizer(postgresql), rb.Optimizer.resume(postgresql)
     assert study.ask().number == 0
-    monkeypatch.setattr(answers, "ANSWER_S", 0.0)
-    monkeypatch.setattr(disk, "PATIENCE_S", 60.0)
     with engine(postgresql).connect() as connection:
+        monkeypatch.setattr(answers, "ANSWER_S", 0.0)
+        monkeypatch.setattr(disk, "PATIENCE_S", 60.0)
         with answers.allowing(connection, 60.0):
             assert connection.scalar(sa.text("SELECT 1 FROM pg_sleep(0.3)")) == 1
         with pytest.raises(sa.exc.OperationalError, match="has not answered for 0 s"):

@@ -10,7 +10,7 @@ import pytest
 import robustbo as rb
 from robustbo.errors import LockTimeout
 from robustbo.trials.storage import disk, turnstile
-from robustbo.trials.storage.turnstile import Place, turnstile_of, try_lock
+from robustbo.trials.storage.turnstile import Place, try_lock, turnstile_of
 
 SHORT_S, LONG_S = 0.05, 60.0
 WAIT = """
@@ -101,8 +101,8 @@ def test_an_interrupt_in_the_line_leaves_it(path, monkeypatch):
 
     with locked(path):
         with monkeypatch.context() as pressed:
+            wait = Place.wait
             for then in (interrupt, lambda self: (wait(self), interrupt(self))):
-                wait = Place.wait
                 pressed.setattr(Place, "wait", then)
                 with pytest.raises(KeyboardInterrupt) as kept:
                     locked(path)
