@@ -38,7 +38,7 @@ def test_cut_anywhere_a_call_of_many_is_there_as_a_whole_or_not_at_all(tmp_path,
     opt = begun(path)
     before, history = path.read_bytes(), opt.history
     call(opt)
-    data = path.read_bytes()
+    data, whole = path.read_bytes(), opt.history
     ends = [at for at in range(len(before), len(data)) if data[at : at + 1] == b"\n"]
     assert len(ends) == COUNT
     for cut in sorted({len(before) + 7, *ends[:-1], *(end + 1 for end in ends[:-1]), *(end - 9 for end in ends)}):
@@ -49,9 +49,9 @@ def test_cut_anywhere_a_call_of_many_is_there_as_a_whole_or_not_at_all(tmp_path,
             again = rb.Optimizer.resume(path)
         assert (again.history, path.read_bytes()) == (history, before)
         call(again)
-        assert len(rb.Optimizer.resume(path).history) == len(opt.history)
+        assert len(rb.Optimizer.resume(path).history) == len(whole)
     path.write_bytes(data[:-1])  # the newline alone is missing: all is there
-    assert rb.Optimizer.resume(path).history == opt.history
+    assert rb.Optimizer.resume(path).history == whole
 
 
 def test_what_is_torn_while_a_study_is_open_is_cut_off_by_the_next_write(tmp_path):
