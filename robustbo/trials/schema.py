@@ -28,6 +28,7 @@ ANY = ConfigDict(extra="allow")  # what later versions add
 @with_config(ANY)
 class _Event(TypedDict):
     trial: Number
+    group: NotRequired[Annotated[list[Number], Field(min_length=2, max_length=2)]]
     by: NotRequired[Text | None]
     at: NotRequired[Annotated[str, Field(strict=True, pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?\+00:00$")]]
 

@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from robustbo.trials.storage.groups import place_in, unfinished
 from robustbo.trials.storage.line import loaded, loaded_before
 
 CHECK = re.compile(rb'"check": "([0-9a-f]{8})"\}')
@@ -25,6 +26,7 @@ BY_THE_NEXT = "the line before it cannot be read; kept, since the line after it 
 BY_BOTH = "its checksum is damaged; the lines around it prove it"
 BY_REQUEST = "nothing proves it; kept as you asked"
 ILLEGIBLE, TORN = "cannot be read", "cannot be read; perhaps its write never finished"
+TORN_CALL = "its call wrote several lines, and its write never finished: repeat the call"
 CHANGED = "it was changed, or the line before it is missing"
 NOT_PROVEN = "the line before it cannot be read, and none after it proves it"
 FOREIGN = "belongs to another journal, begun on line {}"
@@ -198,6 +200,17 @@ def _kept(lines: list[Line], keep: Collection[int]) -> tuple[dict[int, _Place], 
         else:
             kept[place] = _Place(parent if is_proven and not line.is_header else None, remark)
     return kept, lost
+
+
+def without_torn(links: list[Link], lost: list[Left], keep: Collection[int] = ()) -> tuple[list[Link], list[Left]]:
+    """The same without the last lines of a call whose end was never written, unless they are to be kept."""
+    places = [place_in(link.line.content or {}) for link in links]
+    count = len(links) - unfinished(places)
+    torn = [link.line for link in links[count:]]
+    last = max((line.line for line in lost if line.why != TORN), default=0)
+    if not torn or torn[-1].number < last or any(line.number in keep for line in torn):
+        return links, lost
+    return links[:count], [*lost, *(left(line, TORN_CALL) for line in torn)]
 
 
 def _is_proven_by_the_next(lines: list[Line], place: int) -> bool:

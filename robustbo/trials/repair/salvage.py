@@ -12,8 +12,9 @@ from robustbo.errors import JournalError, JournalExists, JournalWriteError
 from robustbo.trials.codec import settings_of
 from robustbo.trials.history import History
 from robustbo.trials.repair.fitting import Fitting, Moved, Remark
-from robustbo.trials.repair.proof import Left, Line, lines_in, proven
+from robustbo.trials.repair.proof import Left, Line, lines_in, proven, without_torn
 from robustbo.trials.storage import disk
+from robustbo.trials.storage.groups import GROUP, place_in, unfinished
 from robustbo.trials.storage.line import SCHEMA, header_line, line_of
 from robustbo.trials.storage.places import Place, check_file, is_address, shown
 from robustbo.trials.storage.reading import BEGINNING, bytes_of
@@ -68,7 +69,7 @@ def salvaged(place: Place, keep: Collection[int] = ()) -> Salvaged:
     lines = lines_in(data)
     if missing := sorted({*keep} - {line.number for line in lines}):
         raise JournalError(f"{path}, line {missing[0]}: there is no such line to keep; the last one is {len(lines)}")
-    links, lost = proven(lines, keep)
+    links, lost = without_torn(*proven(lines, keep), keep)
     header = links[0].line.content if links else None
     if header is None or "schema" not in header:
         raise JournalError(NO_HEADER.format(path))
@@ -102,7 +103,10 @@ def _written(header: Mapping[str, Any], first: Line, fitting: Fitting) -> tuple[
     """The new journal; from where its checksums differ from the old ones on, its asks cannot be computed again."""
     line, check = header_line(header)
     lines, is_same, salvaged_from = [line], check == first.check, None
-    for old, event in fitting.events:
+    count = len(fitting.events) - unfinished([place_in(event) for _, event in fitting.events])
+    for number, (old, event) in enumerate(fitting.events):
+        if number >= count:  # of a group whose end is damaged
+            event = {key: value for key, value in event.items() if key != GROUP}
         line, new = line_of(event, check)
         is_same = is_same and new == old.check
         if not is_same and event["event"] == "ask":

@@ -6,19 +6,22 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import NoSuchModuleError, OperationalError, SQLAlchemyError
 
 from robustbo.errors import JournalError, JournalWriteError, LockTimeout
 from robustbo.trials import worker
 from robustbo.trials.storage.addresses import Address
-from robustbo.trials.storage.disk import TIMEOUT_S
+from robustbo.trials.storage.answers import connecting, limits
+from robustbo.trials.storage.disk import ANOTHER, TIMEOUT_S, wait_in_line
 
+BEGIN = "BEGIN IMMEDIATE"
 SQLITE = "PRAGMA synchronous = EXTRA"  # a commit survives a power cut: the folder is synced too
 POSTGRESQL = (  # the server finds out within a minute that a machine is gone, and lets go of what it had locked
     f"SET lock_timeout = {1000 * TIMEOUT_S:.0f}; SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; "
     "SET tcp_keepalives_count = 3"
 )
-LOCKED = ("SQLITE_BUSY", "55P03")  # how the codes begin of what was locked for too long
+BUSY = "SQLITE_BUSY"
+LOCKED = (BUSY, "55P03")  # how the codes begin of what was locked for too long
 
 Failed = Callable[[Address, Exception], JournalError]
 
@@ -99,7 +102,37 @@ def _made(address: Address) -> sa.Engine:
         raise JournalError(f"{address.name}: is no address that can be used: {reason(address, error)}") from None
     if address.dialect in ("sqlite", "postgresql"):
         sa.event.listen(made, "connect", _begun_sqlite if address.dialect == "sqlite" else _begun_postgresql)
+    if address.url.get_driver_name() == "psycopg":
+        sa.event.listen(made, "do_connect", connecting(address))
     return made
+
+
+def begin_writing(address: Address, connection: sa.Connection) -> None:
+    """Keep others from writing to a SQLite database until a transaction ends; who waits for it has it in his turn.
+
+    Raises:
+        LockTimeout: If somebody else writes for long.
+        JournalWriteError: If it must not be written to.
+    """
+    with failing(unwritable, address):
+        if not address.is_file:
+            connection.exec_driver_sql(BEGIN)
+            return
+        wait_in_line(address.file, address.name, lambda: _is_begun(connection), lambda: ANOTHER, TIMEOUT_S)
+
+
+def _is_begun(connection: sa.Connection) -> bool:
+    """Whether nobody else writes, so that we can; SQLite's own waiting is whoever happens to look first."""
+    connection.exec_driver_sql("PRAGMA busy_timeout = 0")
+    try:
+        connection.exec_driver_sql(BEGIN)
+    except OperationalError as error:
+        if not code(error).startswith(BUSY):
+            raise
+        return False
+    finally:
+        connection.exec_driver_sql(f"PRAGMA busy_timeout = {1000 * TIMEOUT_S:.0f}")
+    return True
 
 
 def _options(address: Address) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -109,7 +142,7 @@ def _options(address: Address) -> tuple[dict[str, Any], dict[str, Any]]:
     """
     if address.is_file:
         return {"timeout": TIMEOUT_S}, {"poolclass": sa.NullPool}
-    given: dict[str, Any] = {}
+    given = limits(address)
     if address.dialect == "postgresql" and "application_name" not in address.url.query:
         given["application_name"] = worker.name()  # who decides, where somebody waits for long
     if address.url.get_driver_name() == "psycopg":

@@ -14,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from robustbo.errors import JournalError, LockTimeout
 from robustbo.trials.storage import disk
 from robustbo.trials.storage.addresses import Address
+from robustbo.trials.storage.answers import allowing
 from robustbo.trials.storage.connections import code, connected, failing, unwritable
 from robustbo.trials.storage.journal import DECISION_TIMEOUT_S
 
@@ -72,7 +73,8 @@ def _locked(address: Address, connection: sa.Connection, timeout_s: float) -> bo
     first, second = address.key
     try:
         connection.execute(LIMITS, {"limit": f"{1000 * timeout_s:.0f}"})
-        connection.execute(LOCK, {"first": first, "second": second})
+        with allowing(connection, timeout_s):
+            connection.execute(LOCK, {"first": first, "second": second})
     except SQLAlchemyError as error:
         if code(error) != LOCK_NOT_AVAILABLE:
             raise unwritable(address, error) from None

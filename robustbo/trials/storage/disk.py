@@ -2,34 +2,25 @@
 
 A lock belongs to an open file and ends with it, whatever ends the process or interrupts the call: nothing has to be
 cleaned up. It works between threads, between processes and, where the network's file system passes locks on (NFS 4
-and SMB do), between machines.
+and SMB do), between machines. Who waits gets it in his turn (`trials.storage.turnstile`).
 """
 
 import io
 import os
 import re
-import sys
 import time
-import weakref
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 from robustbo.errors import JournalError, JournalWarning, LockTimeout, warn
+from robustbo.trials.storage.turnstile import Place, Unshared, try_lock
 
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
-
-FAR = 2**40  # Windows locks bytes, which are then unreadable for others: one far beyond the end of any journal
-FIRST_WAIT_S, LONGEST_WAIT_S = 0.0005, 0.02
 TIMEOUT_S = 30.0  # for a lock that is held for milliseconds
 ANOTHER = "another process"
 PATIENCE_S = 5.0  # before it is said for whom we wait
 
 
-class Locked(io.FileIO):
+class Locked(Unshared):
     """A file, unbuffered, that is locked against all others who lock it until it is closed.
 
     It is its own context, which is left by closing it, in one step that no interrupt can come between. One that an
@@ -50,27 +41,10 @@ class Locked(io.FileIO):
     ) -> None:
         try:
             super().__init__(path, mode, opener=opener)
-            LOCKED.add(self)
             lock(self, path, timeout_s)
         except BaseException:  # somebody may keep the error, as notebooks do, and all that its calls hold
             self.close()
             raise
-
-    __del__ = io.FileIO.close
-
-
-LOCKED: "weakref.WeakSet[Locked]" = weakref.WeakSet()
-
-
-def _close_after_fork() -> None:
-    """A child has the open files of its parent's threads too, and would keep them locked."""
-    for file in list(LOCKED):
-        with suppress(OSError):
-            file.close()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_close_after_fork)
 
 
 class NotTakenBackError(OSError):
@@ -79,37 +53,42 @@ class NotTakenBackError(OSError):
 
 def lock(file: io.FileIO, path: Path, timeout_s: float) -> None:
     """Lock an open file; see `Locked`."""
-    begun, wait, is_said = time.monotonic(), FIRST_WAIT_S, False
-    while not _try_lock(file):
-        waited = time.monotonic() - begun
-        if waited > timeout_s:
-            raise LockTimeout(
-                f"{path}: {holder(file)} has had it locked for more than {timeout_s:g} s; nothing was recorded; end "
-                "that process if it hangs, and try again"
-            )
-        if waited > PATIENCE_S and not is_said:
-            is_said = True
-            warn_of_waiting(path, holder(file), timeout_s)
-        time.sleep(wait)
-        wait = min(2 * wait, LONGEST_WAIT_S)
+    wait_in_line(path, path, lambda: try_lock(file), lambda: holder(file), timeout_s)
+
+
+def wait_in_line(
+    path: Path, name: object, is_locked: Callable[[], bool], who: Callable[[], str], timeout_s: float
+) -> None:
+    """Wait until it is our turn and a lock is to be had.
+
+    Args:
+        path: The file that is to be locked.
+        name: What it is called in messages.
+        is_locked: Tries to lock it, and says whether that is done.
+        who: Says who has it.
+        timeout_s: For how long.
+
+    Raises:
+        LockTimeout: If that is over.
+    """
+    is_warned = False
+    with Place(path) as place:
+        while not (place.is_first() and is_locked()):
+            if place.waited_s > timeout_s:
+                raise LockTimeout(
+                    f"{name}: {who()} has had it locked for more than {timeout_s:g} s; nothing was recorded; end that "
+                    "process if it hangs, and try again"
+                )
+            if place.waited_s > PATIENCE_S and not is_warned:
+                is_warned = True
+                warn_of_waiting(name, who(), timeout_s)
+            place.wait()
 
 
 def warn_of_waiting(what: object, who: str, timeout_s: float) -> None:
     """Say for whom we wait, and for how long at most."""
     said = f"{what}: {who} has it locked; waiting for it, {timeout_s:g} s at most; end that process if it hangs"
     warn(said, JournalWarning)
-
-
-def _try_lock(file: io.FileIO) -> bool:
-    try:
-        if sys.platform == "win32":
-            file.seek(FAR)
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        return False
-    return True
 
 
 def holder(file: io.FileIO) -> str:

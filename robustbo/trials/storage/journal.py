@@ -2,7 +2,7 @@
 
 The first line is a header, each further line an event. Every line ends with a checksum chained to the line before, so a
 changed, lost or moved line is found and named. A line is on the disk before `append` returns; what a power cut can
-leave is a part of the last line, whose event nobody had been told was kept.
+leave is a part of the last line, or of the lines of the last call, whose events nobody had been told were kept.
 
 Any number of processes may append: the file is locked for the moment of a write, and whoever writes has read before
 what the others wrote.
@@ -16,6 +16,7 @@ from typing import Any
 
 from robustbo.errors import JournalError, JournalExists, JournalWriteError
 from robustbo.trials.storage import disk
+from robustbo.trials.storage.groups import grouped
 from robustbo.trials.storage.line import Event, header_line, lines_of
 from robustbo.trials.storage.log import Mark
 from robustbo.trials.storage.reading import CUT_OFF, PASSED_OVER, Contents, contents_of, follow, missing, warn_of_torn
@@ -153,7 +154,7 @@ class FileTurn(disk.Locked):
 
     def append(self, events: Sequence[Event], mark: Mark) -> Mark:
         """Write events behind a mark; without any, what is torn is cut off and a missing newline written."""
-        lines, check = lines_of(events, mark.check)
+        lines, check = lines_of(grouped(events), mark.check)
         data = "".join(f"{line}\n" for line in ([""] if mark.is_open else []) + lines).encode()
         with _writing(self.place):
             size = disk.size(self)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from robustbo.errors import JournalError, JournalMissing, JournalWarning, warn
+from robustbo.trials.storage.groups import Place, place_in, unfinished, ungrouped
 from robustbo.trials.storage.line import SCHEMA, loaded, parse
 from robustbo.trials.storage.log import Mark
 from robustbo.validation import nearest
@@ -87,31 +88,45 @@ def contents_of(path: Path, data: bytes) -> Contents:
 
 
 def follow(path: Path, data: bytes, mark: Mark) -> tuple[list[dict[str, Any]], Mark, bytes]:
-    """The lines that follow a mark, the mark behind them, and what is torn off the last."""
+    """The lines that follow a mark, the mark behind them, and what is torn: a line, or the beginning of a group."""
     *lines, tail = data.split(b"\n")
     while lines and not (tail.strip() or lines[-1].strip()):  # an editor leaves blank lines at the end
         tail = lines.pop()
     tail = tail if tail.strip() else b""
     found: list[dict[str, Any]] = []
-    count, check, end, is_open, _ = mark
+    marks, places = [mark], list[Place]()
     for number, line in enumerate([*lines, tail] if tail else lines, start=1):
+        count, check, end, _, _ = marks[-1]
         parsed = parse(line, check)
         if parsed is None and number > len(lines) and count >= 0 and loaded(line) is None:
-            return found, Mark(count, check, end), tail  # a whole object with a wrong checksum is damage instead
+            break  # a whole object with a wrong checksum is damage instead
         if parsed is None:
             raise JournalError(
                 f"{path}, line {count + 2}: damaged (checksum or syntax); the file is left as it is; "
                 + REMEDY.format(path)
             )
         content, check = parsed
-        found.append(content)
-        count, end, is_open = count + 1, end + len(line) + (number <= len(lines)), number > len(lines)
-    return found, Mark(count, check, end, is_open), b""
+        places.append(place_in(content))
+        found.append(ungrouped(content))
+        marks.append(Mark(count + 1, check, end + len(line) + (number <= len(lines)), number > len(lines)))
+    whole = len(found) - unfinished(places)
+    last = marks[whole]
+    is_torn = last.end < mark.end + len(data.rstrip())
+    return found[:whole], last, data[last.end - mark.end :] if is_torn else b""
 
 
 def warn_of_torn(name: object, torn: bytes, then: str = PASSED_OVER) -> None:
-    """Say what a torn last line loses, if there is one, and what is done with it."""
+    """Say what a torn last line loses, or the lines of a call that are not all there, and what is done with it."""
     if torn:
         shown = torn[:200].decode(errors="replace")
-        said = f"{name}: the last line is torn, {len(torn)} bytes whose write never finished, and was {then}: {shown!r}"
+        said = f"{name}: {_what(torn)}, {len(torn)} bytes whose write never finished, and was {then}: {shown!r}"
         warn(said, JournalWarning)
+
+
+def _what(torn: bytes) -> str:
+    first, *others = torn.split(b"\n")
+    place = place_in(loaded(first) or {})
+    if place is None:
+        return "the last line is torn"
+    there = 1 + sum(loaded(line) is not None for line in others)
+    return f"the last call is torn: of its {place[1]} events only {there} are there, and none counts; repeat it"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from robustbo.trials.storage import disk
+from robustbo.trials.storage import disk, turnstile
 
 METHODS = ("read", "write", "seek", "truncate", "close", "__init__")  # of an open file
 OF_OS = ("fstat", "fsync", "link", "open", "close")
@@ -57,7 +57,7 @@ class Calls:
                 patch.setattr(os, name, self.around(name, getattr(os, name)))
             for name in OF_PATHS:
                 patch.setattr(Path, name, self.around(name, getattr(Path, name)))
-            patch.setattr(disk.fcntl, "flock", self.around("flock", disk.fcntl.flock))
+            patch.setattr(turnstile.fcntl, "flock", self.around("flock", turnstile.fcntl.flock))
             yield
 
 
