@@ -20,7 +20,7 @@ PACKAGE = Path(robustbo.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 # Imports point down: a folder (or a file of the root) imports only from layers below it, or from itself.
 LAYERS = (
-    ("errors", "lazy", "seeds", "validation", "guidance", "rounding", "determinism", "moved"),
+    ("errors", "limits", "foreign", "lazy", "seeds", "validation", "guidance", "rounding", "determinism", "moved"),
     ("numerics", "searchspace"),
     ("surrogates", "tasks"),
     ("trials",),
@@ -190,6 +190,7 @@ OPENS = ("open", "read_text", "read_bytes", "write_text", "write_bytes", "to_csv
 OPENS += ("np.load", "np.save", "np.savez", "np.loadtxt", "np.memmap", "np.fromfile", "torch.load", "torch.save")
 # Who may open files: the log and what mends it, replay, what is drawn, overviews kept, sheets, a committee's values.
 OPENERS = (
+    "foreign/",
     "trials/",
     "replay/",
     "report/canvas.py",

@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from robustbo.errors import JournalWarning, LockTimeout, warn
+from robustbo.foreign.reading import open_regular
 
 if sys.platform == "win32":
     import msvcrt
@@ -45,7 +46,7 @@ class Locked(io.FileIO):
 
     def __init__(self, path: Path, mode: str, timeout_s: float) -> None:
         try:
-            super().__init__(path, mode)
+            super().__init__(path, mode, opener=open_regular)
             LOCKED.add(self)
             lock(self, path, timeout_s)
         except BaseException:  # somebody may keep the error, as notebooks do, and all that its calls hold
@@ -177,8 +178,12 @@ def create(path: Path, data: bytes) -> None:
 
     Raises:
         FileExistsError: If there is one.
+        NotADirectoryError: If a file stands where its folder would be.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise NotADirectoryError(error.errno, error.strerror, error.filename) from None
     new = path.with_name(f".{path.name}.{os.getpid()}.{time.monotonic_ns():x}.new")
     try:
         with Locked(new, "xb", 0.0) as file:
@@ -186,6 +191,8 @@ def create(path: Path, data: bytes) -> None:
         try:
             os.link(new, path)
         except FileExistsError:
+            if not path.exists():
+                raise OSError(None, f"it is a link to what is not there, {os.readlink(path)}") from None
             raise
         except OSError:  # a file system without links
             with Locked(beside(path), "ab", TIMEOUT_S):
