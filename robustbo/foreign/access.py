@@ -40,10 +40,8 @@ def check_named(value: object) -> None:
     if isinstance(value, str):
         if any(mark in value for mark in "/\\~") or "\0" in value or Path(value).is_symlink() or Path(value).exists():
             check_path(Path(value.replace("\0", "\\0")).expanduser())
-    elif isinstance(value, dict):
-        check_named([*value, *value.values()])
-    elif isinstance(value, list | tuple):
-        for part in value:
+    elif isinstance(value, dict | list | tuple):
+        for part in value.values() if isinstance(value, dict) else value:
             check_named(part)
 
 

@@ -12,8 +12,13 @@ from robustbo.report.canvas import plt
 from robustbo.report.html import check_name, document, table
 
 
-def write(runs: Sequence[Path], path: Path) -> list[Path]:
+def write(runs: Sequence[Path], path: Path, allowed: Sequence[Path] = ()) -> list[Path]:
     """Write the page of recorded runs, and a picture of each in a folder of its name beside it.
+
+    Args:
+        runs: Their folders or specs.
+        path: Of the page.
+        allowed: What else they may read; see `load`.
 
     Returns:
         The files written; no pictures where matplotlib is not installed.
@@ -22,7 +27,7 @@ def write(runs: Sequence[Path], path: Path) -> list[Path]:
         SpecError: As `load` does, or if the page's name does not end in ".html".
     """
     check_name(path)
-    found = [load(run) for run in runs]
+    found = [load(run, allowed) for run in runs]
     folder = path.with_suffix("")
     if plt is not None:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,5 @@
 """What a run leaves in its folder: all rows and the summary as CSV, and the picture."""
 
-import gzip
 from pathlib import Path
 
 import pandas as pd
@@ -22,12 +21,6 @@ def recorded_rows(folder: Path) -> Path | None:
     """The rows that lie in a folder, as they were written or compressed since."""
     found = [path for path in (folder / ROWS, folder / f"{ROWS}.gz") if path.is_file()]
     return found[0] if found else None
-
-
-def text_of(path: Path) -> str:
-    """A file's text, compressed or not."""
-    data = path.read_bytes()
-    return (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
 
 
 def draw(spec: AnySpec, found: Tables, path: Path) -> bool:
