@@ -8,7 +8,7 @@ TEXT_BYTES = 4 * MIB  # a space, a specification, or JSON that was typed: many c
 DEPTH = 64  # tables and lists in each other, and parts of a dotted key
 DIGITS = 400  # of a number in a row: the largest float has 309
 
-CONSTRAINT_CHARACTERS = 2000  # of a constraint on parameters
+CONSTRAINT_CHARACTERS = 2000  # of a constraint on parameters; a sum of some 300 parameters
 CONSTRAINTS = 100  # of a space
 CONSTRAINTS_CHARACTERS = 20_000  # of all of them
 OUTCOME_CONSTRAINT_CHARACTERS = 500  # of a bound on an outcome: its name and two numbers

@@ -161,7 +161,9 @@ def verify(
     rows = []
     for row in verdicts(runs, allow or ()):
         rows.append(row)
-        if row["replication"] is not None:
+        if row["agreement"] == Verdict.UNREADABLE:
+            terminal.log(f"error: {row['verdict']}")
+        elif row["replication"] is not None:
             terminal.log(f"{row['method']}, replication {row['replication']}: {row['verdict']}")
     terminal.rows(rows, format_, title="verify")
     enough = (Verdict.BITS,) if bits else (Verdict.BITS, Verdict.ROUNDING)

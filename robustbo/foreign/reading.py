@@ -5,6 +5,7 @@ import stat
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 from robustbo import limits
 from robustbo.errors import FileError, RobustBOError
@@ -75,6 +76,21 @@ def bytes_of(path: str | os.PathLike[str], most: int, error: Kind = FileError) -
     if max(size, len(data)) > most:
         raise error(too_large(path, most))
     return data
+
+
+def text_in(file: IO[bytes], most: int) -> str:
+    """The text in an open file, such as the standard input, UTF-8 with or without a byte-order mark.
+
+    Raises:
+        FileError: If it is none, or longer than ``most`` bytes.
+    """
+    try:
+        data = file.read(most + 1)
+    except OSError as reason:
+        raise FileError(f"{file.name}: cannot be read: {why(reason)}") from None
+    if len(data) > most:
+        raise FileError(too_large(file.name, most))
+    return decoded(data, file.name)
 
 
 def unpacked(path: str | os.PathLike[str], most: int, error: Kind = FileError) -> bytes:

@@ -33,8 +33,6 @@ def toml_of(text: str, name: str, error: Kind = FileError) -> dict[str, Any]:
         return tomllib.loads(text)
     except ValueError as reason:
         raise error(f"{name}: expected TOML: {reason}") from None
-    except RecursionError:
-        raise error(f"{name}: expected TOML, got tables or lists that are nested too deeply") from None
 
 
 def json_of(text: str, name: str, error: Kind = FileError) -> Any:
@@ -44,8 +42,6 @@ def json_of(text: str, name: str, error: Kind = FileError) -> Any:
         return json.loads(text, object_pairs_hook=_each_once)
     except ValueError as reason:
         raise error(f"{name}: expected JSON: {reason}") from None
-    except RecursionError:
-        raise error(f"{name}: expected JSON, got objects or lists that are nested too deeply") from None
 
 
 def check_shape(text: str) -> None:
@@ -65,7 +61,8 @@ def check_shape(text: str) -> None:
         elif kind not in ("word", "text", "blank"):
             parts = 0
         if max(depth, parts) > limits.DEPTH:
-            raise ValueError(f"must be nested at most {limits.DEPTH} deep, got more at character {piece.start()}")
+            place = f"got more at character {piece.start()}"
+            raise ValueError(f"tables, lists and dotted keys must be nested at most {limits.DEPTH} deep, {place}")
         if kind == "word" and (digits := sum(map(str.isdigit, piece[0]))) > limits.DIGITS:
             raise ValueError(f"a number must have at most {limits.DIGITS} digits, got {digits}")
 

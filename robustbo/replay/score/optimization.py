@@ -29,7 +29,7 @@ def columns(table: pd.DataFrame) -> dict[str, Cells]:
     """The columns that `rows` makes, and what their cells are, as far as anything follows from them."""
     names = [name.removesuffix("corrupted") for name in table if str(name).endswith("corrupted")] or [""]
     wanted: dict[str, Cells] = {"method": "text", "replication": "whole", "trial": "whole", "origin": "text"}
-    wanted |= dict.fromkeys(("repeats", "inference", "oracle", "fit_s", "acquisition_s"), "number")
+    wanted |= dict.fromkeys(("repeats", "inference", "fit_s", "acquisition_s"), "number")
     for name in names:
         wanted |= {f"{name}clean": "number", f"{name}value": "number"}
         wanted |= {f"{name}corrupted": "truth", f"{name}flagged": "flag"}

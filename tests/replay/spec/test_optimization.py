@@ -1,4 +1,4 @@
-from pathlib import Path
+import os
 
 import pytest
 
@@ -148,18 +148,18 @@ DEEP = "[" * 100_000
 
 
 def test_nesting_without_end_is_answered(spec_file):
-    with pytest.raises(SpecError, match="--set x: expected a value, got lists that are nested too deeply"):
+    with pytest.raises(SpecError, match="--set x: expected a value, got .*nested at most 64 deep"):
         load(spec_file, [f"x={DEEP}"])
     spec_file.write_text(f"x = {DEEP}")
-    with pytest.raises(SpecError, match="expected TOML, got tables or lists that are nested too deeply"):
+    with pytest.raises(SpecError, match="expected TOML: .*nested at most 64 deep"):
         load(spec_file)
 
 
 def test_a_file_that_cannot_be_read_is_answered(spec_file, monkeypatch):
-    def read(*_, **__):
+    def fail(*_, **__):
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(Path, "read_text", read)
+    monkeypatch.setattr(os, "fstat", fail)
     with pytest.raises(SpecError, match="cannot be read: Input/output error"):
         load(spec_file)
 
