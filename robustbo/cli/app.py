@@ -39,7 +39,9 @@ Runs = Annotated[
 
 AllowOption = Annotated[
     list[Path] | None,
-    typer.Option(metavar="PATH", help="A file or folder that recorded runs may read beside their own; may be repeated."),
+    typer.Option(
+        metavar="PATH", help="A file or folder that recorded runs may read beside their own; may be repeated."
+    ),
 ]
 
 

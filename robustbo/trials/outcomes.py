@@ -120,7 +120,7 @@ def outcomes_of(
         if is_arithmetic(read.name) and read.name not in names:
             raise ValueError(
                 f"an outcome constraint must bound one outcome by its name, got {text!r}; tell {read.name!r} as an "
-                f"outcome of its own, and bound it by a name such as 'sum <= 1' (where {read.name!r} is a name, say so: "
+                "outcome of its own, and bound that by its name, such as 'total <= 1' (where it is a name, say so: "
                 f"outcome=rb.Outcome({read.name!r}))"
             )
         last = found.get(read.name, Wanted(read.name))

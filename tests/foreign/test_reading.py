@@ -87,17 +87,17 @@ def test_a_byte_order_mark_is_no_text_and_other_encodings_are_named(tmp_path):
 def test_a_journal_below_a_plain_file(tmp_path, read, name):
     (tmp_path / "plain").write_text("")
     for act in (read, lambda path: rb.Optimizer(SPACE, direction="minimize", journal=path)):
-        with pytest.raises(JournalError, match="must be in a folder, and .*plain is a file; name another place"):
+        with pytest.raises(JournalError, match=r"must be in a folder, and .*plain is a file; name another place"):
             act(tmp_path / name)
 
 
 @pytest.mark.parametrize("read", [opened, rb.Optimizer.resume, rb.Study.resume])
 def test_a_link_to_nothing_is_named(tmp_path, read):
     (tmp_path / "j.jsonl").symlink_to("gone.jsonl")
-    with pytest.raises(JournalError, match="is a link to what is not there, gone.jsonl") as raised:
+    with pytest.raises(JournalError, match=r"is a link to what is not there, gone\.jsonl") as raised:
         read(tmp_path / "j.jsonl")
     assert "did you mean" not in str(raised.value)
-    with pytest.raises(JournalError, match="a link to what is not there, gone.jsonl"):
+    with pytest.raises(JournalError, match=r"a link to what is not there, gone\.jsonl"):
         rb.Optimizer(SPACE, direction="minimize", journal=tmp_path / "j.jsonl")
 
 

@@ -90,5 +90,5 @@ def test_values_are_a_list():
 
 @pytest.mark.parametrize("digits", [400, 5000])
 def test_a_number_that_no_float_holds_is_refused_in_a_pool(digits):
-    with pytest.raises((SpaceError, ValueError), match="p.csv: x: must "):
+    with pytest.raises((SpaceError, ValueError), match=r"p\.csv: x: must "):
         space_of(None, named(f"x,y\n{'9' * digits},1\n1,2\n", "p.csv"))

@@ -11,7 +11,6 @@ from robustbo.searchspace.constraints.emptiness import proof_of_emptiness
 from robustbo.searchspace.parameters import Parameter
 
 
-
 def constraints_of(texts: Any, parameters: Named) -> tuple[Constraint, ...]:
     """The constraints that texts say.
 

@@ -1,4 +1,5 @@
 import os
+from pathlib import Path
 
 import pytest
 
@@ -148,10 +149,10 @@ DEEP = "[" * 100_000
 
 
 def test_nesting_without_end_is_answered(spec_file):
-    with pytest.raises(SpecError, match="--set x: expected a value, got .*nested at most 64 deep"):
+    with pytest.raises(SpecError, match=r"--set x: expected a value, got .*nested at most 64 deep"):
         load(spec_file, [f"x={DEEP}"])
     spec_file.write_text(f"x = {DEEP}")
-    with pytest.raises(SpecError, match="expected TOML: .*nested at most 64 deep"):
+    with pytest.raises(SpecError, match=r"expected TOML: .*nested at most 64 deep"):
         load(spec_file)
 
 
