@@ -1,9 +1,9 @@
-import os
 from pathlib import Path
 
 import pytest
 
 from robustbo.errors import SpecError
+from robustbo.foreign import reading
 from robustbo.replay.cells.digest import differences, digest
 from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.plan import plan_all
@@ -160,7 +160,7 @@ def test_a_file_that_cannot_be_read_is_answered(spec_file, monkeypatch):
     def fail(*_, **__):
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(os, "fstat", fail)
+    monkeypatch.setattr(reading, "open_regular", fail)
     with pytest.raises(SpecError, match="cannot be read: Input/output error"):
         load(spec_file)
 
