@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from robustbo.errors import (
         DataError,
         ExhaustedWarning,
+        FileError,
         FitError,
         JournalError,
         JournalExists,
@@ -54,6 +55,7 @@ __all__ = [
     "Choice",
     "DataError",
     "ExhaustedWarning",
+    "FileError",
     "FitError",
     "Float",
     "Front",

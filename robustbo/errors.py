@@ -14,6 +14,10 @@ class SpaceError(RobustBOError, ValueError):
     """A search space, or a point of it, breaks a rule; names the parameter, the rule and the value."""
 
 
+class FileError(RobustBOError, ValueError):
+    """A file of somebody else's, or a text, cannot be read: names it, what must hold and what to do."""
+
+
 class JournalError(RobustBOError):
     """A journal cannot be read, or cannot be written without losing something."""
 

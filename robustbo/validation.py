@@ -98,11 +98,11 @@ def real(name: str, value: Any) -> float:
     """
     plain = plain_scalar(value)
     if isinstance(plain, bool | str | bytes | complex) or plain is None:
-        raise TypeError(f"{name} must be a real number, got {value!r}{as_number(value)}")
+        raise TypeError(f"{name} must be a real number, got {in_a_line(value)}{as_number(value)}")
     try:
         return float(plain)
     except (TypeError, ValueError, OverflowError) as error:
-        raise TypeError(f"{name} must be a real number, got {value!r}{as_number(value)}") from error
+        raise TypeError(f"{name} must be a real number, got {in_a_line(value)}{as_number(value)}") from error
 
 
 def as_number(value: Any) -> str:
@@ -119,8 +119,15 @@ def as_number(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return f"; write {int(value)}, or float(...) of it"
+    if hasattr(value, "columns") and getattr(value, "size", 0) == 1:
+        return "; give the number in it, frame.iloc[0, 0]"
     is_array = getattr(value, "ndim", 0) and getattr(value, "size", 1) != 1
     return "; give one number, not several" if is_array or isinstance(value, list | tuple) else ""
+
+
+def in_a_line(value: Any) -> str:
+    """What came, on one line: tables and arrays have several."""
+    return " ".join(repr(value).split()) if hasattr(value, "shape") else repr(value)
 
 
 def noise_sd(sd: Any) -> float | None:

@@ -20,7 +20,10 @@ PACKAGE = Path(robustbo.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 # Imports point down: a folder (or a file of the root) imports only from layers below it, or from itself.
 LAYERS = (
-    ("errors", "lazy", "seeds", "validation", "guidance", "rounding", "formulas", "determinism", "moved"),
+    (
+        *("errors", "limits", "foreign", "lazy", "seeds", "validation", "guidance", "rounding", "formulas"),
+        *("determinism", "moved"),
+    ),
     ("numerics", "searchspace"),
     ("surrogates", "tasks"),
     ("trials",),
@@ -191,6 +194,7 @@ OPENS += ("np.load", "np.save", "np.savez", "np.loadtxt", "np.memmap", "np.fromf
 # Who may open files: the log and what mends it, replay, what is drawn, overviews kept, sheets, a committee's values;
 # and the terminal, for that into which goes what cannot be written.
 OPENERS = (
+    "foreign/",
     "trials/",
     "replay/",
     "cli/terminal.py",

@@ -17,6 +17,7 @@ import numpy as np
 from filelock import FileLock
 
 from robustbo.errors import DataError
+from robustbo.foreign import access
 from robustbo_problems import formats
 from robustbo_problems.formats import Arrays
 
@@ -213,6 +214,7 @@ def _checked(source: Source, path: Path) -> Arrays:
 
 def _download(source: Source, store: Path) -> Arrays:
     """Download a source, check it, and only then put it into the cache; one process at a time."""
+    access.check_download(source.files[0])
     if source.url is None:
         raise DataError(f"{source.files[0]}: not in {_places(store)}, and not published; {_by_hand(source)}")
     if pooch is None:

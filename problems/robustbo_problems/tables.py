@@ -4,9 +4,7 @@ The true value of a point is the median of its repeats. What a trial measures is
 "repeats": then nothing that is measured is made up.
 """
 
-import gzip
 import hashlib
-import zlib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
@@ -15,7 +13,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
+from robustbo import limits
 from robustbo.errors import DataError
+from robustbo.foreign import reading
+from robustbo.foreign.tables import table_of
 from robustbo.searchspace.pool import Pool
 from robustbo.tasks.problem import Problem
 
@@ -114,17 +115,13 @@ def hplc(data: str | None = None) -> Problem:
 
 def _published(table: Published, data: str | None) -> Problem:
     path = SHIPPED / f"{table.file}.csv.gz" if data is None else Path(data).expanduser()
+    shipped = "leave data out for the copy that is shipped"
     try:
-        content = path.read_bytes()
-        content = gzip.decompress(content) if path.suffix == ".gz" else content
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path}: cannot be read ({error}); leave data out for the copy that is shipped") from None
-    digest = hashlib.sha256(content).hexdigest()
-    if digest != table.digest:
-        raise DataError(
-            f"{path}: its content must have the SHA-256 {table.digest}, got {digest}; "
-            "leave data out for the copy that is shipped"
-        )
+        content = reading.unpacked(path, limits.TABLE_BYTES, lambda said: DataError(f"{said}; {shipped}"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise DataError(f"{path}: there is no such file; {shipped}") from None
+    if hashlib.sha256(content).hexdigest() != table.digest:  # what another file has is not told
+        raise DataError(f"{path}: its content must have the SHA-256 {table.digest}, and has another; {shipped}")
     return _problem(table.name, path, None, None, "maximize", table.reference, table.names)
 
 
@@ -161,10 +158,7 @@ def _read(
     path: Path, inputs: tuple[str, ...] | None, value: str | None, columns: tuple[str, ...] | None
 ) -> tuple[pd.DataFrame, list[tuple[float, ...]]]:
     """The points of a file, in the order in which they are first measured, and the values of each."""
-    try:
-        frame = pd.read_csv(path, names=None if columns is None else list(columns))
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: must be a CSV file with a line of names on top, got {error}") from None
+    frame = table_of(path, columns, DataError)
     target = str(frame.columns[-1]) if value is None else value
     names = [name for name in frame.columns if name != target] if inputs is None else list(inputs)
     if missing := [name for name in (*names, target) if name not in frame.columns]:

@@ -38,6 +38,13 @@ Runs = Annotated[
     typer.Argument(metavar="RUN...", help="Spec files, or folders with spec.toml in them.", show_default=False),
 ]
 
+AllowOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="PATH", help="A file or folder that recorded runs may read beside their own; may be repeated."
+    ),
+]
+
 
 def _version(is_asked: bool) -> None:
     if is_asked:
@@ -142,24 +149,29 @@ def verify(
         typer.Argument(metavar="RUN...", help="Recorded runs, or journals of optimizations.", show_default=False),
     ],
     bits: Annotated[bool, typer.Option("--bits", help="Nothing but the same bits will do.")] = False,
+    allow: AllowOption = None,
     format_: FormatOption = Format.table,
 ) -> None:
     """Recompute recorded runs, or journals, and compare: the same bits, the same to rounding, or different.
 
     Each decision is made again from what it had seen, as recorded. Other processors round otherwise: values may differ
-    by 1e-12 of their size, points by 1e-6 of each range. The exit code is 1 where anything differs by more.
+    by 1e-12 of their size, points by 1e-6 of each range. The exit code is 1 where anything differs by more, and 2 where
+    something cannot be read.
     """
     from robustbo.replay.check.comparison import Verdict
     from robustbo.replay.verify import verdicts
 
     rows = []
-    for row in verdicts(runs):
+    for row in verdicts(runs, allow or ()):
         rows.append(row)
-        if row["replication"] is not None:
+        if row["agreement"] == Verdict.UNREADABLE:
+            terminal.log(f"error: {row['verdict']}")
+        elif row["replication"] is not None:
             terminal.log(f"{row['method']}, replication {row['replication']}: {row['verdict']}")
     terminal.rows(rows, format_, title="verify")
     enough = (Verdict.BITS,) if bits else (Verdict.BITS, Verdict.ROUNDING)
-    raise typer.Exit(0 if all(row["agreement"] in enough for row in rows) else 1)
+    agreements = {row["agreement"] for row in rows}
+    raise typer.Exit(2 if Verdict.UNREADABLE in agreements else 0 if agreements.issubset(enough) else 1)
 
 
 @app.command()
@@ -171,6 +183,7 @@ def report(
         Path | None,
         typer.Option(help="The page, or a picture of one journal; report.html, or beside the only journal."),
     ] = None,
+    allow: AllowOption = None,
 ) -> None:
     """Write a page of recorded runs, or of journals (of one: the same as `show --html`)."""
     from robustbo.replay.output import page
@@ -186,7 +199,7 @@ def report(
         written = [results.report_journals(journals, out)]
     else:
         with placed(out or Path("report.html")) as path:
-            written = page.write([*map(Path, runs)], path, made=datetime.now(UTC))
+            written = page.write([*map(Path, runs)], path, allow or (), made=datetime.now(UTC))
     terminal.lines(map(str, written))
 
 

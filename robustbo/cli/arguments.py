@@ -1,12 +1,13 @@
 """What people type at the command line, as numbers and objects; what is wrong with it is told in a line."""
 
-import json
 import re
+import reprlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from robustbo.errors import RobustBOError
+from robustbo.errors import FileError, RobustBOError
+from robustbo.foreign.texts import json_of
 
 NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -23,13 +24,14 @@ def mendable() -> Iterator[None]:
 
 def json_object(name: str, text: str) -> dict[str, Any]:
     """A JSON object that was typed as an option."""
+    must = f"{name} must be a JSON object, such as '{{\"x\": 1}}', got {reprlib.repr(text)}"
     try:
-        found = json.loads(text)
-    except ValueError:
-        found = None
-    if not isinstance(found, dict):
-        raise ValueError(f"{name} must be a JSON object, such as '{{\"x\": 1}}', got {text!r}")
-    return found
+        content = json_of(text, name)
+    except FileError as error:
+        raise ValueError(f"{must}; {str(error).removeprefix(f'{name}: ')}") from None
+    if not isinstance(content, dict):
+        raise ValueError(must)
+    return content
 
 
 def only_value(command: str, texts: Sequence[str], outcomes: Sequence[str] = ()) -> float | dict[str, float]:

@@ -2,14 +2,16 @@
 
 import csv
 import io
-import json
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
 import pandas as pd
 
+from robustbo import limits
+from robustbo.errors import FileError
+from robustbo.foreign.reading import text_in
+from robustbo.foreign.texts import json_of, toml_of
 from robustbo.formulas import restored
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
 from robustbo.searchspace.parameters.reading import read
@@ -63,12 +65,12 @@ def _parts(file: IO[bytes]) -> tuple[Any, list[Any], list[Outcome]]:
 
     A parameter may be called "constraints", and is no list then; or "outcome", and has a kind then.
     """
-    kind, load = ("TOML", tomllib.load) if file.name.endswith(".toml") else ("JSON", json.load)
+    text = text_in(file, limits.TEXT_BYTES)
     try:
-        found = load(file)
-    except ValueError as error:
+        found = (toml_of if file.name.endswith(".toml") else json_of)(text, file.name)
+    except FileError as error:
         advice = f"; points to choose from are given by --pool {file.name}" if file.name.endswith(".csv") else ""
-        raise ValueError(f"{file.name}: cannot be read as {kind}: {error}{advice}") from None
+        raise ValueError(f"{error}{advice}") from None
     if not isinstance(found, dict):
         return found, [], []
     rest, texts, outcomes = dict(found), list[Any](), list[Outcome]()
@@ -102,11 +104,9 @@ def frame_of(file: IO[bytes], parameters: Mapping[str, Parameter]) -> pd.DataFra
     """
     rows: dict[int, list[str]] = {}
     try:
-        reader = csv.reader(io.StringIO(file.read().decode("utf-8-sig"), newline=""), strict=True)
+        reader = csv.reader(io.StringIO(text_in(file, limits.TABLE_BYTES), newline=""), strict=True)
         rows |= ((reader.line_num, [*map(restored, row)]) for row in reader if row)
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{file.name}: cannot be read as CSV: save it as UTF-8: {error}") from None
-    except (ValueError, csv.Error) as error:
+    except csv.Error as error:
         raise ValueError(f"{file.name}: cannot be read as CSV: {error}") from None
     if not rows:
         raise ValueError(f"{file.name}: there must be a line with the names of the columns, the file is empty")

@@ -1,6 +1,6 @@
 """The kinds of run: all that differs between them, said once; which one it is, a spec says."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from robustbo.errors import SpecError
+from robustbo.foreign.tables import Cells
 from robustbo.replay.cells import cell as every
 from robustbo.replay.cells.cell import CELLS, Cell
 from robustbo.replay.cells.optimization import OptimizationCell
@@ -31,6 +32,7 @@ class Kind:
     Attributes:
         cell: What a cell is, and how it is recorded; `cells.engine` runs it.
         rows: The rows of cells.
+        columns: Those that such rows must have.
         summary: Of rows, with the methods in order, and the spec.
         readable: A row of the summary as people read it.
         charts: The picture of a run, row by row.
@@ -41,6 +43,7 @@ class Kind:
 
     cell: type[Cell]
     rows: Callable[[Sequence[Any]], pd.DataFrame]
+    columns: Callable[[pd.DataFrame], Mapping[str, Cells]]
     summary: Callable[[pd.DataFrame, Sequence[str], Any], pd.DataFrame]
     readable: Callable[[dict[str, Any]], dict[str, Any]]
     charts: Callable[[Any, Tables], Sequence[Sequence[Chart]]]
@@ -62,6 +65,7 @@ class Kind:
 OPTIMIZATION = Kind(
     OptimizationCell,
     score_optimization.rows,
+    score_optimization.columns,
     lambda rows, methods, spec: score_optimization.summary(rows, methods),
     score_optimization.readable,
     show_optimization.charts,
@@ -72,6 +76,7 @@ OPTIMIZATION = Kind(
 REGRESSION = Kind(
     RegressionCell,
     score_regression.rows,
+    lambda rows: score_regression.COLUMNS,
     lambda rows, methods, spec: score_regression.summary(rows, methods, score_regression.read_published(spec)),
     score_regression.readable,
     show_regression.charts,

@@ -14,14 +14,17 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from robustbo.errors import ReplayMismatch, RobustBOError
+from robustbo import limits
+from robustbo.errors import DataError, FileError, JournalError, ReplayMismatch, RobustBOError, SpecError
+from robustbo.foreign.access import recorded
+from robustbo.foreign.reading import text_of
 from robustbo.loop.units import center_and_scale
 from robustbo.replay import kinds
 from robustbo.replay.cells.cell import Cell
 from robustbo.replay.check.asks import salvaged, verify_journal
 from robustbo.replay.check.comparison import Agreement, Verdict, apart
 from robustbo.replay.check.rounding import Scales, values
-from robustbo.replay.output.report import recorded_rows, rows_text, text_of
+from robustbo.replay.output.report import recorded_rows, rows_text
 from robustbo.replay.spec.reading import SPEC_FILE, load
 from robustbo.trials.storage.places import is_address, shown
 from robustbo.trials.storage.reading import missing
@@ -35,8 +38,12 @@ def is_journal(place: str) -> bool:
     return is_address(place) or path.suffix == JOURNAL or (path.is_file() and path.suffix != SPEC)
 
 
-def verdicts(places: Sequence[str]) -> Iterator[dict[str, Any]]:
+def verdicts(places: Sequence[str], allowed: Sequence[Path] = ()) -> Iterator[dict[str, Any]]:
     """Verify recorded runs and journals: a row a cell or journal as soon as it is done, and one a folder.
+
+    Args:
+        places: Their folders and files.
+        allowed: Files and folders that recorded runs may read beside those below their own.
 
     Raises:
         SpecError: If a folder has no cells; before any is verified.
@@ -45,25 +52,36 @@ def verdicts(places: Sequence[str]) -> Iterator[dict[str, Any]]:
     for place in filter(is_journal, places):
         if not (is_address(place) or Path(place).exists()):
             raise missing(place)
-    found = {place: () if is_journal(place) else kinds.recorded(Path(place)) for place in places}
+    found = {place: () if is_journal(place) else _cells(Path(place), allowed) for place in places}
     for place, its_cells in found.items():
         if is_journal(place):
             row: dict[str, Any] = {"run": shown(place), "method": "(journal)", "replication": None}
             found_here = row | _verdict(verify_journal, place)
-            if found_here["agreement"] != Verdict.DIFFERENT and (count := salvaged(place)):
+            if found_here["agreement"] in (Verdict.BITS, Verdict.ROUNDING) and (count := salvaged(place)):
                 found_here["verdict"] += f"; {count} salvaged asks not checked"
             yield found_here
             continue
         for cell in its_cells:
             row = {"run": place, "method": cell.method, "replication": cell.replication}
-            yield row | _verdict(verify, cell)
+            with recorded(Path(place), allowed):
+                row |= _verdict(verify, cell)
+            yield row
         row = {"run": place, "method": "(cells and rows)", "replication": None}
-        yield row | _verdict(verify_folder, Path(place), its_cells) | {"asks": None}
+        with recorded(Path(place), allowed):
+            row |= _verdict(verify_folder, Path(place), its_cells) | {"asks": None}
+        yield row
+
+
+def _cells(folder: Path, allowed: Sequence[Path]) -> Sequence[Cell]:
+    with recorded(folder, allowed):
+        return kinds.recorded(folder)
 
 
 def _verdict(check: Callable[..., Agreement], *arguments: Any) -> dict[str, Any]:
     try:
         found = check(*arguments)
+    except (JournalError, SpecError, DataError, FileError) as error:
+        return {"asks": None, "agreement": Verdict.UNREADABLE.value, "verdict": str(error)}
     except RobustBOError as error:
         return {"asks": None, "agreement": Verdict.DIFFERENT.value, "verdict": str(error)}
     return {"asks": found.count, "agreement": found.verdict.value, "verdict": str(found)}
@@ -101,7 +119,7 @@ def verify_folder(folder: Path, found: Sequence[Cell]) -> Agreement:
                 where = f"{cell.method}, replication {cell.replication}"
                 raise ReplayMismatch(f"{where}: {SPEC_FILE} asks for {spec.trials} trials, recorded are {count}")
     path = recorded_rows(folder)
-    if path is None or (written := text_of(path)) == (made := rows_text(kinds.rows_of(found))):
+    if path is None or (written := text_of(path, limits.TABLE_BYTES)) == (made := rows_text(kinds.rows_of(found))):
         return Agreement()
     return _rows_to_rounding(path, written.split("\n"), made.split("\n"))
 

@@ -58,7 +58,10 @@ def parameter_of(name: str, column: Sequence[Value]) -> Parameter:
     """What the values of a column say that it is."""
     kinds = {type(value) for value in column}
     if kinds <= {int, float}:
-        numbers = [float(v) for v in column]  # type: ignore[arg-type]
+        try:
+            numbers = [float(v) for v in column]  # type: ignore[arg-type]
+        except OverflowError:
+            raise SpaceError(f"{name}: must have numbers that a float can hold, of at most 308 digits") from None
         is_whole = all(isinstance(v, int) for v in column) and max(map(abs, numbers)) < 2**45
         try:
             return Int(int(min(numbers)), int(max(numbers))) if is_whole else Float(min(numbers), max(numbers))

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from robustbo.errors import DataError, ProblemError
+from robustbo.foreign import access
 from robustbo.lazy import cached_property
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter
 from robustbo.searchspace.space import Space
@@ -149,12 +150,14 @@ def load(name: str, **options: Any) -> Problem:
 
     Raises:
         ValueError: If none is registered under it, or it does not have an option, or not of that value.
+        DataError: If a recorded run is read, and an option names a file that it must not reach.
     """
     made = _registered(name)
     known = _options(made)
     if unknown := [option for option in options if option not in known]:
         has = f"has the options {known}" if known else "has no options"
         raise ValueError(f"problem {name!r} {has}, got {unknown[0]!r}")
+    access.check_named(options)
     try:
         return made if isinstance(made, Problem) else _made(made, options)
     except TypeError as error:

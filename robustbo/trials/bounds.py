@@ -4,8 +4,11 @@ import math
 import re
 from typing import Any
 
-NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
-BOUNDS = re.compile(rf"\s*(?:({NUMBER})\s*(<=|>=)\s*)?([^<>=]*?)\s*(?:(<=|>=)\s*({NUMBER})\s*)?")
+from robustbo import limits
+
+NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+SIGN = re.compile("(<=|>=)")
+ARITHMETIC = re.compile(r"[+*^]|\s[-/]\s")  # "log-loss" and "C/N" are names
 
 
 def read_bounds(what: str, form: str, examples: str, text: Any) -> tuple[str, float, float]:
@@ -26,21 +29,42 @@ def read_bounds(what: str, form: str, examples: str, text: Any) -> tuple[str, fl
     """
     if not isinstance(text, str):
         raise TypeError(f"{what} must be a text, {examples}, got {text!r}")
-    match = BOUNDS.fullmatch(text)
-    if match is None or not match[3]:
+    if len(text) > (most := limits.OUTCOME_CONSTRAINT_CHARACTERS):
+        raise ValueError(f"{what} must have at most {most} characters, got {len(text)}")
+    left_number, left_sign, name, right_sign, right_number = _parted(text)
+    if not name:
         hint = "; < and > are written <= and >=" if re.search("<(?!=)|>(?!=)|=[<>]", text) else ""
         raise ValueError(f"{what} must be {form}, {examples}, got {text!r}{hint}")
     bounds = {"low": -math.inf, "high": math.inf}
-    left, right = ("low" if match[2] == "<=" else "high"), ("high" if match[4] == "<=" else "low")
-    if match[1] is not None:
-        bounds[left] = float(match[1])
-    if match[5] is not None:
-        if match[1] is not None and right == left:
+    left, right = ("low" if left_sign == "<=" else "high"), ("high" if right_sign == "<=" else "low")
+    if left_number:
+        bounds[left] = float(left_number)
+    if right_number:
+        if left_number and right == left:
             raise ValueError(f"{what} must have its name between its bounds, {examples}, got {text!r}")
-        bounds[right] = float(match[5])
-    if any(math.isinf(float(number)) for number in (match[1], match[5]) if number is not None):
+        bounds[right] = float(right_number)
+    if any(math.isinf(float(number)) for number in (left_number, right_number) if number):
         raise ValueError(f"the bound of {what} must be finite, got {text!r}")
-    return match[3], bounds["low"], bounds["high"]
+    return name, bounds["low"], bounds["high"]
+
+
+def _parted(text: str) -> tuple[str, str, str, str, str]:
+    """The number and the sign left of a name, the name, the sign and the number right of it; no name if it is none."""
+    parts = [part.strip() for part in SIGN.split(text)]
+    if len(parts) == 3:
+        parts = [*parts, "", ""] if NUMBER.fullmatch(parts[0]) else ["", "", *parts]
+    elif len(parts) == 1:
+        parts = ["", "", *parts, "", ""]
+    is_right = len(parts) == 5 and all(not part or NUMBER.fullmatch(part) for part in (parts[0], parts[4]))
+    is_right = is_right and all(bool(parts[i]) == bool(parts[j]) for i, j in ((0, 1), (3, 4)))
+    if not is_right or set(parts[2]) & set("<>="):
+        return "", "", "", "", ""
+    return parts[0], parts[1], parts[2], parts[3], parts[4]
+
+
+def is_arithmetic(name: str) -> bool:
+    """Whether what stands in the place of a name looks like something to be computed, such as "a + b" or "2*a"."""
+    return ARITHMETIC.search(name) is not None
 
 
 def check_name(name: Any) -> str:

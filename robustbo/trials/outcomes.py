@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, SupportsFloat, get_args
 
-from robustbo.trials.bounds import check_name, read_bounds
+from robustbo.trials.bounds import check_name, is_arithmetic, read_bounds
 from robustbo.trials.outcome import Outcome
 from robustbo.validation import as_number, noise_sd, one_of, real
 
@@ -113,8 +113,16 @@ def outcomes_of(
         (('purity >= 0.95',), ['yield', 'purity'], 0.95)
     """
     found = {name: Wanted(name, direction) for name, direction in objectives}
+    quantities = tuple(quantities)
+    names = {*found, *(quantity.name for quantity in quantities)}
     for text in constraints:
         read = _read(text)
+        if is_arithmetic(read.name) and read.name not in names:
+            raise ValueError(
+                f"an outcome constraint must bound one outcome by its name, got {text!r}; tell {read.name!r} as an "
+                "outcome of its own, and bound that by its name, such as 'total <= 1' (where it is a name, say so: "
+                f"outcome=rb.Outcome({read.name!r}))"
+            )
         last = found.get(read.name, Wanted(read.name))
         low, high = max(last.low, read.low), min(last.high, read.high)
         if low > high:

@@ -1,7 +1,7 @@
 """What a run was told at its beginning: everything that a decision depends on besides the history."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
@@ -100,8 +100,9 @@ class Settings:
 
     def _read_outcomes(self) -> None:
         objectives = objectives_of(self.objectives)
-        if isinstance(self.outcome_constraints, str):
-            raise TypeError(f"outcome_constraints must be a list of texts, got {self.outcome_constraints!r}")
+        if isinstance(self.outcome_constraints, str) or not isinstance(self.outcome_constraints, Iterable):
+            must = 'outcome_constraints must be a list of texts, such as ["cost <= 3"]'
+            raise TypeError(f"{must}, got {self.outcome_constraints!r}; leave it out where there are none")
         if self.outcome_constraints and not objectives:
             raise ValueError('outcome_constraints need objectives, such as objectives={"yield": "maximize"}')
         quantities = quantities_of(self.outcome)

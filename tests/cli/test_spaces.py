@@ -225,7 +225,7 @@ def test_values_are_read_by_the_kind_of_their_parameter(text, parameter, value):
         ),
         (
             ("create", "--direction", "minimize", "k.jsonl", "--pool", "p.jsonl.gz"),
-            "p.jsonl.gz: cannot be read as CSV: ",
+            "p.jsonl.gz: must be text in UTF-8",
         ),
         (("create", "--direction", "minimize", "k.jsonl", "one.json"), "one.json: constraints must be a list such as"),
         (("add-rows", "p.jsonl", "plate.csv"), "plate.csv: the rows of a pool must differ"),
@@ -275,7 +275,7 @@ def test_a_table_of_another_country_is_refused_with_advice(cli, tmp_path, table,
 def test_another_encoding_is_named(cli, tmp_path):
     (tmp_path / "p.csv").write_bytes("speed,größe\n3,1\n".encode("latin-1"))
     assert (
-        "p.csv: cannot be read as CSV: save it as UTF-8"
+        "p.csv: must be text in UTF-8, byte 8 is 0xf6; save it as UTF-8"
         in cli("create", "--direction", "minimize", "j", "--pool", "p.csv")[2]
     )
 

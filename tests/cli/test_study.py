@@ -84,7 +84,7 @@ class TestCreate:
         [
             ('{"x": {"kind": "float", "low": 1, "high": 0}}', "error: s.json: x: low must not be above high"),
             ('{"x": 1}', "error: s.json: x: must be like {'kind': 'float', 'low': 0, 'high': 1}, got 1"),
-            ('{"x": ', "error: s.json: cannot be read as JSON: "),
+            ('{"x": ', "error: s.json: expected JSON: "),
             ("[1]", "error: s.json: a space is made from a mapping"),
             ("{}", "error: s.json: a space needs at least one parameter"),
         ],

@@ -1,6 +1,7 @@
 """Which outcomes an optimization of several has, and what is told of them."""
 
 import math
+import re
 
 import pytest
 
@@ -8,6 +9,7 @@ from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
 from robustbo.trials import schema
 from robustbo.trials.history import History
+from robustbo.trials.outcome import Outcome
 from robustbo.trials.outcomes import Wanted, measured, outcomes_of
 from robustbo.trials.settings import Settings, differences
 
@@ -199,3 +201,29 @@ def test_what_came_to_nothing_is_known_from_what_was_not_measured():
     assert not amended.outcomes["yield"].is_lost
     with pytest.raises(ValueError, match="lost must be other outcomes"):
         schema.check({**event, "trial": 0, "lost": ["p"]}, several(outcome_constraints=("p >= 1",)))
+
+
+@pytest.mark.parametrize("text", ["a+b<=1", "2*a <= 3", "1 <= a - b", "a / b >= 2", "a^2 <= 1"])
+def test_a_bound_on_an_expression_is_refused_unless_that_is_a_name(text):
+    with pytest.raises(ValueError, match=r"must bound one outcome by its name, got .*bound that by its name"):
+        several(outcome_constraints=(text,))
+    parts = [part.strip() for part in re.split("<=|>=", text)]
+    named = next(part for part in parts if not part.isdigit())
+    assert several(outcome_constraints=(text,), outcome=(Outcome(named),)).outcomes[-1].name == named
+
+
+@pytest.mark.parametrize("name", ["log-loss", "C/N", "yield (%)", "pH 7", "T_max"])
+def test_a_name_may_look_like_some_expressions(name):
+    assert several(outcome_constraints=(f"{name} <= 1",)).outcomes[-1].name == name
+
+
+@pytest.mark.parametrize("text", [" " * 1_000_000 + "<", " " * 499 + "<", "<=" * 200, "1<=" * 160, "a " * 240 + "<"])
+def test_a_constraint_is_read_in_one_pass(text):
+    with pytest.raises(ValueError, match="outcome constraint"):
+        several(outcome_constraints=(text,))
+
+
+@pytest.mark.parametrize("given", [None, 3, "p <= 1"])
+def test_constraints_that_are_no_list(given):
+    with pytest.raises(TypeError, match="outcome_constraints must be a list of texts, such as"):
+        several(outcome_constraints=given)

@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from robustbo import seeds
 from robustbo.determinism.isolation import seeded
 from robustbo.errors import FitError, JournalError, RobustBOError, SpecError
+from robustbo.foreign import access
 from robustbo.replay.cells import records
 from robustbo.replay.cells.cell import Cell, Progress
 from robustbo.replay.spec.method import RECORDED, why_not
@@ -152,6 +153,7 @@ def measure(how: Fitted, scenario: Scenario, root: int) -> Sample:
         FitError: If it cannot be fitted, or a score is not finite.
         ValueError: If the task cannot be made.
     """
+    access.check_named(scenario.options)
     options = json.dumps(scenario.options, sort_keys=True)
     task = _task(scenario.task, scenario.corruption, scenario.rate, root, options)
     seen = ~task.is_corrupted if how.sees == "clean" else np.ones(len(task.y), dtype=bool)

@@ -17,6 +17,7 @@ class Verdict(StrEnum):
     BITS = "bits"  # the same, to the last bit
     ROUNDING = "rounding"  # the same, but for what rounding may do
     DIFFERENT = "different"
+    UNREADABLE = "unreadable"  # damaged, or it names what may not be read: it says nothing of what was computed
 
 
 @dataclass(frozen=True)

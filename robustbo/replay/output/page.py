@@ -15,12 +15,15 @@ from robustbo.report.html import check_name, document, table
 from robustbo.trials.storage.whole import replace_text
 
 
-def write(runs: Sequence[Path], path: Path, *, made: datetime | None = None) -> list[Path]:
+def write(
+    runs: Sequence[Path], path: Path, allowed: Sequence[Path] = (), *, made: datetime | None = None
+) -> list[Path]:
     """Write the page of recorded runs, and a picture of each in a folder of its name beside it.
 
     Args:
-        runs: Where they are.
+        runs: Their folders or specs.
         path: Of the page.
+        allowed: What else they may read; see `load`.
         made: When it is made, which it says where that is given.
 
     Returns:
@@ -30,7 +33,7 @@ def write(runs: Sequence[Path], path: Path, *, made: datetime | None = None) -> 
         SpecError: As `load` does, or if the page's name does not end in ".html", or its folder is a link.
     """
     check_name(path)
-    found = [load(run) for run in runs]
+    found = [load(run, allowed) for run in runs]
     folder = path.with_suffix("")
     if plt is not None:
         if folder.is_symlink():

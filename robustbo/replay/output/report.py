@@ -1,6 +1,5 @@
 """What a run leaves in its folder: all rows and the summary as CSV, and the picture."""
 
-import gzip
 from collections.abc import Callable
 from operator import is_
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from robustbo.foreign.tables import table_of
 from robustbo.formulas import guarded_cell, restored_cell
 from robustbo.replay.kinds import kind_of, recorded, rows_of
 from robustbo.replay.sections.section import Tables
@@ -25,7 +25,7 @@ def rows_text(rows: pd.DataFrame) -> str:
 
 def rows_in(path: Path) -> pd.DataFrame:
     """The rows in a file that has such a text, compressed or not."""
-    return _of_texts(pd.read_csv(path), restored_cell)
+    return _of_texts(table_of(path), restored_cell)
 
 
 def _guarded(table: pd.DataFrame) -> pd.DataFrame:
@@ -43,12 +43,6 @@ def recorded_rows(folder: Path) -> Path | None:
     """The rows that lie in a folder, as they were written or compressed since."""
     found = [path for path in (folder / ROWS, folder / f"{ROWS}.gz") if path.is_file()]
     return found[0] if found else None
-
-
-def text_of(path: Path) -> str:
-    """A file's text, compressed or not."""
-    data = path.read_bytes()
-    return (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
 
 
 def draw(spec: AnySpec, found: Tables, path: Path) -> bool:

@@ -10,6 +10,7 @@ import pandas as pd
 from scipy.stats import DegenerateDataWarning, bootstrap
 
 from robustbo.errors import JournalError
+from robustbo.foreign.tables import Cells
 from robustbo.replay.cells.optimization import OptimizationCell, told_value
 from robustbo.replay.cells.recommendation import trials_of
 from robustbo.replay.score.detection import detection
@@ -22,6 +23,17 @@ CONFIDENCE = 0.9
 RESAMPLES = 9999
 
 Entries = Sequence[dict[str, Any]]  # what is recorded of each trial
+
+
+def columns(table: pd.DataFrame) -> dict[str, Cells]:
+    """The columns that `rows` makes, and what their cells are, as far as anything follows from them."""
+    names = [name.removesuffix("corrupted") for name in table if str(name).endswith("corrupted")] or [""]
+    wanted: dict[str, Cells] = {"method": "text", "replication": "whole", "trial": "whole", "origin": "text"}
+    wanted |= dict.fromkeys(("repeats", "inference", "fit_s", "acquisition_s"), "number")
+    for name in names:
+        wanted |= {f"{name}clean": "number", f"{name}value": "number"}
+        wanted |= {f"{name}corrupted": "truth", f"{name}flagged": "flag"}
+    return wanted | ({"failed": "truth"} if "failed" in table else {})
 
 
 def rows(cells: Sequence[OptimizationCell]) -> pd.DataFrame:

@@ -6,12 +6,24 @@ from typing import Any
 
 import pandas as pd
 
+from robustbo.errors import FileError
+from robustbo.foreign.tables import Cells, check_columns, table_of
 from robustbo.replay.cells.regression import RegressionCell
 from robustbo.replay.score.detection import detection
 from robustbo.replay.spec.regression import RegressionSpec
 
 SCORES = ("rmse", "mae", "nlpd")
 WHERE = ("task", "corruption", "rate")
+KEY = (*WHERE, "method")
+COLUMNS: dict[str, Cells] = {
+    **dict.fromkeys(("method", "task", "corruption"), "text"),
+    **dict.fromkeys(("replication", "n", "wrong", "flagged", "hits"), "whole"),
+    **dict.fromkeys(("rate", *SCORES, "fit_s"), "number"),
+}
+PUBLISHED: dict[str, Cells] = {
+    **dict.fromkeys(("task", "corruption", "method", "score"), "text"),
+    **dict.fromkeys(("rate", "mean", "error"), "number"),
+}
 
 
 def rows(cells: Sequence[RegressionCell]) -> pd.DataFrame:
@@ -57,7 +69,15 @@ def _summarize(mine: pd.DataFrame) -> dict[str, Any]:
 
 def read_published(spec: RegressionSpec) -> pd.DataFrame | None:
     """What a paper has, where the spec names a file of it: task, corruption, rate, method, score, mean, error."""
-    return None if spec.published is None else pd.read_csv(spec.published)
+    if spec.published is None:
+        return None
+    published = table_of(spec.published)
+    check_columns(published, PUBLISHED, str(spec.published))
+    if unknown := sorted({*published["score"]}.difference(SCORES)):
+        raise FileError(f"{spec.published}: score must be one of {[*SCORES]}, got {unknown[0]!r}")
+    if published.duplicated([*KEY, "score"]).any():
+        raise FileError(f"{spec.published}: each {', '.join(KEY)} and score must be there once, some are twice")
+    return published
 
 
 def _beside(published: pd.DataFrame | None, key: dict[str, Any]) -> dict[str, Any]:

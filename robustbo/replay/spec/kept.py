@@ -4,9 +4,13 @@ from pathlib import Path
 
 import tomli_w
 
+from robustbo import limits
+from robustbo.foreign.reading import bytes_of
 from robustbo.replay.spec.reading import SPEC_FILE, AnySpec
+from robustbo.replay.spec.regression import RegressionSpec
 from robustbo.trials.storage.whole import replace_text
 
+PUBLISHED = "published.csv"
 FIRST = "# What was run here last; `robustbo replay` writes this file.\n"
 
 
@@ -22,14 +26,14 @@ def keep(spec: AnySpec, folder: Path) -> None:
             return
     elif folder.with_name(f"{folder.name}.toml").is_file():
         return
+    if isinstance(spec, RegressionSpec) and spec.published is not None and spec.published != folder / PUBLISHED:
+        (folder / PUBLISHED).write_bytes(bytes_of(spec.published, limits.TABLE_BYTES))
     text = FIRST + tomli_w.dumps(_plain(spec))
     if not (path.exists() and path.read_text(encoding="utf-8") == text):
         replace_text(path, text)
 
 
 def _plain(spec: AnySpec) -> dict[str, object]:
-    """What TOML can say: nothing that is not said, and paths that mean the same in another folder."""
+    """What TOML can say: nothing that is not said, and the published figures by the name of their copy beside it."""
     made = spec.model_dump(mode="json", exclude_none=True)
-    if "published" in made:
-        made["published"] = str(Path(made["published"]).absolute())
-    return made
+    return made | ({"published": PUBLISHED} if "published" in made else {})

@@ -9,7 +9,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from robustbo import limits
 from robustbo.errors import SpecError
+from robustbo.foreign.reading import text_of
+from robustbo.foreign.texts import check_shape, toml_of
 from robustbo.replay.spec.method import RECORDED, as_table
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.replay.spec.regression import FOLDER, RegressionSpec
@@ -57,14 +60,7 @@ def load(run: str | Path, overrides: Iterable[str] = (), *, is_recorded: bool = 
         SpecError: With the file, the key, and what was expected.
     """
     path = find(run)
-    try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SpecError(f"{path}: expected TOML: {error}") from None
-    except RecursionError:
-        raise SpecError(f"{path}: expected TOML, got tables or lists that are nested too deeply") from None
-    except OSError as error:
-        raise SpecError(f"{path}: cannot be read: {error.strerror}") from None
+    given = toml_of(text_of(path, limits.TEXT_BYTES, SpecError), str(path), SpecError)
     overrides = list(overrides)
     for override in overrides:
         _override(given, override)
@@ -128,11 +124,12 @@ def _override(given: dict[str, Any], override: str) -> None:
     if not equals or not key.strip():
         raise SpecError(f"--set: expected key=value, got {override!r}")
     try:
+        check_shape(text)
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         value = text
-    except RecursionError:
-        raise SpecError(f"--set {key}: expected a value, got lists that are nested too deeply") from None
+    except ValueError as error:
+        raise SpecError(f"--set {key}: expected a value, got {reprlib.repr(text)}: {error}") from None
     *path, last = key.strip().split(".")
     for part in path:
         inner = given[part] = as_table(given.get(part, {}))  # methods may be a list of names

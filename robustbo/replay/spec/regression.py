@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
+from robustbo.foreign import access
 from robustbo.replay.spec.method import (
     MOST_REPLICATIONS,
     NAMED,
@@ -143,6 +144,7 @@ class RegressionSpec(Strict):
         path = (info.context or {}).get(FOLDER, Path()) / given
         if not path.is_file():
             raise ValueError(f"published must be a CSV file beside the spec, got {str(path)!r}")
+        access.check_path(path)
         return path
 
     @property

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from keyword import iskeyword
 from typing import Any, NamedTuple
 
+from robustbo import limits
 from robustbo.errors import SpaceError
 from robustbo.validation import nearest
 
-MAX_LENGTH = 2000  # characters; a sum of some 300 parameters
 MAX_DEPTH = 100  # of what stands within something else; the terms of a sum do not count
 ALLOWED = "only names, numbers, + - * / **, parentheses and comparisons are"
 BINARY = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
@@ -116,8 +116,8 @@ def _source(text: Any) -> Source:
     text = text.strip()
     if not text:
         raise SpaceError("a constraint must be a str such as 'x + y <= 1', got an empty one")
-    if len(text) > MAX_LENGTH:
-        raise SpaceError(f"constraint {shortened(text)!r}: must have at most {MAX_LENGTH} characters, got {len(text)}")
+    if len(text) > (most := limits.CONSTRAINT_CHARACTERS):
+        raise SpaceError(f"constraint {shortened(text)!r}: must have at most {most} characters, got {len(text)}")
     quoted = {match.start() + 1: match[1] for match in re.finditer("`([^`]*)`", text)}
     plain = re.sub("`([^`]*)`", lambda match: f" {'_' * len(match[1])} ", text)
     plain = "".join(" " if c.isspace() else c for c in plain)

@@ -3,13 +3,12 @@
 from collections.abc import Iterable
 from typing import Any
 
+from robustbo import limits
 from robustbo.errors import SpaceError
 from robustbo.searchspace.conditions import Named
 from robustbo.searchspace.constraints.constraint import Constraint, parse
 from robustbo.searchspace.constraints.emptiness import proof_of_emptiness
 from robustbo.searchspace.parameters import Parameter
-
-MOST = 100  # constraints of a space
 
 
 def constraints_of(texts: Any, parameters: Named) -> tuple[Constraint, ...]:
@@ -26,8 +25,11 @@ def constraints_of(texts: Any, parameters: Named) -> tuple[Constraint, ...]:
     if isinstance(texts, str) or not isinstance(texts, Iterable):
         raise SpaceError(f"constraints must be a list such as ['x + y <= 1'], got {texts!r}")
     texts, named = list(texts), dict(parameters)
-    if len(texts) > MOST:
-        raise SpaceError(f"a space has at most {MOST} constraints, got {len(texts)}")
+    if len(texts) > limits.CONSTRAINTS:
+        raise SpaceError(f"a space has at most {limits.CONSTRAINTS} constraints, got {len(texts)}")
+    if (length := sum(len(text) for text in texts if isinstance(text, str))) > limits.CONSTRAINTS_CHARACTERS:
+        most = limits.CONSTRAINTS_CHARACTERS
+        raise SpaceError(f"the constraints of a space must have at most {most} characters together, got {length}")
     found = list(dict.fromkeys(each for text in texts for each in parse(text, list(named))))
     for constraint in found:
         for name in constraint.names:

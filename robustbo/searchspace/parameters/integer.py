@@ -57,7 +57,7 @@ class Int(Conditional):
 
     @staticmethod
     def _integer(name: str, value: Any) -> int:
-        if number(name, value) != int(value):
+        if not isinstance(value, int) and number(name, value) != int(value):
             raise SpaceError(f"{name}: must be a whole number, got {value!r}")
         return int(value)
 

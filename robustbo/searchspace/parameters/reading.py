@@ -1,6 +1,6 @@
 """Parameters from their plain form."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from inspect import signature
 from typing import Any
 
@@ -36,7 +36,7 @@ def read(name: str, given: Parameter | Mapping[str, Any]) -> Parameter:
     try:
         if given["kind"] in LISTED:
             values = options.pop("values")
-            if isinstance(values, str):
+            if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
                 raise TypeError(values)
             return LISTED[given["kind"]](*values, **options)
         return KINDS[given["kind"]](**options)

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from robustbo.trials.storage.groups import place_in, unfinished
-from robustbo.trials.storage.line import loaded, loaded_before
+from robustbo.trials.storage.line import loaded, loaded_before, parse
 
 CHECK = re.compile(rb'"check": "([0-9a-f]{8})"\}')
 BEGINNING = re.compile(rb'(?=\{"(?:event|schema)": )')
@@ -103,13 +103,27 @@ _INDEX = {entry >> 24: index for index, entry in enumerate(_TABLE)}  # the first
 
 def lines_in(data: bytes) -> list[Line]:
     """The lines of a journal that may be damaged; those that are empty are none."""
-    found = []
+    found: list[Line] = []
     for number, text in enumerate(data.removeprefix(BOM).split(b"\n"), start=1):
         if not text.strip():
             continue
         pieces = [text] if loaded(text) is not None else [piece for piece in BEGINNING.split(text) if piece.strip()]
-        found += [_line(number, piece) for piece in pieces]
+        for piece in pieces:
+            check = found[-1].check if found else 0
+            found.append(_as_it_stands(number, piece, check) or _line(number, piece))
     return found
+
+
+def _as_it_stands(number: int, text: bytes, before: int | None) -> Line | None:
+    """A line that follows the one before it by its very text, as reading a journal has it; None for another."""
+    if before is None or (parsed := parse(text, before)) is None:
+        return None
+    content, check = parsed
+    try:
+        canonical(content)
+    except (ValueError, RecursionError):  # a number that is none
+        return None
+    return Line(number, text, content, check, before)
 
 
 def _line(number: int, text: bytes) -> Line:

@@ -22,14 +22,8 @@ from robustbo.trials.storage.disk import TIMEOUT_S
 from robustbo.trials.storage.line import SCHEMA, Event, header_line, lines_of, parse
 from robustbo.trials.storage.log import Conflict, Mark
 from robustbo.trials.storage.reading import Contents
+from robustbo.trials.storage.table import TABLE, check_key, make_table
 
-TABLE = sa.Table(
-    "robustbo_events",
-    sa.MetaData(),
-    sa.Column("study", sa.String(255), primary_key=True),
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("line", sa.Text, nullable=False),
-)
 CONFLICTS = ("40001", "40P01")  # SQLSTATEs: could not be serialized, deadlock
 RETRY_S = 0.5
 
@@ -48,7 +42,7 @@ def create(address: str, header: Mapping[str, Any]) -> tuple["DatabaseLog", Mark
     """
     log = DatabaseLog(addresses.parse(address))
     line, check = header_line(header)
-    _make_table(log.address)
+    make_table(log.address)
     with log.turn() as turn:
         try:
             turn.write([line], 0)
@@ -72,26 +66,13 @@ def resume(address: str) -> tuple["DatabaseLog", Contents]:
         if log.address.study not in there:
             found = ", ".join(map(repr, there)) or "none yet"
             raise JournalMissing(f"{log.name}: there is no study {log.address.study!r}; the database has {found}")
+        check_key(log.address, connection)
         (header, *events), mark = DatabaseTurn(log, connection).behind(Mark(length=-1))
     if (made := header.get("schema")) != SCHEMA:
         raise JournalError(
             f"{log.name}, row 0: must be a header of schema {SCHEMA}, got {made!r}; use a newer robustbo"
         )
     return log, Contents(dict(header), [dict(event) for event in events], mark, b"")
-
-
-def _make_table(address: Address) -> None:
-    with failing(unwritable, address):
-        try:
-            if address.is_file:
-                address.file.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise unwritable(address, error) from None
-        with connected(address) as connection:
-            if not sa.inspect(connection).has_table(TABLE.name):
-                with suppress(SQLAlchemyError):  # somebody else makes it at this moment; if not, a write will say why
-                    connection.execute(sa.schema.CreateTable(TABLE, if_not_exists=True))
-                    connection.commit()
 
 
 def _studies(connection: sa.Connection) -> list[str]:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from robustbo.errors import JournalError, JournalWarning, LockTimeout, warn
+from robustbo.foreign.reading import open_regular
 from robustbo.trials.storage.turnstile import Place, Unshared, try_lock
 
 TIMEOUT_S = 30.0  # for a lock that is held for milliseconds
@@ -37,7 +38,7 @@ class Locked(Unshared):
     """
 
     def __init__(
-        self, path: Path, mode: str, timeout_s: float, opener: Callable[[str, int], int] | None = None
+        self, path: Path, mode: str, timeout_s: float, opener: Callable[[str, int], int] = open_regular
     ) -> None:
         try:
             super().__init__(path, mode, opener=opener)
@@ -186,8 +187,12 @@ def create(path: Path, data: bytes) -> None:
 
     Raises:
         FileExistsError: If there is one.
+        NotADirectoryError: If a file stands where its folder would be.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise NotADirectoryError(error.errno, error.strerror, error.filename) from None
     new = unfinished(path)
     try:
         with Locked(new, "xb", 0.0) as file:
@@ -195,6 +200,8 @@ def create(path: Path, data: bytes) -> None:
         try:
             os.link(new, path)
         except FileExistsError:
+            if not path.exists():
+                raise OSError(None, f"it is a link to what is not there, {os.readlink(path)}") from None
             raise
         except OSError:  # a file system without links
             with lock_file(beside(path), TIMEOUT_S):

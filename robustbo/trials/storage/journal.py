@@ -14,7 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from robustbo import limits
 from robustbo.errors import JournalError, JournalExists, JournalWriteError
+from robustbo.foreign.reading import NotRegularError, too_large
 from robustbo.trials.storage import disk
 from robustbo.trials.storage.groups import grouped
 from robustbo.trials.storage.line import Event, header_line, lines_of
@@ -28,6 +30,8 @@ class JournalFile:
     """The log that a journal is; see `trials.storage.log.Log`."""
 
     def __init__(self, path: str | os.PathLike[str], *, is_watched: bool = False) -> None:
+        if "\0" in os.fspath(path):
+            raise JournalError(f"a journal's name must have no NUL character, got {os.fspath(path)!r}")
         self.path = Path(path).absolute()
         self.name = str(path)
         self.is_watched = is_watched
@@ -41,6 +45,8 @@ class JournalFile:
             JournalWriteError: If it cannot be written.
         """
         log = cls(path)
+        if log.path.is_dir():
+            raise JournalError(f"{path}: is a folder, and a journal is a file; name one in it, such as study.jsonl")
         line, check = header_line(header)
         data = f"{line}\n".encode()
         with _writing(log.name):
@@ -63,6 +69,8 @@ class JournalFile:
             if log.path.is_dir():
                 raise JournalError(f"{path}: is a folder, and no journal of robustbo")
             with log.turn() as turn:
+                if disk.size(turn) > limits.JOURNAL_BYTES:
+                    raise JournalError(too_large(path, limits.JOURNAL_BYTES))
                 contents = contents_of(Path(path), disk.read_from(turn, 0))
                 warn_of_torn(path, contents.torn, PASSED_OVER if is_watched else CUT_OFF)
                 mark = contents.mark if is_watched else turn.append([], contents.mark)
@@ -227,7 +235,15 @@ def _writing(name: str) -> Iterator[None]:
             f"{name}: cannot be written ({error.strerror}), nor what was begun be taken back: whether the event is "
             "recorded shows when the journal can be read again"
         ) from error
+    except NotADirectoryError:
+        raise missing(name) from None
+    except NotRegularError as error:
+        raise JournalError(f"{name}: {error.strerror}, and no journal of robustbo; name another") from error
     except OSError as error:
+        if isinstance(error, PermissionError) and os.path.exists(name) and not os.access(name, os.R_OK):
+            raise JournalError(
+                f"{name}: cannot be read: {error.strerror}; only who may read and write to it can go on with it"
+            ) from error
         raise JournalWriteError(
             f"{name}: cannot be written, and the event was not recorded: {error.strerror}"
         ) from error

@@ -5,7 +5,10 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from robustbo import limits
 from robustbo.errors import JournalError, JournalMissing, JournalWarning, warn
+from robustbo.foreign import reading
+from robustbo.foreign.reading import open_regular
 from robustbo.trials.storage.groups import Place, place_in, unfinished, ungrouped
 from robustbo.trials.storage.line import SCHEMA, loaded, parse
 from robustbo.trials.storage.log import Mark
@@ -49,7 +52,7 @@ def is_journal(path: Path) -> bool:
     Raises:
         OSError: If it cannot be read.
     """
-    with path.open("rb") as file:
+    with open(path, "rb", opener=open_regular) as file:
         return file.read(len(BEGINNING)) == BEGINNING
 
 
@@ -60,15 +63,18 @@ def bytes_of(path: Path) -> bytes:
         JournalError: If there is no such file, or it cannot be read.
     """
     try:
-        return path.read_bytes()
-    except FileNotFoundError:
+        return reading.bytes_of(path, limits.JOURNAL_BYTES, JournalError)
+    except (FileNotFoundError, NotADirectoryError):
         raise missing(path) from None
-    except OSError as error:
-        raise JournalError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def missing(path: str | os.PathLike[str]) -> JournalMissing:
     """What to raise where there is no journal: it has the name of the one beside it that was meant."""
+    if os.path.islink(path):
+        must = "must be a journal, is a link to what is not there"
+        return JournalMissing(f"{path}: {must}, {os.readlink(path)}; put that back, or name the journal itself")
+    if files := [folder for folder in Path(path).parents if folder.is_file()]:
+        return JournalMissing(f"{path}: must be in a folder, and {files[0]} is a file; name another place")
     beside = {file.stem: str(file) for file in Path(path).parent.glob("*.jsonl")}
     return JournalMissing(f"{path}: there is no such journal{nearest(Path(path).stem, beside, beside.__getitem__)}")
 

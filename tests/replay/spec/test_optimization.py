@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from robustbo.errors import SpecError
+from robustbo.foreign import reading
 from robustbo.replay.cells.digest import differences, digest
 from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.plan import plan_all
@@ -148,18 +149,18 @@ DEEP = "[" * 100_000
 
 
 def test_nesting_without_end_is_answered(spec_file):
-    with pytest.raises(SpecError, match="--set x: expected a value, got lists that are nested too deeply"):
+    with pytest.raises(SpecError, match=r"--set x: expected a value, got .*nested at most 64 deep"):
         load(spec_file, [f"x={DEEP}"])
     spec_file.write_text(f"x = {DEEP}")
-    with pytest.raises(SpecError, match="expected TOML, got tables or lists that are nested too deeply"):
+    with pytest.raises(SpecError, match=r"expected TOML: .*nested at most 64 deep"):
         load(spec_file)
 
 
 def test_a_file_that_cannot_be_read_is_answered(spec_file, monkeypatch):
-    def read(*_, **__):
+    def fail(*_, **__):
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(Path, "read_text", read)
+    monkeypatch.setattr(reading, "open_regular", fail)
     with pytest.raises(SpecError, match="cannot be read: Input/output error"):
         load(spec_file)
 

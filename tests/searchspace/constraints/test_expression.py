@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustbo.errors import SpaceError
+from robustbo.limits import CONSTRAINT_CHARACTERS
 from robustbo.searchspace.constraints.expression import Expression
-from robustbo.searchspace.constraints.grammar import MAX_LENGTH
 
 NAMES = ("x", "y", "z")
 many = settings(deadline=None, derandomize=True, max_examples=400)
@@ -262,8 +262,10 @@ def test_whether_a_value_can_be_had_is_known(text, defined):
 
 def test_a_text_has_a_limit():
     assert Expression.parse("x" + " " * 5000).names == ("x",)
-    with pytest.raises(SpaceError, match=f"at most {MAX_LENGTH} characters, got {MAX_LENGTH + 1}"):
-        Expression.parse("x" * (MAX_LENGTH + 1))
+    with pytest.raises(
+        SpaceError, match=f"at most {CONSTRAINT_CHARACTERS} characters, got {CONSTRAINT_CHARACTERS + 1}"
+    ):
+        Expression.parse("x" * (CONSTRAINT_CHARACTERS + 1))
     with pytest.raises(SpaceError, match="nested too deeply, more than 100 times"):
         Expression.parse("-" * 101 + "x")
 

@@ -2,11 +2,14 @@
 
 import json
 import zlib
+from pathlib import Path
 
 import pytest
 
 from robustbo.trials.repair import proof
 from robustbo.trials.storage.line import header_line, line_of
+from robustbo.trials.storage.log import Mark
+from robustbo.trials.storage.reading import follow
 
 HEADER = {"settings": {"seed": 3}}
 
@@ -169,3 +172,20 @@ def test_what_follows_a_line_does_not_spoil_it(rest):
     lines[3] += rest
     links, _ = proof.proven(proof.lines_in(b"\n".join([*lines, b""])))
     assert [link.line.content for link in links[1:]] == EVENTS
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [(b": ", b":"), (b'{"event"', b' {"event"'), (b"null", b"null "), (b'"far"', '"fär"'.encode())]
+)
+def test_what_reading_takes_is_proven(old, new):
+    """Lines that were written in another way, each with the checksum of its very text."""
+    texts = [b'{"schema": 1}', *(b'{"event": "fail", "trial": %d, "reason": "far", "retry": null}' % i for i in (0, 1))]
+    check, lines = 0, []
+    for text in [texts[0], texts[1].replace(old, new), texts[2]]:
+        check = zlib.crc32(text, check)
+        lines.append(text[:-1] + f', "check": "{check:08x}"}}'.encode())
+    data = b"\n".join(lines) + b"\n"
+    events = follow(Path("j.jsonl"), data, Mark(length=-1))[0]
+    links, lost = proof.proven(proof.lines_in(data))
+    assert [link.line.content for link in links] == events
+    assert (len(events), lost) == (3, [])

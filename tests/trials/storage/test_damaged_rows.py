@@ -49,7 +49,8 @@ def test_a_row_that_is_no_text_is_damaged(tmp_path, value):
     address = f"sqlite:///{tmp_path}/lab.db#oven"
     written(address)
     with closing(sqlite3.connect(tmp_path / "lab.db")) as connection:
-        connection.execute("CREATE TABLE copy AS SELECT * FROM robustbo_events")  # without NOT NULL
+        connection.execute("CREATE TABLE copy (study, number, line, PRIMARY KEY (study, number))")  # without NOT NULL
+        connection.execute("INSERT INTO copy SELECT * FROM robustbo_events")
         connection.execute("UPDATE copy SET line = CAST(? AS TEXT) WHERE number = 3", [value])
         connection.executescript("DROP TABLE robustbo_events; ALTER TABLE copy RENAME TO robustbo_events")
         connection.commit()

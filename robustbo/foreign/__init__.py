@@ -1,0 +1,1 @@
+"""What others have written, read within limits: files, and texts of TOML and JSON."""
