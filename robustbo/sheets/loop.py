@@ -73,7 +73,7 @@ class Sheets(Recording):
             for _ in range(TRIES):
                 sheet = opened(file, self.settings, value)
                 sheet.check_writable()
-                sheet.check_whole()
+                sheet.check_whole(self.settings.space.names, "for new rows")
                 now, numbers = self._taken_in(sheet, amends=False, out_of_range="raise")
                 told += now
                 if count > len(asked):
@@ -114,7 +114,8 @@ class Sheets(Recording):
 
         Raises:
             SheetError: If the sheet cannot be read, or rows break a rule; the message tells of each. A value that has
-                changed since it was told is one, unless ``amend``; so are settings that are not those asked for, and a value that is not possible, as ``out_of_range`` says.
+                changed since it was told is one, unless ``amend``; so are settings that are not those asked for,
+                and a value that is not possible, as ``out_of_range`` says.
         """
         file, amends, told = Path(path), flag("amend", amend), list[Trial]()
         try:
@@ -137,6 +138,8 @@ class Sheets(Recording):
         rows, space = sheet.filled(errors), settings.space
         if any(row.number is None for row in rows):
             sheet.check_writable()
+            always = [name for name, parameter in space.parameters if not parameter.condition]
+            sheet.check_whole(always, "for rows without a trial's number")
         amended, numbers = check_possible(settings, TO_AMEND), dict[int, int]()
         rules = Rules(space, sheet.grid.decimal, self._told, check, amended, amends)
 
