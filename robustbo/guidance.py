@@ -33,6 +33,7 @@ NAMES = {  # how an argument is written: what other libraries call it
     "fixed={NAME: VALUE, ...}": "context fixed_features",
     "low=...": "min lower start lb",
     "high=...": "max upper stop ub",
+    "low=..., high=...": "range bounds interval limits",
     "log=True": "scale log_scale prior",
     "step=...": "q resolution",
     "journal=...": "filename file path storage",

@@ -3,9 +3,12 @@
 import difflib
 import math
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
+
+MANY = 50  # values that a message lists at most
+FIRST = 10  # of more, so many
 
 
 def plain_scalar(value: Any) -> Any:
@@ -36,7 +39,7 @@ def one_of(name: str, value: Any, known: Iterable[str]) -> str:
     words = list(known)
     if isinstance(value, str) and value in words:
         return value
-    raise ValueError(f"{name} must be one of {words}, got {value!r}{nearest(value, words)}")
+    raise ValueError(f"{name} must be one of {listed(words)}, got {value!r}{nearest(value, words)}")
 
 
 def registered(kind: str, name: Any, known: Iterable[str]) -> str:
@@ -61,6 +64,18 @@ def registered(kind: str, name: Any, known: Iterable[str]) -> str:
     return one_of(kind, name, names)
 
 
+def listed(values: Sequence[Any]) -> str:
+    """Values for a message: of many the first few, and how many there are.
+
+    Example:
+        >>> listed(["a", "b"]), listed(range(1500))
+        ("['a', 'b']", '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...] (1500 values)')
+    """
+    if len(values) <= MANY:
+        return repr([*values])
+    return f"[{', '.join(map(repr, values[:FIRST]))}, ...] ({len(values)} values)"
+
+
 def nearest(value: Any, words: Iterable[str], written: Callable[[str], str] = str) -> str:
     """A question for the word that was meant, to end a message with; empty where none is near.
 
@@ -73,9 +88,15 @@ def nearest(value: Any, words: Iterable[str], written: Callable[[str], str] = st
         >>> nearest("logei", ["LogEI", "qLogNEI"]), nearest(3, ["x"])
         ("; did you mean 'LogEI'?", '')
     """
+    word = near(value, words)
+    return "" if word is None else f"; did you mean {written(word)!r}?"
+
+
+def near(value: Any, words: Iterable[str]) -> str | None:
+    """The word that is nearest to what came; None where none is near."""
     lower = {word.lower(): word for word in words}
-    near = difflib.get_close_matches(value.lower(), lower, n=1, cutoff=0.5) if isinstance(value, str) else []
-    return f"; did you mean {written(lower[near[0]])!r}?" if near else ""
+    close = difflib.get_close_matches(value.lower(), lower, n=1, cutoff=0.5) if isinstance(value, str) else []
+    return lower[close[0]] if close else None
 
 
 def flag(name: str, value: Any) -> bool:

@@ -79,7 +79,7 @@ def test_what_cannot_be_made_says_how_it_is(name):
 CALLS = {
     "a table": (lambda o: o.tell(ROW), "tell_frame takes a table"),
     "a table and a value": (lambda o: o.tell(ROW, 1.0), "tell_frame takes a table"),
-    "a trial alone": (lambda o: o.tell(1), r"tell must be given value; it is tell\(trial, value, \*, sd=None, "),
+    "a trial alone": (lambda o: o.tell(1), r"tell must be given value; it is tell\(trial, value, \*, sd=None, out_"),
     "a list of values": (lambda o: o.tell(1, [1, 2]), "give one number, not several"),
     "an array of values": (lambda o: o.tell(1, np.ones(2)), "give one number, not several"),
     "a frame of one cell": (lambda o: o.tell(1, pd.DataFrame({"y": [1.0]})), "value must be a real number"),
@@ -113,7 +113,7 @@ CALLS = {
     "a column of values": (lambda o: o.tell_frame(ROW, value=[1.0]), "value must be the name of a column"),
     "a file of a table": (lambda o: o.tell_frame("data.csv"), "pd.read_csv"),
     "rows of a table": (lambda o: o.tell_frame([POINT]), "pd.DataFrame"),
-    "another column": (lambda o: o.tell_frame(ROW), "tell_frame also takes value='strength'"),
+    "another column": (lambda o: o.tell_frame(ROW), "or say value='strength' to tell_frame"),
     "a batch": (lambda o: o.ask(batch_size=3), "ask has no argument 'batch_size'; write n="),
     "a context": (lambda o: o.ask(context={"x": 0.5}), "write fixed={NAME: VALUE"),
     "a fixed value as text": (lambda o: o.ask(fixed={"n": "60"}), "n: .*; write 60"),

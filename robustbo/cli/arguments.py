@@ -95,7 +95,9 @@ def objective(text: str) -> tuple[str, str]:
     """An objective that was typed as ``NAME:DIRECTION``."""
     name, colon, direction = text.rpartition(":")
     if not colon:
-        raise ValueError(f"--objective must be NAME:DIRECTION, such as {text}:maximize, got {text!r}")
+        name, _, direction = (part.strip() for part in text.partition("="))
+        example = f"{name or 'yield'}:{direction or 'maximize'}"
+        raise ValueError(f"--objective must be NAME:DIRECTION, such as {example}, got {text!r}")
     return name.strip(), direction.strip()
 
 

@@ -9,7 +9,7 @@ from robustbo.cli import terminal
 from robustbo.errors import RobustBOError
 from robustbo.trials.storage.passwords import hidden
 
-USAGE_ERROR = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "UsageError")  # typer hides it
+USAGE_ERROR: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "UsageError")  # typer hides it
 INTERRUPTED = 130  # as shells have it of what Ctrl-C ended
 
 

@@ -25,12 +25,14 @@ AmendOption = Annotated[
 def rows_added(opt: Any, sheet: Path, n: int, value: str | None, fixed: Mapping[str, Any], by: str | None) -> list[Any]:
     """The trials whose rows are added to a sheet; what is filled in there is told first, and said."""
     if sheet.exists():
-        for line in _lines(opt.read_sheet(sheet, value=value)):
+        for line in _lines(opt.read_sheet(sheet, value=value), opt):
             terminal.log(f"told: {line}")
     return opt.write_sheet(sheet, n, value=value, fixed=fixed, by=by)
 
 
-def tell_sheet(opt: Any, sheet: Path, value: str | None, others: Mapping[str, Any], *, amends: bool) -> None:
+def tell_sheet(
+    opt: Any, sheet: Path, value: str | None, others: Mapping[str, Any], *, amends: bool, out_of_range: str
+) -> None:
     """Tell what is filled in in a sheet, and say what that is.
 
     Args:
@@ -39,16 +41,17 @@ def tell_sheet(opt: Any, sheet: Path, value: str | None, others: Mapping[str, An
         value: Its column of values.
         others: What else was typed, by its name; nothing of it may be.
         amends: Whether values that were told may change.
+        out_of_range: What to do with a value that is not possible.
     """
     if typed := [f"{name} {given}".strip() for name, given in others.items() if given]:
         raise SheetError(f"--sheet has trials and values by itself, got {typed[0]!r} too; leave one of them out")
-    told = _lines(opt.read_sheet(sheet, value=value, amend=amends))
+    told = _lines(opt.read_sheet(sheet, value=value, amend=amends, out_of_range=out_of_range), opt)
     terminal.lines(told)
     if not told:
         terminal.log(f"nothing new is filled in in {sheet}")
 
 
-def _lines(trials: list[Any]) -> list[str]:
+def _lines(trials: list[Any], opt: Any) -> list[str]:
     from robustbo.study.handing import line_of
 
-    return [line_of(trial) for trial in trials]
+    return [line_of(trial, opt.settings.quantities) for trial in trials]

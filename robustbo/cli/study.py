@@ -98,7 +98,7 @@ def tell(
         opt = Optimizer.resume(journal)
         if sheet is not None:
             others = {"": " ".join(numbers or ()), "--params": params, "--sd": " ".join(sd or ())}
-            tell_sheet(opt, sheet, column, others, amends=amend)
+            tell_sheet(opt, sheet, column, others, amends=amend, out_of_range=out_of_range)
             return
         if amend:
             raise ValueError("--amend goes with --sheet; one value is corrected by robustbo amend JOURNAL TRIAL VALUE")

@@ -46,6 +46,8 @@ def drive(optimizer: Recording, store: Store, fits: FitCache, plan: Plan, *, is_
         if ended < plan.num_trials:
             with Display(store.settings, fits, plan.num_trials, is_wanted=is_shown) as display:
                 Loop(optimizer, Asking(store, fits, plan.num_trials), plan, plan.evaluator(), display, interrupts).run()
+        else:
+            log.warning("the study has %d trials already; num_trials counts all", ended)
         with interrupts.let_in():
             return result(optimizer)
 

@@ -76,7 +76,7 @@ def _csv(rows: Rows) -> str:
     text = io.StringIO()
     if rows:
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerows(map(guarded_cell, row) for row in [rows[0].keys(), *(row.values() for row in rows)])
+        writer.writerows([guarded_cell(cell) for cell in row] for row in [[*rows[0]], *([*r.values()] for r in rows)])
     return text.getvalue()
 
 

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from robustbo.errors import SpaceError, SpaceWarning, warn
+from robustbo.searchspace.labels import has_other_unit, meant, parts
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.space import Space
 from robustbo.validation import nearest, noise_sd, real
@@ -99,10 +100,8 @@ def measurements_of(
     for column in columns:
         if column not in frame.columns:
             may = " (it may be empty)" if outcomes else ""
-            advice = "" if outcomes or value != "value" else _renamed(space, frame)
-            raise SpaceError(
-                f"value: there must be a column {column!r} of measured values{may}, got {_got(frame, column)}{advice}"
-            )
+            advice = _renamed(space, frame, column, columns if outcomes else {})
+            raise SpaceError(f"value: there must be a column {column!r} of measured values{may}, got {advice}")
     if sd is not None and not outcomes and sd not in frame.columns:
         raise SpaceError(f"sd: there must be a column {sd!r}, as it was named, got {_got(frame, sd)}")
     verdicts = {name: f"{name}.excluded" for name in outcomes if f"{name}.excluded" in frame.columns}
@@ -149,7 +148,7 @@ def _rows(
             f"{hint + ' rename it,' if hint else ';'} drop them, or pass ignore_extra=True"
         )
     if missing := [column for column in columns if column not in known]:
-        what = f"{missing[0]}: there must be a column for every parameter, got {_got(frame, missing[0])}"
+        what = f"{missing[0]}: there must be a column for every parameter, got {_got(frame, missing[0], known)}"
         raise SpaceError(f"{what}; if it was the same in all rows, add it: frame.assign(**{{{missing[0]!r}: ...}})")
     plain = frame[known].astype(object)
     cells = plain.to_dict("records")
@@ -157,21 +156,29 @@ def _rows(
     return list(zip(frame.index, rows, strict=True))
 
 
-def _renamed(space: Space, frame: pd.DataFrame) -> str:
-    """How to say which column has the values."""
-    others = [name for name in frame.columns if name not in _columns(space, frame) and name != "sd"]
-    if not others:
-        return "; add one, by frame.assign(value=...)"
-    name = next((each for each in others if pd.api.types.is_numeric_dtype(frame[each])), others[0])
-    return f"; rename it, as by frame.rename(columns={{{name!r}: 'value'}}); tell_frame also takes value={name!r}"
+def _renamed(space: Space, frame: pd.DataFrame, wanted: str, outcomes: Mapping[str, Any]) -> str:
+    """The columns that there are, and how to say which of them has the values; by their names alone of several."""
+    taken = {*_columns(space, frame), *outcomes, "sd"}
+    got, others = _got(frame, None), [name for name in frame.columns if isinstance(name, str) and name not in taken]
+    if not others and wanted == "value":
+        return f"{got}; add one, by frame.assign(value=...)"
+    name = meant(wanted, others)
+    if name is None and wanted == "value":
+        name = next((each for each in others if pd.api.types.is_numeric_dtype(frame[each])), others[0])
+    if name is None:
+        unit = parts(wanted)[1]
+        is_other = [each for each in others if has_other_unit(each, unit)]
+        return got + (f"; {is_other[0]!r} is in another unit than {unit}, convert it" if is_other else "")
+    by_name = "" if outcomes else f", or say value={name!r} to tell_frame"
+    return f"{got}; rename {name!r} to {wanted!r}, by frame.rename(columns={{{name!r}: {wanted!r}}}){by_name}"
 
 
-def _got(frame: pd.DataFrame, wanted: str) -> str:
-    """The columns that there are, with the one that was meant."""
+def _got(frame: pd.DataFrame, wanted: str | None, taken: Sequence[str] = ()) -> str:
+    """The columns that there are, with the one that was meant, which is none of those that are taken."""
     names = [name for name in frame.columns if isinstance(name, str)]
     if len(names) == 1 and ";" in names[0]:
         return f"{names}; read such a file by read_csv(..., sep=';')"
-    return f"{list(frame.columns)}{nearest(wanted, names)}"
+    return f"{list(frame.columns)}{nearest(wanted, [name for name in names if name not in taken])}"
 
 
 def _number(name: str, cell: Any) -> float:

@@ -13,6 +13,7 @@ from robustbo.trials.storage.line import Event
 from robustbo.trials.trial import point_of
 
 Tell = Callable[[Any, Any], tuple[str, dict[str, Any]]]  # a value and its noise as the kind and content of an event
+Check = Callable[[Any], None]
 OWN_ROW = "empty its cell 'trial': then the row is a measurement of its own"
 
 
@@ -41,12 +42,16 @@ class Rules:
         space: That of the study.
         decimal: What separates decimals in the sheet.
         tell: A value and its noise as an event.
+        check: Raises a ValueError of a value that may not be told.
+        check_amended: The same of one in the place of a value that was told.
         amends: Whether values that were told may change.
     """
 
     space: Space
     decimal: str
     tell: Tell
+    check: Check
+    check_amended: Check
     amends: bool
 
 
@@ -80,15 +85,19 @@ def _of_trial(
             found.waiting.append(_waits(f"trial {number}", row))
             return None
         kind, content = _measured(row, rules)
+        _check_possible(kind, content, rules)
         return ended(history, kind, number, content)
     changed = _changed(trial, row)
     if not changed:
         return None
     if is_again:
         raise ValueError(f"trial {number} is in several rows with different values; of a further measurement {OWN_ROW}")
-    if not (rules.amends or _is_completed(trial, changed)):
+    is_completed = _is_completed(trial, changed)
+    if not (rules.amends or is_completed):
         raise ValueError(_question(trial, row, changed))
-    return ended(history, "amend", number, _amended(trial, row, changed, rules))
+    content = _amended(trial, row, changed, rules)
+    (rules.check if is_completed else rules.check_amended)(content["value"])
+    return ended(history, "amend", number, content)
 
 
 def _check_place(trial: Trial, row: Filled, rules: Rules) -> None:
@@ -121,6 +130,12 @@ def _measured(row: Filled, rules: Rules) -> tuple[str, Mapping[str, Any]]:
     if len(reasons) == len(row.values):
         return "fail", {"reason": "; ".join(dict.fromkeys(reasons))}
     return rules.tell(_plain(row.values), _noise(row.sds))
+
+
+def _check_possible(kind: str, content: Mapping[str, Any], rules: Rules) -> None:
+    """Raise a ValueError where a row has a value that may not be told."""
+    if kind == "tell":
+        rules.check(content["value"])
 
 
 def _plain(values: Mapping[str | None, Shown]) -> Any:
@@ -199,13 +214,13 @@ def _own_rows(history: History, rows: Sequence[Filled], done: set[int], rules: R
                 found.waiting.append(_waits("its point", row))
                 continue
             kind, content = _measured(row, rules)
+            if same := told.get((point_of(point), _key(content.get("value"), content.get("reason")))):
+                found.numbers[row.row] = same.pop()
+                continue
+            _check_possible(kind, content, rules)
+            new.append((row.row, (point, kind, content)))
         except ValueError as error:
             found.errors.append(f"{row.label}: {error}")
-            continue
-        if same := told.get((point_of(point), _key(content.get("value"), content.get("reason")))):
-            found.numbers[row.row] = same.pop()
-        else:
-            new.append((row.row, (point, kind, content)))
     events = ended_rows(history, [content for _, content in new])
     found.events += events
     found.numbers |= {row: event["trial"] for (row, _), event in zip(new, events, strict=True)}

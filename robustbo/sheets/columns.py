@@ -7,6 +7,7 @@ from robustbo.errors import SheetError
 from robustbo.searchspace.parameters import Value
 from robustbo.sheets.grid import TRIAL, Grid, header_of, missing_column, places_of
 from robustbo.trials.history import Trial, column_names
+from robustbo.trials.outcome import Outcome
 
 REPEATS = "repeats"
 
@@ -19,11 +20,13 @@ class Names:
         parameters: The column of each parameter, by its name.
         values: The column of each outcome by its name, or of the only one, which is None.
         sds: Those of their noise's standard deviations, which need not be there.
+        units: By name of a column of values or of noise, their unit; empty where that is not known.
     """
 
     parameters: dict[str, str]
     values: dict[str | None, str]
     sds: dict[str | None, str]
+    units: dict[str, str]
 
     @property
     def header(self) -> list[str]:
@@ -31,27 +34,30 @@ class Names:
         return [TRIAL, *self.parameters.values(), REPEATS, *self.values.values()]
 
 
-def names_of(parameters: Sequence[str], outcomes: Sequence[str], label: str, value: str | None = None) -> Names:
+def names_of(parameters: Sequence[str], quantities: Mapping[str | None, Outcome], value: str | None = None) -> Names:
     """What the columns of a study's sheets are called.
 
     Args:
         parameters: Their names.
-        outcomes: The names of several outcomes.
-        label: What the only one is called, where there are none.
-        value: Its column, where that is called otherwise.
+        quantities: What is measured: several outcomes by their names, or the only one under None.
+        value: The column of the only one, where that is called otherwise.
 
     Raises:
         SheetError: If columns of several outcomes are to be named otherwise, or a name is taken.
     """
+    outcomes = [name for name in quantities if name is not None]
     if outcomes and value is not None:
-        raise SheetError(f"columns of several outcomes have their names, {[*outcomes]}, got value={value!r}")
-    values: dict[str | None, str] = {name: name for name in outcomes} if outcomes else {None: value or label}
+        raise SheetError(f"columns of several outcomes have their names, {outcomes}, got value={value!r}")
+    if value is not None and value in parameters:
+        raise SheetError(f"value={value!r} is a parameter; name the column of what is measured there")
+    values = {name: value or each.label if name is None else name for name, each in quantities.items()}
     sds = {name: "sd" if name is None else f"{name}.sd" for name in values}
     own = [REPEATS, *values.values(), *sds.values()]
     if len({TRIAL, *own}) <= len(own):
         raise SheetError(f"the column of values must have a name of its own, got value={value!r}")
     columns = column_names(parameters, own)
-    return Names(dict(zip(parameters, columns, strict=True)), values, sds)
+    units = {column: each.unit for name, each in quantities.items() for column in (values[name], sds[name])}
+    return Names(dict(zip(parameters, columns, strict=True)), values, sds, units)
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,12 @@ class Columns:
     sds: dict[str | None, int]
     repeats: int | None
 
+    @property
+    def places(self) -> set[int]:
+        """All of these that are there."""
+        own = (self.trial, *([] if self.repeats is None else [self.repeats]))
+        return {*own, *self.parameters.values(), *self.values.values(), *self.sds.values()}
+
 
 def columns_of(grid: Grid, names: Names) -> Columns:
     """Where a sheet has these columns.
@@ -89,11 +101,11 @@ def columns_of(grid: Grid, names: Names) -> Columns:
         hint = "name another file for a new sheet; a table of old values is told by tell_frame"
         raise SheetError(f"there must be a column {TRIAL!r} of the trials' numbers, got {first}; {hint}")
     header = grid.rows[row]
-    at = places_of(header, [*names.header, *names.sds.values()])
+    at = places_of(header, [*names.header, *names.sds.values()], names.units)
     for name, column in names.values.items():
         if column not in at:
-            advice = "; if it has another name, say so: --value NAME, or value='NAME'" if name is None else ""
-            raise SheetError(f"{missing_column(header, column, 'of measured values (it may be empty)')}{advice}")
+            advice = "if it has another name, say so: --value NAME, or value='NAME'" if name is None else ""
+            raise missing_column(header, {*at.values()}, column, "of measured values (it may be empty)", advice)
     return placed(row, header, names, at)
 
 

@@ -1,10 +1,10 @@
 """What sheets of all formats are: rows of cells, some of which are empty, with a header that has a column "trial"."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from robustbo.errors import SheetError
-from robustbo.validation import nearest
+from robustbo.searchspace.labels import has_other_unit, meant, parts
 
 TRIAL = "trial"
 HEADER_WITHIN = 20  # rows: above the header there may be a title
@@ -36,11 +36,7 @@ def plain(name: str) -> str:
         >>> plain("Yield [%]"), plain("temperature (°C) ")
         ('yield', 'temperature')
     """
-    text = name.strip().casefold()
-    for start, end in ("()", "[]"):
-        if text.endswith(end) and (before := text.rpartition(start)[0].strip()):
-            return before
-    return text
+    return parts(name)[0].casefold()
 
 
 def is_header(row: Sequence[str]) -> bool:
@@ -53,17 +49,27 @@ def header_of(rows: Sequence[Sequence[str]]) -> int | None:
     return next((index for index, row in enumerate(rows[:HEADER_WITHIN]) if is_header(row)), None)
 
 
-def places_of(header: Sequence[str], names: Iterable[str]) -> dict[str, int]:
+def places_of(header: Sequence[str], names: Iterable[str], units: Mapping[str, str]) -> dict[str, int]:
     """Which column has each of these names, as far as one has: exactly, or else but for case, space and a unit.
 
+    Args:
+        header: Its cells.
+        names: The names.
+        units: By name, in which unit its values are, where that is known.
+
     Raises:
-        SheetError: If several have one, or one has several.
+        SheetError: If several have one, one has several, or the only one that has it says another unit.
     """
     wanted, found = list(names), dict[str, int]()
     others = {column: cell for column, cell in enumerate(header) if cell not in wanted}
     for name in wanted:
         columns = [column for column, cell in enumerate(header) if cell == name]
-        columns = columns or [column for column, cell in others.items() if plain(cell) == plain(name)]
+        if not columns:
+            alike, unit = [column for column, cell in others.items() if plain(cell) == plain(name)], units.get(name, "")
+            columns = [column for column in alike if not has_other_unit(header[column], unit)]
+            if alike and not columns:
+                known = f"the column {name!r} must be in {unit}, got {header[alike[0]]!r}"
+                raise SheetError(f"{known}; convert its values and rename it to {name!r}")
         if len(columns) > 1:
             raise SheetError(f"there must be one column {name!r}, got {len(columns)}; rename the others")
         if columns and columns[0] in found.values():
@@ -73,7 +79,22 @@ def places_of(header: Sequence[str], names: Iterable[str]) -> dict[str, int]:
     return found
 
 
-def missing_column(header: Sequence[str], name: str, what: str) -> SheetError:
-    """The error that a column is not there."""
-    there = [cell for cell in header if cell]
-    return SheetError(f"there must be a column {name!r} {what}, got {there}{nearest(name, there)}")
+def missing_column(header: Sequence[str], taken: Collection[int], name: str, what: str, value: str = "") -> SheetError:
+    """The error that a column is not there.
+
+    Args:
+        header: Its cells.
+        taken: The columns that are others.
+        name: Of the one that is not there.
+        what: It is for.
+        value: What to do where no column is near, if another one may be named in its place.
+    """
+    names = [cell for at, cell in enumerate(header) if cell and at not in taken]
+    word = meant(name, names)
+    if word is None:
+        hint = f"; {value}" if value else "; add it"
+    elif value:
+        hint = f"; rename {word!r} to {name!r}, or say value={word!r} (--value {word!r})"
+    else:
+        hint = f"; did you mean {word!r}? rename it to {name!r}"
+    return SheetError(f"there must be a column {name!r} {what}, got {[cell for cell in header if cell]}{hint}")

@@ -11,14 +11,21 @@ from robustbo.searchspace.tabular import SHOWN, warn_of_broken
 from robustbo.sheets.changes import Rules, changes
 from robustbo.sheets.filled import numbers_in
 from robustbo.sheets.sheet import Sheet, opened
+from robustbo.study.possible import check_possible, check_told, with_exclusions
 from robustbo.study.queueing import own
 from robustbo.study.recording import Recording
 from robustbo.trials.history import Trial
+from robustbo.trials.outcome import OutOfRange
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
 from robustbo.validation import flag, whole
 
 TRIES = 5  # of writing a sheet that others write too
+TO_KEEP_IT = (
+    "mend it, or keep it as it came, excluded, by read_sheet(..., out_of_range='exclude') "
+    "(robustbo tell --sheet FILE --out-of-range exclude)"
+)
+TO_AMEND = "write the right value, or again what was told; a wrong value that was told is left out by exclude"
 
 
 @explain_misfits()
@@ -66,8 +73,8 @@ class Sheets(Recording):
             for _ in range(TRIES):
                 sheet = opened(file, self.settings, value)
                 sheet.check_writable()
-                sheet.check_whole()
-                now, numbers = self._taken_in(sheet, amends=False)
+                sheet.check_whole(self.settings.space.names, "for new rows")
+                now, numbers = self._taken_in(sheet, amends=False, out_of_range="raise")
                 told += now
                 if count > len(asked):
                     asked += self.ask_as(who, count, fixed=fixed)
@@ -81,7 +88,14 @@ class Sheets(Recording):
         except SheetError as error:
             raise _with_what_is_done(error, told, asked) from error
 
-    def read_sheet(self, path: str | PathLike[str], *, value: str | None = None, amend: bool = False) -> list[Trial]:
+    def read_sheet(
+        self,
+        path: str | PathLike[str],
+        *,
+        value: str | None = None,
+        amend: bool = False,
+        out_of_range: OutOfRange = "raise",
+    ) -> list[Trial]:
         """Tell what has been filled in in a sheet: all of it, or nothing where a row breaks a rule.
 
         A trial's number says whose value it is: what has been told is passed over. A row without a number is a
@@ -93,13 +107,15 @@ class Sheets(Recording):
             value: The name of its column of values, as in `write_sheet`; OUTCOME.sd, or "sd", may have the standard
                 deviations of their noise.
             amend: Whether values that have changed since they were told are corrected, as by `amend`.
+            out_of_range: As for `tell`; a value that corrects another must be possible all the same.
 
         Returns:
             The trials that were told, failed or amended.
 
         Raises:
             SheetError: If the sheet cannot be read, or rows break a rule; the message tells of each. A value that has
-                changed since it was told is one, unless ``amend``; so are settings that are not those asked for.
+                changed since it was told is one, unless ``amend``; so are settings that are not those asked for,
+                and a value that is not possible, as ``out_of_range`` says.
         """
         file, amends, told = Path(path), flag("amend", amend), list[Trial]()
         try:
@@ -107,7 +123,7 @@ class Sheets(Recording):
                 sheet = opened(file, self.settings, value)
                 if sheet.before is None:
                     raise SheetError(f"{file}: there is no such sheet; write_sheet (robustbo ask --sheet) begins one")
-                now, numbers = self._taken_in(sheet, amends=amends)
+                now, numbers = self._taken_in(sheet, amends=amends, out_of_range=out_of_range)
                 told += now
                 if not numbers or sheet.added(numbers, []):
                     return told
@@ -115,13 +131,17 @@ class Sheets(Recording):
         except SheetError as error:
             raise _with_what_is_done(error, told, []) from error
 
-    def _taken_in(self, sheet: Sheet, *, amends: bool) -> tuple[list[Trial], dict[int, int]]:
+    def _taken_in(self, sheet: Sheet, *, amends: bool, out_of_range: OutOfRange) -> tuple[list[Trial], dict[int, int]]:
         """Tell what is filled in; the trials, and by row the numbers of those of rows without one."""
-        errors: list[str] = []
-        rows, space = sheet.filled(errors), self.settings.space
+        settings, errors = self.settings, list[str]()
+        check = check_told(settings, out_of_range, TO_KEEP_IT)
+        rows, space = sheet.filled(errors), settings.space
         if any(row.number is None for row in rows):
             sheet.check_writable()
-        rules, numbers = Rules(space, sheet.grid.decimal, self._told, amends), dict[int, int]()
+            always = [name for name, parameter in space.parameters if not parameter.condition]
+            sheet.check_whole(always, "for rows without a trial's number")
+        amended, numbers = check_possible(settings, TO_AMEND), dict[int, int]()
+        rules = Rules(space, sheet.grid.decimal, self._told, check, amended, amends)
 
         def told(state: State) -> Sequence[Event]:
             found = changes(state.history, rows, rules)
@@ -132,7 +152,7 @@ class Sheets(Recording):
             warn_of_broken(space, [event["params"] for event in found.events if "params" in event])
             numbers.clear()
             numbers.update(found.numbers)
-            return found.events
+            return with_exclusions(settings, found.events)
 
         return self._commit(told), numbers
 

@@ -1,6 +1,6 @@
 """A sheet of a study: a file, its cells, and which of its columns is what."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,11 +42,12 @@ class Sheet:
         file.check_free(self.path)
         self.grid.check_added()
 
-    def check_whole(self) -> None:
-        """Raise a `SheetError` where a parameter has no column."""
-        for name, column in self.names.parameters.items():
+    def check_whole(self, names: Iterable[str], what: str) -> None:
+        """Raise a `SheetError` where one of these parameters has no column, for what it must have one."""
+        for name in names:
             if name not in self.columns.parameters:
-                raise SheetError(f"{self.path}: {missing_column(self.columns.names, column, 'for new rows')}; add it")
+                error = missing_column(self.columns.names, self.columns.places, self.names.parameters[name], what)
+                raise SheetError(f"{self.path}: {error}")
 
     def filled(self, errors: list[str]) -> list[Filled]:
         """The rows with something filled in; see `robustbo.sheets.filled.filled_rows`."""
@@ -91,9 +92,7 @@ def opened(path: Path, settings: Settings, value: str | None = None) -> Sheet:
     before = file.read(path)
     grid = _grid(path, before or b"")
     is_empty = not any(cell.strip() for row in grid.rows for cell in row)
-    names = names_of(
-        settings.space.names, [wanted.name for wanted in settings.outcomes], settings.quantity.label, value
-    )
+    names = names_of(settings.space.names, settings.quantities, value)
     try:
         columns = placed(len(grid.rows), names.header, names, _counted(names)) if is_empty else columns_of(grid, names)
     except SheetError as error:

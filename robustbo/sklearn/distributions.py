@@ -33,12 +33,12 @@ def values_of(name: str, given: Any) -> Values:
 
     Args:
         name: Its name, for messages.
-        given: A parameter; a list (of numbers: in order, on the scale on which they lie more evenly; of anything else:
-            without an order); a range; a mapping of names to objects; a frozen distribution of SciPy's: uniform,
-            loguniform or randint.
+        given: A parameter; a list or a tuple (of numbers: in order, on the scale on which they lie more evenly; of
+            anything else: without an order); a range; a mapping of names to objects; a frozen distribution of SciPy's:
+            uniform, loguniform or randint.
 
     Raises:
-        SpaceError: If it is none of these.
+        SpaceError: If it is none of these, or a pair of numbers, which elsewhere is the range between them.
     """
     if isinstance(given, Parameter):
         return Values(given)
@@ -46,6 +46,8 @@ def values_of(name: str, given: Any) -> Values:
         return Values(Choice(*given), dict(given))
     if isinstance(given, range) and given.step > 0 and given:
         return Values(Int(given[0], given[-1], step=given.step))
+    if isinstance(given, tuple):
+        _check_no_range(name, given)
     if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes) and len(given):
         return _listed(name, [plain_scalar(value) for value in given])
     if hasattr(given, "dist") and hasattr(given, "support"):
@@ -54,6 +56,18 @@ def values_of(name: str, given: Any) -> Values:
         f"{name}: must be a robustbo Float, Int, Ordinal or Choice, a list of values, a mapping of names to objects, "
         f"or scipy.stats' uniform, loguniform or randint, got {given!r}"
     )
+
+
+def _check_no_range(name: str, given: tuple[Any, ...]) -> None:
+    """Raise a SpaceError where a tuple may be meant as a range, as scikit-optimize has it, and not as its values."""
+    ends, scale = [plain_scalar(value) for value in given[:2]], given[2:]
+    if len(ends) == 2 and all(map(_is_number, ends)) and scale in ((), ("uniform",), ("log-uniform",)):
+        low, high = sorted(ends)
+        kind = "Int" if all(isinstance(end, numbers.Integral) for end in ends) else "Float"
+        log = "" if scale == ("uniform",) or low <= 0 else ", log=True"
+        between = f"rb.{kind}({low!r}, {high!r}{log}) for all between them"
+        must = f"{name}: must be a list of values, or a parameter, got the tuple {given!r}"
+        raise SpaceError(f"{must}; write {ends!r} for these values, or {between}")
 
 
 def _listed(name: str, values: list[Any]) -> Values:

@@ -23,7 +23,7 @@ def check_possible(settings: Settings, advice: str) -> Callable[[Any], None]:
     return check
 
 
-def check_told(settings: Settings, out_of_range: OutOfRange) -> Callable[[Any], None]:
+def check_told(settings: Settings, out_of_range: OutOfRange, advice: str = TO_KEEP_IT) -> Callable[[Any], None]:
     """What looks at each value that is told: it raises unless such as are not possible are to be excluded.
 
     Raises:
@@ -31,17 +31,17 @@ def check_told(settings: Settings, out_of_range: OutOfRange) -> Callable[[Any], 
     """
     if one_of("out_of_range", out_of_range, OUT_OF_RANGE) == "exclude":
         return lambda _: None
-    return check_possible(settings, TO_KEEP_IT)
+    return check_possible(settings, advice)
 
 
 def with_exclusions(settings: Settings, events: Iterable[Event]) -> list[Event]:
-    """Events, and after each that tells a value which is not possible those that exclude it."""
+    """Events, and after each that tells or adds a value which is not possible those that exclude it."""
     quantities = settings.quantities
     return [each for event in events for each in (event, *_exclusions(quantities, event))]
 
 
 def _exclusions(quantities: Mapping[str | None, Outcome], event: Event) -> Iterator[Event]:
-    for name, number in _values(event["value"]) if event["event"] == "tell" else ():
+    for name, number in _values(event["value"]) if event["event"] in ("tell", "amend") else ():
         if not quantities[name].holds(number):
             outcome = {} if name is None else {"outcome": name}
             who = {key: event[key] for key in ("by", "at") if key in event}

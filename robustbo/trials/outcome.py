@@ -6,16 +6,21 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, get_args
 
+from robustbo.guidance import explain_misfits
 from robustbo.rounding import rounded
+from robustbo.searchspace.labels import parts
 from robustbo.trials.bounds import check_name, read_bounds
 from robustbo.validation import real
 
 OutOfRange = Literal["raise", "exclude"]
 OUT_OF_RANGE: tuple[str, ...] = get_args(OutOfRange)
+WRITTEN = "rb.Outcome({!r}, unit='%', low=0, high=100)"
 EXAMPLES = "such as 'yield (%)', '0 <= yield (%) <= 100' or 'viscosity (mPa s) >= 0'"
+RANGE = re.compile(r"[0-9]\s*(?:\.\.+|…|to)\s*[-+]?[.0-9]")
 WITH_UNIT = re.compile(r"(.*?)\s*\((.*)\)")
 
 
+@explain_misfits("__init__")
 @dataclass(frozen=True)
 class Outcome:
     """What is measured: its name, its unit, and the values that are possible at all.
@@ -92,6 +97,18 @@ class Outcome:
                 f"an outcome must have {', '.join(keys[:-1])} and {keys[-1]}, or some of these, got {given!r}"
             )
         return cls(**given)
+
+    def check_said(self) -> None:
+        """Raise a ValueError where nothing is said of it, or its name says what has a place of its own."""
+        if not self.to_dict():
+            raise ValueError(
+                f"an outcome must have a name, a unit or a range, got none; write {WRITTEN.format('yield')}"
+            )
+        unit = parts(self.name)[1] if self.unit or re.search(r"\s[(\[]", self.name) else ""
+        if unit or "%" in self.name or RANGE.search(self.name):
+            name = re.split(r"[%(\[0-9]", self.name)[0].strip() or "yield"
+            hint = f"write such as {WRITTEN.format(name)}, or in a text {f'0 <= {name} (%) <= 100'!r}"
+            raise ValueError(f"the name of an outcome must hold no unit and no range, got {self.name!r}; {hint}")
 
     @property
     def label(self) -> str:

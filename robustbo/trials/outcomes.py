@@ -162,6 +162,8 @@ def quantities_of(given: Any) -> tuple[Outcome, ...]:
     found = tuple(found)
     if wrong := [each for each in found if not isinstance(each, Outcome)]:
         raise TypeError(f"each outcome must be an Outcome, such as rb.Outcome('yield', unit='%'), got {wrong[0]!r}")
+    for each in found:
+        each.check_said()
     names = [each.name for each in found]
     if len(set(names)) < len(names):
         raise ValueError(f"each outcome must have a name of its own, got {names}")

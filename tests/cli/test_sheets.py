@@ -91,3 +91,16 @@ def test_a_mistake_is_a_line_and_changes_nothing(begun, arguments, message):
     assert (code, out) == (2, "")
     assert err.startswith(f"error: {message}")
     assert len(rb.Study.resume("j.jsonl").history) == 0
+
+
+def test_an_impossible_value_is_refused_or_kept(cli, fill):
+    said = ("--direction", "maximize", "--outcome", "0 <= yield (%) <= 100")
+    assert cli("create", "j.jsonl", "space.toml", "--seed", 1, "--acquisition", "sobol", *said)[0] == 0
+    cli("ask", "j.jsonl", "--sheet", "todo.csv")
+    fill("820")
+    code, out, err = cli("tell", "j.jsonl", "--sheet", "todo.csv")
+    assert (code, out) == (2, "")
+    assert "line 2: yield must be in the possible range [0, 100] %, got 820 %" in err
+    code, out, _ = cli("tell", "j.jsonl", "--sheet", "todo.csv", "--out-of-range", "exclude")
+    assert (code, out[:18]) == (0, "trial 0 (excluded,")
+    assert "820.0 % (outside the possible range [0, 100] %)" in out

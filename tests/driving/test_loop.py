@@ -184,6 +184,14 @@ class TestHowMany:
         assert states(opt) == ["pending", "told", "told"]
         assert "2 of 3 trials have ended: another-machine:1:abcdef" in caplog.text
 
+    def test_a_study_that_has_enough_says_so(self, caplog):
+        opt = optimizer()
+        optimize(opt, 2)
+        caplog.clear()
+        optimize(opt, 2)
+        assert "the study has 2 trials already; num_trials counts all" in caplog.text
+        assert len(opt.history) == 2
+
     @pytest.mark.parametrize("is_shared", [True, False])
     def test_calls_at_once_begin_no_more_than_is_wanted(self, tmp_path, is_shared):
         first = optimizer(journal=tmp_path / "journal")

@@ -233,3 +233,19 @@ def test_the_values_of_a_float_in_whole_steps_are_floats():
     whole = Float(0, 3, step=1)
     assert [type(whole.nth(index)) for index in range(4)] == [float] * 4
     assert type(whole.from_unit(0.4)) is type(whole.validate("x", 2)) is float
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "said"),
+    [
+        (Choice(*(f"solvent {i}" for i in range(1500))), "solvnt 700", r"\.\.\.\] \(1500 values\), .*'solvent 7"),
+        (Choice(*range(0, 3000, 2)), 701, r"\.\.\.\] \(1500 values\), got 701; the nearest is 700"),
+    ],
+    ids=["words", "numbers"],
+)
+def test_of_many_values_a_message_shows_the_first_the_number_and_the_nearest(parameter, value, said):
+    with pytest.raises(SpaceError, match=said) as caught:
+        parameter.validate("x", value)
+    assert len(str(caught.value)) < 300
+    assert len(repr(parameter)) < 300
+    assert repr(parameter).endswith("... 1500 values)")

@@ -114,9 +114,9 @@ class TestTellFrame:
 
     def test_what_was_meant_is_said(self):
         opt = optimizer()
-        with pytest.raises(rb.SpaceError, match=r"did you mean 'result'\?$"):
+        with pytest.raises(rb.SpaceError, match=r"rename 'result' to 'resul', .*, or say value='result'"):
             opt.tell_frame(FRAME.rename(columns={"value": "result"}), value="resul")
-        with pytest.raises(rb.SpaceError, match=r"rename.*'result': 'value'.*; tell_frame also takes value='result'"):
+        with pytest.raises(rb.SpaceError, match=r"rename.*'result': 'value'.*, or say value='result'"):
             opt.tell_frame(FRAME.rename(columns={"value": "result"}))
         with pytest.raises(rb.SpaceError, match=r"n: there must be a column .*; if it was the same in all"):
             opt.tell_frame(FRAME.drop(columns="n"))

@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 import robustbo as rb
 from robustbo.sklearn import RobustSearchCV
 from robustbo.sklearn.candidates import Candidates
+from robustbo.sklearn.distributions import values_of
 
 
 @pytest.mark.parametrize(
@@ -83,3 +84,25 @@ def test_estimators_are_chosen_and_their_parameters_exist_where_they_do():
     assert found.best_score_ > 0.9
     assert type(found.best_estimator_["model"]) is type(found.best_params_["model"])
     assert not hasattr(space["model"]["tree"], "tree_")  # what was given was copied, not fitted
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            (0.01, 10),
+            r"got the tuple \(0\.01, 10\); write \[0\.01, 10\] for these values, or rb\.Float\(0\.01, 10, log=True",
+        ),
+        ((-1, 5), r"or rb\.Int\(-1, 5\) for all between"),
+        ((1.0, 10, "uniform"), r"or rb\.Float\(1\.0, 10\) for all"),
+        ((1e-6, 1e6, "log-uniform"), r"or rb\.Float\(1e-06, 1000000\.0, log=True\) for all"),
+    ],
+)
+def test_a_pair_of_numbers_may_be_a_range_elsewhere_and_is_refused(given, said):
+    with pytest.raises(rb.SpaceError, match=said):
+        values_of("alpha", given)
+
+
+@pytest.mark.parametrize("given", [[0.01, 10], (0.01, 1, 10), ("a", "b"), (True, False), np.array([0.01, 10])])
+def test_other_lists_and_tuples_are_their_values(given):
+    assert values_of("alpha", given).parameter.count == len(given)

@@ -100,8 +100,10 @@ def test_rows_of_a_table_are_looked_at_and_its_column_may_bear_the_name(column):
 def test_a_column_that_is_not_there_or_twice_is_said():
     opt = rb.Optimizer(SPACE, direction="minimize", seed=0, outcome=YIELD)
     table = pd.DataFrame(points(2))
-    with pytest.raises(rb.SpaceError, match=r"a column 'yield \(%\)' of measured values.*did you mean 'yield \(g\)'"):
+    with pytest.raises(rb.SpaceError, match=r"a column 'yield \(%\)' of .*; 'yield \(g\)' is in another unit than %"):
         opt.tell_frame(table.assign(**{"yield (g)": 1.0}))
+    with pytest.raises(rb.SpaceError, match=r"; rename 'yeild' to 'yield \(%\)', .*, or say value='yeild'"):
+        opt.tell_frame(table.assign(**{"yield (g)": 1.0, "yeild": 1.0}))
     with pytest.raises(rb.SpaceError, match=r"one column of its values, got \['yield', 'yield \(%\)'\]"):
         opt.tell_frame(table.assign(**{"yield (%)": 1.0, "yield": 2.0}))
     assert [t.value for t in opt.tell_frame(table.assign(result=[1, 2]), value="result")] == [1.0, 2.0]

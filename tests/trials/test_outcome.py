@@ -113,3 +113,47 @@ def test_bad_settings_say_what_must_hold(given, said):
 def test_a_header_with_something_else_there_is_refused(forged):
     with pytest.raises((ValueError, TypeError)):
         Settings.from_dict(Settings(SPACE).to_dict() | {"outcome": forged})
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Outcome.read("yield % 0..100"),
+        Outcome("yield (%)", unit="%"),
+        Outcome("yield [%]"),
+        Outcome("yield 0 to 100"),
+        Outcome("yield(%)", unit="%"),
+    ],
+)
+def test_a_name_holds_no_unit_and_no_range(outcome):
+    said = r"must hold no unit and no range, got 'yield.*rb\.Outcome\('yield', unit='%', .*'0 <= yield \(%\) <= 100'"
+    with pytest.raises(ValueError, match=said):
+        Settings(SPACE, outcome=outcome)
+
+
+@pytest.mark.parametrize("name", ["log(loss)", "CO2 to N2 ratio", "rate, initial", "pH at 25 °C"])
+def test_other_names_do_as_they_are(name):
+    assert Settings(SPACE, outcome=Outcome(name)).quantity.name == name
+    assert (
+        Settings(SPACE, objectives={"loss (%)": "minimize"}).outcomes[0].name == "loss (%)"
+    )  # as old journals have it
+
+
+@pytest.mark.parametrize("outcome", [Outcome(""), [Outcome("")]])
+def test_an_outcome_says_something(outcome):
+    with pytest.raises(ValueError, match=r"a name, a unit or a range, got none; write rb\.Outcome\('yield', unit="):
+        Settings(SPACE, outcome=outcome)
+
+
+@pytest.mark.parametrize(
+    ("args", "given", "said"),
+    [
+        (("yield", "%"), {}, "Outcome takes name alone without a name, got 2 arguments; .* such as unit="),
+        (("yield",), {"min": 0}, r"Outcome has no argument 'min'; write low=\.\.\."),
+        (("yield",), {"max": 0}, r"write high=\.\.\."),
+        (("yield",), {"range": (0, 100)}, r"no argument 'range'; write low=\.\.\., high=\.\.\."),
+    ],
+)
+def test_a_call_that_does_not_fit_says_what_does(args, given, said):
+    with pytest.raises(TypeError, match=said):
+        Outcome(*args, **given)

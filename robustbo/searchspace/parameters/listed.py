@@ -8,7 +8,7 @@ from typing import Any
 from robustbo.errors import SpaceError
 from robustbo.guidance import explain_misfits
 from robustbo.searchspace.parameters.condition import Conditional, Value, When
-from robustbo.validation import nearest, plain_scalar
+from robustbo.validation import FIRST, MANY, listed, nearest, plain_scalar
 
 
 @explain_misfits("__init__")
@@ -25,7 +25,10 @@ class Listed(Conditional):
         self.check(type(self).__name__)
 
     def __repr__(self) -> str:
-        shown = [*map(repr, self.values), *(f"{k}={v!r}" for k, v in self._shown().items() if k == "when")]
+        values = [*map(repr, self.values)]
+        if len(values) > MANY:
+            values = [*values[:FIRST], f"... {len(values)} values"]
+        shown = [*values, *(f"{k}={v!r}" for k, v in self._shown().items() if k == "when")]
         return f"{type(self).__name__}({', '.join(shown)})"
 
     def to_dict(self) -> dict[str, Any]:
@@ -44,7 +47,7 @@ class Listed(Conditional):
             if isinstance(value, float) and not math.isfinite(value):
                 raise SpaceError(f"{name}: must be a finite number, got {value!r}")
         if len(set(map(key, self.values))) < len(self.values):
-            raise SpaceError(f"{name}: the values must differ, got {list(self.values)!r}")
+            raise SpaceError(f"{name}: the values must differ, got {listed(self.values)}")
 
     @cached_property
     def _indices(self) -> dict[tuple[bool, Value], int]:
@@ -60,8 +63,15 @@ class Listed(Conditional):
         try:
             return self.values[self._index(plain_scalar(value))]
         except (ValueError, TypeError):
-            hint = nearest(value, [v for v in self.values if isinstance(v, str)])
-            raise SpaceError(f"{name}: must be one of {list(self.values)!r}, got {value!r}{hint}") from None
+            hint = nearest(value, [v for v in self.values if isinstance(v, str)]) or self._nearest(value)
+            raise SpaceError(f"{name}: must be one of {listed(self.values)}, got {value!r}{hint}") from None
+
+    def _nearest(self, value: Any) -> str:
+        """The number that is nearest, to end a message with, where not all are listed there."""
+        numbers = [v for v in self.values if isinstance(v, int | float)]
+        if self.interval is None or len(numbers) <= MANY or not isinstance(value, int | float):
+            return ""
+        return f"; the nearest is {min(numbers, key=lambda number: abs(number - value))!r}"
 
     def to_unit(self, value: Any) -> float:
         """The middle of the value's cell of the unit interval."""

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from robustbo.trials import schema
 from robustbo.trials.events import ALLOWED_STATES, BEGIN, allowed_states, diagnosis_of, fold
-from robustbo.trials.repair.proof import Left, Line, Link, left
+from robustbo.trials.repair.lines import Line
+from robustbo.trials.repair.proof import Left, Link, left
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.line import Event
 from robustbo.trials.trial import REMEASURE, Trial

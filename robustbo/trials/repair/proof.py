@@ -10,18 +10,13 @@ though not its text: it is kept, with a remark, if it looks as it was written. O
 damage to a whole line, could go unseen there.
 """
 
-import json
-import re
 import zlib
 from collections.abc import Collection, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from robustbo.trials.repair.lines import Line, canonical
 from robustbo.trials.storage.groups import place_in, unfinished
-from robustbo.trials.storage.line import loaded, loaded_before, parse
 
-CHECK = re.compile(rb'"check": "([0-9a-f]{8})"\}')
-BEGINNING = re.compile(rb'(?=\{"(?:event|schema)": )')
-BOM = b"\xef\xbb\xbf"
 BY_THE_NEXT = "the line before it cannot be read; kept, since the line after it follows it"
 BY_BOTH = "its checksum is damaged; the lines around it prove it"
 BY_REQUEST = "nothing proves it; kept as you asked"
@@ -31,29 +26,6 @@ CHANGED = "it was changed, or the line before it is missing"
 NOT_PROVEN = "the line before it cannot be read, and none after it proves it"
 FOREIGN = "belongs to another journal, begun on line {}"
 COPY = "is a copy of line {}"
-
-
-class Line(NamedTuple):
-    """A line of a damaged journal.
-
-    Attributes:
-        number: In the file, from 1.
-        text: As it stands there.
-        content: What it says, without its checksum; None if it cannot be read.
-        check: Its checksum, where that can be read.
-        before: The only checksum that it can follow; None unless both can be read.
-    """
-
-    number: int
-    text: bytes
-    content: dict[str, Any] | None
-    check: int | None
-    before: int | None
-
-    @property
-    def is_header(self) -> bool:
-        """Whether it begins a journal."""
-        return self.content is not None and "schema" in self.content
 
 
 class Link(NamedTuple):
@@ -75,77 +47,6 @@ class Left(NamedTuple):
 def left(line: Line, why: str) -> Left:
     """A line that is left out for a reason."""
     return Left(line.number, why, line.text.strip().decode(errors="replace"))
-
-
-def preceding(text: bytes, check: int) -> int:
-    """The checksum before: the only one that a text with some checksum can follow.
-
-    Example:
-        >>> preceding(b"any text", zlib.crc32(b"any text", 1234))
-        1234
-    """
-    state = check ^ 0xFFFFFFFF
-    for byte in reversed(text):
-        index = _INDEX[state >> 24]
-        state = ((state ^ _TABLE[index]) << 8 & 0xFFFFFFFF) | (index ^ byte)
-    return state ^ 0xFFFFFFFF
-
-
-def _table_entry(index: int) -> int:
-    for _ in range(8):
-        index = index >> 1 ^ (0xEDB88320 if index & 1 else 0)  # the polynomial of CRC-32, as zlib has it
-    return index
-
-
-_TABLE = [_table_entry(index) for index in range(256)]
-_INDEX = {entry >> 24: index for index, entry in enumerate(_TABLE)}  # the first byte of an entry tells which it is
-
-
-def lines_in(data: bytes) -> list[Line]:
-    """The lines of a journal that may be damaged; those that are empty are none."""
-    found: list[Line] = []
-    for number, text in enumerate(data.removeprefix(BOM).split(b"\n"), start=1):
-        if not text.strip():
-            continue
-        pieces = [text] if loaded(text) is not None else [piece for piece in BEGINNING.split(text) if piece.strip()]
-        for piece in pieces:
-            check = found[-1].check if found else 0
-            found.append(_as_it_stands(number, piece, check) or _line(number, piece))
-    return found
-
-
-def _as_it_stands(number: int, text: bytes, before: int | None) -> Line | None:
-    """A line that follows the one before it by its very text, as reading a journal has it; None for another."""
-    if before is None or (parsed := parse(text, before)) is None:
-        return None
-    content, check = parsed
-    try:
-        canonical(content)
-    except (ValueError, RecursionError):  # a number that is none
-        return None
-    return Line(number, text, content, check, before)
-
-
-def _line(number: int, text: bytes) -> Line:
-    ends = [*CHECK.finditer(text)]
-    check = int(ends[-1][1], 16) if ends else None
-    content = loaded(text)
-    if content is None:  # something may follow that does not belong to it
-        content = loaded_before(text, {end.end() for end in ends})
-    if content is None:
-        return Line(number, text, None, check, None)
-    written = content.pop("check", None)
-    if isinstance(written, str) and re.fullmatch("[0-9a-f]{8}", written):
-        check = int(written, 16)
-    try:
-        return Line(number, text, content, check, None if check is None else preceding(canonical(content), check))
-    except (ValueError, RecursionError):  # a number that is none
-        return Line(number, text, None, check, None)
-
-
-def canonical(content: dict[str, Any]) -> bytes:
-    """The text of which a line has the checksum."""
-    return json.dumps(content, allow_nan=False).encode()
 
 
 def proven(found: list[Line], keep: Collection[int] = ()) -> tuple[list[Link], list[Left]]:

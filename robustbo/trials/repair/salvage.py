@@ -12,7 +12,8 @@ from robustbo.errors import JournalError, JournalExists, JournalWriteError
 from robustbo.trials.codec import settings_of
 from robustbo.trials.history import History
 from robustbo.trials.repair.fitting import Fitting, Moved, Remark
-from robustbo.trials.repair.proof import Left, Line, lines_in, proven, without_torn
+from robustbo.trials.repair.lines import Line, lines_in
+from robustbo.trials.repair.proof import Left, proven, without_torn
 from robustbo.trials.storage import disk
 from robustbo.trials.storage.groups import GROUP, place_in, unfinished
 from robustbo.trials.storage.line import SCHEMA, header_line, line_of

@@ -84,7 +84,7 @@ def connecting(address: Address) -> Callable[..., Any]:
 
     def connect(dialect: Any, _: object, args: Any, given: dict[str, Any]) -> Any:
         dbapi = dialect.loaded_dbapi
-        kind = _watched(dbapi.Connection, dbapi.OperationalError)
+        kind: Any = _watched(dbapi.Connection, dbapi.OperationalError)
         made = _first(kind, address, args, given) if "connect_timeout" not in given else kind.connect(*args, **given)
         made.place = address.name
         return made
