@@ -84,8 +84,7 @@ class Loop:
         """Go on until there is enough.
 
         Raises:
-            BaseException: What the function, a callback, the ask or the journal has raised, after the running
-                evaluations have ended; KeyboardInterrupt and SystemExit at once.
+            BaseException: What was raised, after the running evaluations; KeyboardInterrupt and SystemExit at once.
         """
         try:
             while self._go_on():
@@ -178,8 +177,7 @@ class Loop:
         if found.state == "failed":
             log.warning("trial %d failed: %s", found.number, outcome.line or found.reason)
         if outcome.error is not None and not outcome.is_a(self._plan.catch):
-            called = f"where func was called with the dict {trial.params}"
-            outcome.error.add_note(f"raised for trial {trial.number}, {called}")
+            outcome.error.add_note(f"raised for trial {trial.number}, where func was called with {trial.params}")
             self._fail(outcome.error)
         return [found]
 

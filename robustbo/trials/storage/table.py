@@ -1,6 +1,7 @@
 """The table of a database that studies are kept in, a row a line of a journal."""
 
 from contextlib import suppress
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
@@ -44,7 +45,7 @@ def check_key(address: Address, connection: sa.Connection) -> None:
     key = [column.name for column in TABLE.primary_key]
     with failing(unreadable, address):
         inspected = sa.inspect(connection)
-        there: list[list[str | None]] = [inspected.get_pk_constraint(TABLE.name)["constrained_columns"]]
+        there: list[Any] = [inspected.get_pk_constraint(TABLE.name)["constrained_columns"]]
         there += [index["column_names"] for index in inspected.get_indexes(TABLE.name) if index["unique"]]
     if not any(sorted(map(str, columns)) == sorted(key) for columns in there):
         raise JournalError(
