@@ -294,7 +294,7 @@ class TestFailures:
         with pytest.raises(ZeroDivisionError) as caught:
             optimize(opt, 3, raising(error, [2]), catch=[ValueError])
         assert caught.value is error
-        assert error.__notes__ == [f"raised for trial 1, where func was called with the dict {opt.history[1].params}"]
+        assert error.__notes__ == [f"raised for trial 1, where func was called with {opt.history[1].params}"]
         assert states(opt) == ["told", "failed"]
         assert opt.history[1].reason.endswith("ZeroDivisionError: mine\n")
         optimize(opt, 3)
