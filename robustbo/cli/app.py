@@ -164,14 +164,14 @@ def verify(
     rows = []
     for row in verdicts(runs, allow or ()):
         rows.append(row)
-        if row["agreement"] == Verdict.UNREADABLE:
-            terminal.log(f"error: {row['verdict']}")
-        elif row["replication"] is not None:
+        if row["replication"] is not None:
             terminal.log(f"{row['method']}, replication {row['replication']}: {row['verdict']}")
     terminal.rows(rows, format_, title="verify")
     enough = (Verdict.BITS,) if bits else (Verdict.BITS, Verdict.ROUNDING)
-    agreements = {row["agreement"] for row in rows}
-    raise typer.Exit(2 if Verdict.UNREADABLE in agreements else 0 if agreements.issubset(enough) else 1)
+    if unreadable := [row["verdict"] for row in rows if row["agreement"] == Verdict.UNREADABLE]:
+        more = f" (and {len(unreadable) - 1} more could not be read)" if len(unreadable) > 1 else ""
+        raise RobustBOError(f"{unreadable[0]}{more}")
+    raise typer.Exit(0 if all(row["agreement"] in enough for row in rows) else 1)
 
 
 @app.command()
