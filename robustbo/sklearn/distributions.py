@@ -34,8 +34,8 @@ def values_of(name: str, given: Any) -> Values:
     Args:
         name: Its name, for messages.
         given: A parameter; a list or a tuple (of numbers: in order, on the scale on which they lie more evenly; of
-            anything else: without an order); a range; a mapping of names to objects; a frozen distribution of SciPy's: uniform,
-            loguniform or randint.
+            anything else: without an order); a range; a mapping of names to objects; a frozen distribution of SciPy's:
+            uniform, loguniform or randint.
 
     Raises:
         SpaceError: If it is none of these, or a pair of numbers, which elsewhere is the range between them.
