@@ -243,8 +243,5 @@ class Loop:
             if time.monotonic() >= self._deadline:
                 log.info("%s: the time is over", so_far)
             else:
-                log.warning(
-                    "%s: %s work on the rest; requeue(older_than=...) takes it back if they are gone",
-                    so_far,
-                    ", ".join(who),
-                )
+                rest = "work on the rest; requeue(older_than=...) takes it back if they are gone"
+                log.warning("%s: %s %s", so_far, ", ".join(who), rest)
