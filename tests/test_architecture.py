@@ -187,7 +187,7 @@ LATE = {
     "sheets/workbook.py",
     "sklearn/search.py",
     "trials/storage/places.py",
-    "trials/storage/disk.py",
+    "trials/storage/turnstile.py",
 }
 OPENS = ("open", "read_text", "read_bytes", "write_text", "write_bytes", "to_csv", "read_csv", "savefig", "mkdir")
 OPENS += ("np.load", "np.save", "np.savez", "np.loadtxt", "np.memmap", "np.fromfile", "torch.load", "torch.save")
