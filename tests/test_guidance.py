@@ -157,7 +157,7 @@ def test_what_a_method_itself_raises_is_left_as_it_is(opt):
 
     with pytest.raises(TypeError, match=r"object of type 'int' has no len\(\)") as caught:
         opt.optimize(func, 3)
-    assert any("func was called with the dict {'x': " in note for note in caught.value.__notes__)
+    assert any("func was called with {'x': " in note for note in caught.value.__notes__)
 
 
 def test_what_explains_calls_hides_no_signature():

@@ -45,7 +45,7 @@ class JournalFile:
             JournalWriteError: If it cannot be written.
         """
         log = cls(path)
-        if log.path.is_dir():
+        if os.path.isdir(log.path):  # which raises nothing
             raise JournalError(f"{path}: is a folder, and a journal is a file; name one in it, such as study.jsonl")
         line, check = header_line(header)
         data = f"{line}\n".encode()
