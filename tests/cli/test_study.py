@@ -327,11 +327,11 @@ class TestVerify:
         }
         assert (code, json.loads(out)) == (0, [row])
 
-    def test_a_difference_is_code_1(self, begun, tmp_path):
+    def test_what_cannot_be_read_is_code_2(self, begun, tmp_path):
         shutil.copy(DATA / "threads_asking.jsonl", tmp_path / "other.jsonl")
         asked(begun)
         code, out, _ = begun("verify", "j.jsonl", "other.jsonl", "--format", "json")
-        assert code == 1
+        assert code == 2
         assert [row["asks"] for row in json.loads(out)] == [1, None]
         assert "line 8: damaged" in json.loads(out)[1]["verdict"]
 
