@@ -57,7 +57,7 @@ class Int(Conditional):
 
     @staticmethod
     def _integer(name: str, value: Any) -> int:
-        if not isinstance(value, int) and number(name, value) != int(value):
+        if type(value) is not int and number(name, value) != int(value):  # True is no number
             raise SpaceError(f"{name}: must be a whole number, got {value!r}")
         return int(value)
 
