@@ -25,7 +25,8 @@ def test_the_rows_are_the_lines_of_a_journal_file(address, tmp_path):
     written(address)
     file, mark = JournalFile.create(tmp_path / "run.jsonl", HEADER)
     with file.turn() as turn:
-        turn.append(EVENTS, mark)
+        for event in EVENTS:  # of a call of several a file's lines say so, where a database has a transaction
+            mark = turn.append([event], mark)
     assert lines(address) == (tmp_path / "run.jsonl").read_text().splitlines()
 
 
