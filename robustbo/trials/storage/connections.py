@@ -6,15 +6,14 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.exc import NoSuchModuleError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
 
 from robustbo.errors import JournalError, JournalWriteError, LockTimeout
 from robustbo.trials import worker
 from robustbo.trials.storage.addresses import Address
 from robustbo.trials.storage.answers import connecting, limits
-from robustbo.trials.storage.disk import ANOTHER, TIMEOUT_S, wait_in_line
+from robustbo.trials.storage.disk import TIMEOUT_S
 
-BEGIN = "BEGIN IMMEDIATE"
 SQLITE = "PRAGMA synchronous = EXTRA"  # a commit survives a power cut: the folder is synced too
 POSTGRESQL = (  # the server finds out within a minute that a machine is gone, and lets go of what it had locked
     f"SET lock_timeout = {1000 * TIMEOUT_S:.0f}; SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; "
@@ -105,34 +104,6 @@ def _made(address: Address) -> sa.Engine:
     if address.url.get_driver_name() == "psycopg":
         sa.event.listen(made, "do_connect", connecting(address))
     return made
-
-
-def begin_writing(address: Address, connection: sa.Connection) -> None:
-    """Keep others from writing to a SQLite database until a transaction ends; who waits for it has it in his turn.
-
-    Raises:
-        LockTimeout: If somebody else writes for long.
-        JournalWriteError: If it must not be written to.
-    """
-    with failing(unwritable, address):
-        if not address.is_file:
-            connection.exec_driver_sql(BEGIN)
-            return
-        wait_in_line(address.file, address.name, lambda: _is_begun(connection), lambda: ANOTHER, TIMEOUT_S)
-
-
-def _is_begun(connection: sa.Connection) -> bool:
-    """Whether nobody else writes, so that we can; SQLite's own waiting is whoever happens to look first."""
-    connection.exec_driver_sql("PRAGMA busy_timeout = 0")
-    try:
-        connection.exec_driver_sql(BEGIN)
-    except OperationalError as error:
-        if not code(error).startswith(BUSY):
-            raise
-        return False
-    finally:
-        connection.exec_driver_sql(f"PRAGMA busy_timeout = {1000 * TIMEOUT_S:.0f}")
-    return True
 
 
 def _options(address: Address) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from robustbo.errors import JournalError, JournalMissing, JournalWriteError
 from robustbo.trials.storage import addresses, decisions
 from robustbo.trials.storage.addresses import Address
-from robustbo.trials.storage.connections import begin_writing, code, connected, failing, reason, unreadable, unwritable
+from robustbo.trials.storage.connections import code, connected, failing, reason, unreadable, unwritable
 from robustbo.trials.storage.disk import TIMEOUT_S
 from robustbo.trials.storage.line import SCHEMA, Event, header_line, lines_of, parse
 from robustbo.trials.storage.log import Conflict, Mark
@@ -110,7 +110,8 @@ class DatabaseLog:
             raise JournalWriteError(f"{self.name}: is gone (deleted or moved) and nothing was recorded; put it back")
         with connected(self.address) as connection:
             if self.address.dialect == "sqlite":
-                begin_writing(self.address, connection)
+                with failing(unwritable, self.address):
+                    connection.exec_driver_sql("BEGIN IMMEDIATE")
             yield DatabaseTurn(self, connection)
 
     def deciding(self) -> AbstractContextManager[object]:
