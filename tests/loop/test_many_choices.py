@@ -30,7 +30,7 @@ def test_what_is_listed_is_no_number_however_many_there_are():
 
 def test_the_first_surrogate_decides_and_learns_which_are_good():
     names = [f"m{k}" for k in range(2 * MAX_LEVELS)]
-    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1), kind=rb.Choice(*names)), seed=0, num_initial=4)
+    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1), kind=rb.Choice(*names)), direction="minimize", seed=0, num_initial=4)
     for k in range(12):
         opt.tell({"x": (k * 0.37) % 1, "kind": names[k % 3]}, (k % 3) * 10.0 + ((k * 0.37) % 1 - 0.5) ** 2)
     trial = opt.ask()
