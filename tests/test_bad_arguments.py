@@ -35,7 +35,6 @@ def test_a_flag_is_true_or_false_and_no_word(opt, name, call):
     ("meant", "call"),
     [
         ("relu", lambda opt: opt.tell({"lr": 0.1, "act": "rleu"}, 1.0)),
-        ("valeu", lambda opt: opt.tell_frame(pd.DataFrame({"lr": [0.1], "act": ["relu"], "valeu": [1.0]}))),
         ("lr", lambda opt: opt.tell_frame(pd.DataFrame({"lrr": [0.1], "act": ["relu"], "value": [1.0]}))),
     ],
 )

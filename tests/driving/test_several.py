@@ -89,7 +89,7 @@ def test_nan_is_missing_for_its_outcome_alone():
         ({"a": 1.0, "cost": 2.0}, TWO, ValueError, "an outcome in value must be one of"),
         (({"a": 1.0}, {"a": -1.0}), TWO, ValueError, "sd must be finite"),
         (({"a": 1.0}, 0.1), TWO, TypeError, "sd must be a mapping of outcomes|func must return"),
-        ({"a": 1.0}, {}, TypeError, "value must be a real number, got {'a': 1.0}"),
+        ({"a": 1.0}, {"direction": "minimize"}, TypeError, "value must be a real number, got {'a': 1.0}"),
     ],
 )
 def test_what_tell_does_not_take_fails_the_trial_and_is_raised(result, wanted, error, says):
