@@ -63,12 +63,12 @@ def test_what_depends_on_a_real_number_cannot_be_told():
 
 
 @pytest.mark.parametrize("state", [optuna.trial.TrialState.FAIL, optuna.trial.TrialState.PRUNED])
-def test_only_completed_trials_say_what_the_space_is(state):
+def test_completed_trials_say_what_the_space_is_and_where_there_are_none_the_others(state):
     ended = optuna.create_trial(state=state, params={"y": 0.1}, distributions={"y": UNIT})
     assert search_space([*trials({"x": 0.1}, x=UNIT), ended]) == {"x": UNIT}
-    assert search_space([ended]) == {}
+    assert search_space([ended]) == {"y": UNIT}
 
 
 def test_a_space_of_nothing_that_we_have_is_none():
-    found = trials({"n": 5}, n=IntDistribution(0, 2**60))
+    found = trials({"n": 6}, n=IntDistribution(0, 3 * 2**60, step=3))  # numbers do not tell its values apart
     assert space_of(search_space(found), found) is None
