@@ -14,7 +14,7 @@ def meant(given: Any) -> str:
 
     Example:
         >>> meant((0.0, 1.0)), meant(["a", "b"])
-        ("; write rb.Float(0.0, 1.0)", "; write rb.Choice('a', 'b')")
+        ('; write rb.Float(0.0, 1.0)', "; write rb.Choice('a', 'b')")
         >>> meant((1, 8))
         '; write rb.Float(1, 8), or rb.Int(1, 8) for whole numbers'
         >>> meant(0.5)

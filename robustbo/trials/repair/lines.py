@@ -38,6 +38,7 @@ def preceding(text: bytes, check: int) -> int:
     """The checksum before: the only one that a text with some checksum can follow.
 
     Example:
+        >>> import zlib
         >>> preceding(b"any text", zlib.crc32(b"any text", 1234))
         1234
     """
