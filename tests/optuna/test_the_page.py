@@ -36,4 +36,7 @@ def test_what_it_shows_of_the_examples_is_theirs():
 
 def test_its_links_lead_somewhere():
     for link in re.findall(r"\]\(([^)]+)\)", PAGE):
-        assert (DOCS / "howto" / link).exists(), link
+        page, _, part = link.partition("#")
+        assert (DOCS / "howto" / (page or "optuna.md")).exists(), link
+        headings = re.findall(r"^#+ (.*)$", PAGE, re.MULTILINE)
+        assert page or part in {heading.lower().replace(" ", "-") for heading in headings}, link
