@@ -112,7 +112,7 @@ def _number(text: str, what: str = "value") -> float:
     try:
         return float(text if "_" not in text else "")
     except ValueError:
-        plain = text.replace("_", "").replace(",", ".", 1)
+        plain = text.rpartition("=")[2].replace("_", "").replace(",", ".", 1)
         advice = f"; write {plain}" if NUMBER.fullmatch(plain) else ""
         raise ValueError(f"{what} must be a number, such as -1.5, got {text!r}{advice}") from None
 

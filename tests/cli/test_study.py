@@ -155,6 +155,7 @@ class TestAskAndTell:
             (("tell", "j.jsonl", -1, 1), "trial must be 0, the only one so far, got -1"),
             (("tell", "j.jsonl", "x", 1), "trial must be a number, 0, 1, ..., got 'x'"),
             (("tell", "j.jsonl", 0, "1,5"), "value must be a number, such as -1.5, got '1,5'"),
+            (("tell", "j.jsonl", 0, "yield=55"), "value must be a number, such as -1.5, got 'yield=55'; write 55"),
             (("tell", "j.jsonl", 0, "1_5"), "value must be a number, such as -1.5, got '1_5'"),
             (("tell", "j.jsonl", 0), "tell takes a trial's number and a value, such as 3 -1.5, got '0'"),
             (("tell", "j.jsonl", 0, 1, 2), "tell takes a trial's number and a value, such as 3 -1.5, got '0 1 2'"),
