@@ -1,9 +1,10 @@
-"""Shared by all tests: where the fixtures are, one thread, what is a slow peer, and why a test may be skipped."""
+"""Shared by all tests: where the fixtures are, one thread, which tests are slow, and why one may be skipped."""
 
 import json
 import os
 import re
 import signal
+from collections import defaultdict
 from pathlib import Path
 
 # Before any library reads it: what tests call beneath the surrogates, as numerics, limits no threads by itself.
@@ -21,12 +22,24 @@ PEERS = re.compile("botorch.?relevance.?pursuit|variational|huber", re.IGNORECAS
 FIXTURES = Path(__file__).parent / "fixtures"
 
 
+@pytest.hookimpl(tryfirst=True)  # before those are left out that are slow
 def pytest_collection_modifyitems(items):
+    """Mark tests of peers and of data; and as slow those of peers outside their own folder, and of many cases most."""
+    cases = defaultdict(list)
     for item in items:
         if PEERS.search(item.nodeid):
             item.add_marker(pytest.mark.peer)
+            if "baselines" not in item.path.parts:
+                item.add_marker(pytest.mark.slow)
         if "real_data" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.data)
+        if few := item.get_closest_marker("few"):
+            cases[item.path, item.parent.name, item.originalname, *few.args].append(item)
+    for (*_, few), alike in cases.items():
+        quick = {round(i * (len(alike) - 1) / max(few - 1, 1)) for i in range(few)}  # spread over all
+        for i, item in enumerate(alike):
+            if i not in quick:
+                item.add_marker(pytest.mark.slow)
 
 
 def pytest_terminal_summary(terminalreporter):

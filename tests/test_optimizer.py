@@ -395,6 +395,7 @@ class TestMeasuringAgain:
         with pytest.raises(ValueError, match=message):
             optimizer(**option)
 
+    @pytest.mark.few(1)
     def test_resuming_half_way_is_never_having_stopped(self, tmp_path):
         def go(opt, trials):
             while len(opt.history) < trials:
@@ -408,6 +409,7 @@ class TestMeasuringAgain:
         assert go(rb.Optimizer.resume(tmp_path / "half"), 30).history == whole.history
         assert any(trial.repeats is not None for trial in whole.history)
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("value", [0.0, -400.0, 1000.0])
     def test_a_region_where_every_value_is_wrong_does_not_trap_the_loop(self, value):
         problem = Problem("branin", SPACE, "minimize", lambda p: branin(**p))
@@ -427,6 +429,7 @@ class TestMeasuringAgain:
         assert len(fit.fit(opt.settings, opt.history).quarantined) <= 2
         assert branin(**opt.best().trial.params) < 0.6
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("seed", [2, 3, 4])
     def test_a_cliff_is_no_corruption(self, seed):
         opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="maximize", seed=seed)

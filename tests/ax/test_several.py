@@ -172,6 +172,7 @@ def only_one_metric():
     return made
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("objective", "constraints", "function"),
     [
@@ -235,6 +236,7 @@ def test_baselines_that_will_not_do():
     assert next_repeat(fresh) is None
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("objective", "constraints", "missing"),
     [

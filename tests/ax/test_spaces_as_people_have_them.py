@@ -46,6 +46,7 @@ def go_on(made, trials, value, does_fail=lambda p: False, q=1, **fixed):
     return points
 
 
+@pytest.mark.slow
 def test_constraints_are_kept_where_trials_fail_are_pending_and_come_in_batches():
     made = client(SQUARE, ["x + y <= 1"])
     points = go_on(made, 5, lambda p: -p["x"] - 2 * p["y"], does_fail=lambda p: p["y"] > 0.9)
@@ -102,6 +103,7 @@ def test_fixed_parameters_are_as_they_are_given():
     assert found.parameters.keys() == made._experiment.trials[0].arm.parameters.keys()
 
 
+@pytest.mark.slow
 def test_constraints_hold_with_what_is_fixed():
     made = client(SQUARE, ["x + y <= 1"])
     points = go_on(made, 5, lambda p: -p["x"], fixed_parameters={"y": 0.75})

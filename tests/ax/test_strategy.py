@@ -45,6 +45,7 @@ def go_on(made, trials, bad=None, at=4, function=branin):
     return made
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("bad", [-1e3, 1e5])
 def test_a_gross_value_on_either_side_is_named_and_not_followed(bad):
     made = go_on(client(), 20, bad)
@@ -84,6 +85,7 @@ print(json.dumps(Client.load_from_json_file(sys.argv[1]).get_next_trials(max_tri
 """
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("trials", [3, 10])
 def test_a_client_that_was_loaded_proposes_what_one_that_went_on_does(tmp_path, trials):
     made = go_on(client(), trials)
@@ -234,6 +236,7 @@ def test_what_complete_cannot_take_is_refused():
     assert complete(made, index, {"f": np.float64(3.0)})
 
 
+@pytest.mark.slow
 def test_several_metrics_have_a_model_each_and_a_report_each():
     made = client(objective="-f, g")
     for _ in range(8):

@@ -8,6 +8,7 @@ def moments(load):
     return load("moments")
 
 
+@pytest.mark.few(9)
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Python loses one in a deletion
 @pytest.mark.parametrize("journal", ["memory", "file", "sqlite"])
 @pytest.mark.parametrize("operation", OPERATIONS)

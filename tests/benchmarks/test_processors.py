@@ -14,6 +14,7 @@ def rows(load, tmp_path_factory):
     return [row for row in processors.compared(EMULATED, [], [folder]) if row["records"] == "all"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the C library's switch is glibc's")
 def test_asks_are_the_same_to_rounding_on_processors_that_compute_other_bits(rows):
     assert [row["processor"] for row in rows] == list(EMULATED)

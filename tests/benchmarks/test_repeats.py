@@ -113,6 +113,7 @@ def test_differences_are_paired(tables):
     assert (again[2]["n"], again[2]["100%"]) == (0, "-")
 
 
+@pytest.mark.slow
 def test_a_recording_goes_on_is_kept_and_shown(repeats, tmp_path):
     work, out, page = tmp_path / "work", tmp_path / "rows", tmp_path / "page.md"
     given = ["--work", str(work), "--replications", "0:2", "--commit", "abc"]

@@ -171,6 +171,7 @@ def test_several_runs_are_checked_before_any_begins_and_give_one_table(cli, tmp_
     assert [row["run"] for row in json.loads(out)] == ["small", "other"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_interrupting_says_how_to_go_on(tmp_path, jobs):
     (tmp_path / "small.toml").write_text(SPEC.replace("trials = 6", "trials = 600"))
@@ -342,6 +343,7 @@ def test_list_names_what_there_is(cli):
     assert {row["name"]: row["about"] for row in rows}["rover"].startswith("20 inputs (dx1 -0.1..0.2, ")
 
 
+@pytest.mark.slow
 def test_a_killed_replay_goes_on_from_there_to_the_same_bits(tmp_path):
     (tmp_path / "small.toml").write_text(SPEC)
     command = [sys.executable, "-m", "robustbo.cli", "replay", "small.toml", "--jobs", "2", "--format", "csv"]

@@ -373,7 +373,7 @@ class TestFailures:
         assert len(opt.history) == 0
 
 
-MOMENTS = int(os.environ.get("ROBUSTBO_MOMENTS", "150"))  # of one run that are interrupted, each in a run of its own
+MOMENTS = int(os.environ.get("ROBUSTBO_MOMENTS", "40"))  # of one run that are interrupted, each in a run of its own
 
 
 def values(path):

@@ -4,7 +4,7 @@ import os
 
 from tests.fuzz.machine import Hostile, run
 
-EXAMPLES = int(os.environ.get("ROBUSTBO_FUZZ", "120"))
+EXAMPLES = int(os.environ.get("ROBUSTBO_FUZZ", "50"))
 
 
 def test_hostile_histories():

@@ -51,6 +51,7 @@ def fitted(request):
         return fit(SURROGATES[request.param](X, -(X - 0.3).square().sum(-1, keepdim=True)))
 
 
+@pytest.mark.few(24)
 @pytest.mark.parametrize("name", ["auto", "qLogNEI", "qLogEI", "LogEI"])
 def test_every_surrogate_has_every_function_and_its_slopes(fitted, name):
     with quiet():

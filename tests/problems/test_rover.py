@@ -183,6 +183,7 @@ class TestEveryVariant:
         tenths = Counter(place[breakdown(params(variant, x), generator)] // 100 for _ in range(1000))
         assert sum((tenths[i] - 100) ** 2 / 100 for i in range(10)) < 27.9  # chi square of 9: one in a thousand
 
+    @pytest.mark.few(1)
     def test_breaking_down_at_the_last_point_is_the_full_reward_and_earlier_is_worse(self, variant):
         for x in (best_seen(variant), random_inputs(variant, 1, seed=4)[0]):
             assert all_stops(variant, x)[-1] == rover(variant)(params(variant, x))

@@ -60,6 +60,7 @@ def test_a_journal_that_has_changed_is_looked_at_again(study):
     assert len(files()) == 2
 
 
+@pytest.mark.slow
 def test_who_has_ended_is_found_out_at_each_look(study):
     asked = "import robustbo; robustbo.Optimizer.resume('j.jsonl').ask(); input()"
     with subprocess.Popen([sys.executable, "-c", asked], stdin=subprocess.PIPE) as process:
@@ -78,6 +79,7 @@ def test_another_version_looks_for_itself(study, monkeypatch):
     assert kept.key("j.jsonl") not in (None, before)
 
 
+@pytest.mark.slow
 def test_a_torn_line_is_not_kept(study):
     with Path("j.jsonl").open("a") as file:
         file.write('{"event": "te')
@@ -92,6 +94,7 @@ def test_where_nothing_can_be_kept_show_works(study, tmp_path):
     assert show()[1]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_is_made_again(study):
     first, _ = show()
     files()[0].write_text("{")

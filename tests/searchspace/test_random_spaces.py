@@ -131,6 +131,7 @@ def test_a_point_that_is_fixed_as_a_whole_is_the_only_one(given):
         assert region.listed is None or region.listed == [given.witness]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_ask_is_feasible_and_the_same_when_resumed_and_computed_again(kind, tmp_path):
     given = made(random.Random(f"asks in a space that is {kind}"), kind)

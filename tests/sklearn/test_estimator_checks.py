@@ -17,6 +17,7 @@ DECLARED = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("estimator", "space", "options"),
     [

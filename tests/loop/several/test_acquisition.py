@@ -195,6 +195,7 @@ def fitted(request):
         return fit(SURROGATES[request.param](X, Y[:, :1]))
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("goals", [FRONT, BEST])
 def test_every_surrogate_has_its_function_and_slopes(plain, fitted, goals):
     with quiet():

@@ -62,6 +62,7 @@ class TestTheReferenceTable:
         torch.testing.assert_close(cdf(wanted["z"], number(df)), wanted["log_cdf"].exp(), rtol=1e-11, atol=0)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("nu", [1.5, 4.0, 30.0, 1e5])
 def test_first_and_second_derivatives(function, nu):

@@ -103,6 +103,7 @@ def spec(problem, method, **changes):
     return RunSpec.model_validate(given | changes)
 
 
+@pytest.mark.few(4)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("method", ["optuna-gp", "optuna-tpe", "ax-default"])
 @pytest.mark.parametrize("problem", ["mixture", "two-circles", "conditional", "table"])

@@ -99,6 +99,7 @@ def test_the_process_that_they_are_forked_from(spec, tmp_path, undisturbed):
     assert record(made) == undisturbed
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_workers_of_a_cluster(spec, tmp_path, undisturbed, workers):
     from distributed import Client
@@ -115,6 +116,7 @@ def test_workers_of_a_cluster(spec, tmp_path, undisturbed, workers):
     assert heard
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_the_client_of_a_cluster(spec, tmp_path, undisturbed, workers):
     """What its workers still have, they keep; the new client's wait for them."""
@@ -133,6 +135,7 @@ def test_the_client_of_a_cluster(spec, tmp_path, undisturbed, workers):
     assert record(cells(OptimizationCell, spec, tmp_path / "out")) == undisturbed
 
 
+@pytest.mark.slow
 def test_the_client_of_the_pool_takes_its_processes_with_it(spec, tmp_path, undisturbed):
     (tmp_path / "spec.toml").write_text(TOML)
     command = [sys.executable, "-m", "robustbo.cli", "replay", "spec.toml", "--jobs", "2", "--out", "out"]

@@ -133,6 +133,7 @@ def records(operation):
     return operation not in (OPERATIONS["resume"], OPERATIONS["begin"])
 
 
+@pytest.mark.few(4)
 def test_each_error_of_the_system_loses_nothing(operation, tmp_path):
     for path, opt, calls in each(operation, tmp_path, ERRORS):
         before = opt.history
@@ -140,6 +141,7 @@ def test_each_error_of_the_system_loses_nothing(operation, tmp_path):
         assert calls.names[-1] == "unlink" or not list(path.parent.glob(".*.new"))
 
 
+@pytest.mark.few(3)
 def test_nor_does_one_that_lasts(operation, tmp_path):
     for path, opt, calls in each(operation, tmp_path, {name: ERRORS[name] for name in LASTING}):
         calls._lasts = True
@@ -147,12 +149,14 @@ def test_nor_does_one_that_lasts(operation, tmp_path):
         check(operation, path, opt, before, outcome(operation, opt, path, calls, JournalError))
 
 
+@pytest.mark.few(4)
 def test_nor_an_interrupt(operation, tmp_path):
     for path, opt, calls in each(operation, tmp_path, INTERRUPTS):
         before = opt.history
         check(operation, path, opt, before, outcome(operation, opt, path, calls, KeyboardInterrupt))
 
 
+@pytest.mark.few(4)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_nor_a_kill(operation, tmp_path):
     for path, opt, calls in each(operation, tmp_path, DEATHS):
@@ -165,6 +169,7 @@ def test_nor_a_kill(operation, tmp_path):
         check(operation, path, opt, opt.history, None)
 
 
+@pytest.mark.few(4)
 def test_another_writer_at_any_moment(operation, tmp_path):
     told = []
 
