@@ -1,13 +1,17 @@
+from dataclasses import replace
+
 import pytest
 import torch
 from botorch.models import SingleTaskGP
 
 from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
-from robustbo.loop.fit import fit
+from robustbo.loop.fit import fit, fit_to
 from robustbo.loop.incumbent import incumbent
+from robustbo.loop.judge import judge
+from robustbo.loop.observations import observations
 from robustbo.loop.outliers import outliers
-from robustbo.loop.warm_start import STEP
+from robustbo.loop.warm_start import ROOT
 from robustbo.numerics.gp.map_fit import climb
 from robustbo.numerics.pursuit import search, support_fit
 from robustbo.searchspace.parameters import Float
@@ -68,13 +72,13 @@ def test_a_warm_search_is_shorter_and_ends_as_high(monkeypatch):
 
     monkeypatch.setattr(support_fit, "climb", counted)
     fits = FitCache()
-    fitted(STEP + 4, wrong=(3, 12), fits=fits)
+    fitted(30, wrong=(3, 12), fits=fits)
     evaluations.clear()
-    warm = fitted(STEP + 5, wrong=(3, 12), fits=fits).model
+    warm = fitted(31, wrong=(3, 12), fits=fits).model
     effort = sum(evaluations)
-    monkeypatch.setattr("robustbo.loop.warm_start.STEP", 1)
+    monkeypatch.setattr("robustbo.loop.warm_start.ROOT", 31)
     evaluations.clear()
-    cold = fitted(STEP + 5, wrong=(3, 12)).model
+    cold = fitted(31, wrong=(3, 12)).model
     assert effort < sum(evaluations)
     assert warm.found.F >= cold.found.F - 0.1
     assert warm.support == cold.support
@@ -112,13 +116,51 @@ def test_known_noise_goes_along():
     torch.testing.assert_close(noise.squeeze(-1), expected)
 
 
-def test_an_exclusion_costs_no_search_from_nothing(monkeypatch):
+def test_searches_from_nothing_are_of_few_whatever_is_left_out(monkeypatch):
     settings, made, fits = Settings(SPACE), history(83), FitCache()
-    fit(settings, made, fits)
     calls, cold = [], search.cold
     monkeypatch.setattr(search, "cold", lambda model, plan: calls.append(len(model.y)) or cold(model, plan))
+    fit(settings, made, fits)
     without = made.apply({"event": "exclude", "trial": 7})
     going_on = fit(settings, without, fits)
-    assert calls == []
+    assert set(calls) == {ROOT}
     assert theta(going_on) == theta(fit(settings, without))
-    assert calls == [80]  # of all, whether it was excluded since or not
+
+
+def test_a_search_from_nothing_is_made_anew_only_where_its_sample_changes(monkeypatch):
+    settings, fits, calls, cold = Settings(SPACE), FitCache(), [], search.cold
+    monkeypatch.setattr(search, "cold", lambda model, plan: calls.append(len(model.y)) or cold(model, plan))
+    for n in range(33, 57):
+        fit(settings, history(n), fits)
+    assert len(calls) < 12
+
+
+def renumbered(data, order):
+    """The same trials in another order."""
+    number = {old: new for new, old in enumerate(order)}
+    trials = [replace(data.trials[old], number=number[old]) for old in order]
+    return replace(data, trials=tuple(trials))
+
+
+@pytest.mark.parametrize("surrogate", ["relevance-pursuit", "student-t", "weighted", "filtered", "standard"])
+def test_the_order_of_trials_changes_nothing(surrogate):
+    settings, n = Settings(SPACE, surrogate=surrogate), 21
+    data = observations(settings, history(n, wrong=(3, 12)))
+    doubtful = replace(data.trials[5], value=3.0, expected=0.2, expected_sd=0.05)
+    data = replace(data, trials=tuple(doubtful if t.number == 5 else t for t in data.trials))
+    order = [*range(1, n), 0]
+    one, other = (fit_to(settings, each, FitCache()) for each in (data, renumbered(data, order)))
+    assert theta(one) == theta(other)
+    assert torch.equal(one.X, other.X)
+    assert one.quarantined == tuple(order[number] for number in other.quarantined)
+    said = {o.trial.number: (o.status, o.probability_wrong, o.expected) for o in judge(data, one)}
+    again = {order[o.trial.number]: (o.status, o.probability_wrong, o.expected) for o in judge(data, other)}
+    assert said == again
+
+
+def test_a_diagnosis_in_between_is_one_on_the_first_trials_whatever_their_points():
+    settings = Settings(SPACE, surrogate="filtered", options='{"every": 10}')
+    found = fit(settings, history(25, wrong=(3, 22)))
+    assert found.observations.numbers == tuple(range(25))
+    assert found.model.verdict.observations == 20
+    assert 3 in found.model.verdict.outliers
