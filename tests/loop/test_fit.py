@@ -36,6 +36,11 @@ def fitted(n, surrogate="relevance-pursuit", wrong=(), fits=None):
     return fit(Settings(SPACE, surrogate=surrogate), history(n, wrong), fits)
 
 
+def outlying(found):
+    """The trials that the model calls outliers."""
+    return sorted(found.observations.numbers[i] for i in found.model.support)
+
+
 def theta(found):
     return [p.tolist() for p in found.model.parameters()]
 
@@ -59,7 +64,7 @@ def test_a_known_number_of_outliers_needs_no_more_observations_than_that():
     settings = Settings(SPACE, surrogate="relevance-pursuit", options='{"num_outliers": 3}')
     for n in (3, 5, 13, 15):
         assert len(fit(settings, history(n, wrong=(0, 2, 11))).model.support) <= 3
-    assert fit(settings, history(15, wrong=(0, 2, 11))).model.support == [0, 2, 11]
+    assert outlying(fit(settings, history(15, wrong=(0, 2, 11)))) == [0, 2, 11]
 
 
 def test_a_warm_search_is_shorter_and_ends_as_high(monkeypatch):
@@ -85,7 +90,7 @@ def test_a_warm_search_is_shorter_and_ends_as_high(monkeypatch):
 
 
 def test_a_new_outlier_is_found_from_a_warm_start():
-    assert fitted(16, wrong=(15,)).model.support == [15]
+    assert outlying(fitted(16, wrong=(15,))) == [15]
 
 
 def test_a_value_that_changes_the_scale_starts_the_search_anew():
@@ -112,7 +117,8 @@ def test_known_noise_goes_along():
     _, noise = found.model.outcome_transform.untransform(
         found.model.train_targets.unsqueeze(-1), found.model.likelihood.noise.unsqueeze(-1)
     )
-    expected = torch.tensor([(0.1 + 0.01 * i) / found.scale for i in range(13)], dtype=torch.float64).square()
+    sds = [(0.1 + 0.01 * number) / found.scale for number in found.observations.numbers]
+    expected = torch.tensor(sds, dtype=torch.float64).square()
     torch.testing.assert_close(noise.squeeze(-1), expected)
 
 
@@ -142,19 +148,21 @@ def renumbered(data, order):
     return replace(data, trials=tuple(trials))
 
 
-@pytest.mark.parametrize("surrogate", ["relevance-pursuit", "student-t", "weighted", "filtered", "standard"])
+@pytest.mark.parametrize("surrogate", ["relevance-pursuit", "student-t", "conjugate", "filtered", "standard"])
 def test_the_order_of_trials_changes_nothing(surrogate):
     settings, n = Settings(SPACE, surrogate=surrogate), 21
     data = observations(settings, history(n, wrong=(3, 12)))
     doubtful = replace(data.trials[5], value=3.0, expected=0.2, expected_sd=0.05)
     data = replace(data, trials=tuple(doubtful if t.number == 5 else t for t in data.trials))
     order = [*range(1, n), 0]
-    one, other = (fit_to(settings, each, FitCache()) for each in (data, renumbered(data, order)))
+    reordered = renumbered(data, order)
+    one, other = fit_to(settings, data, FitCache()), fit_to(settings, reordered, FitCache())
     assert theta(one) == theta(other)
     assert torch.equal(one.X, other.X)
-    assert one.quarantined == tuple(order[number] for number in other.quarantined)
+    assert one.quarantined == tuple(sorted(order[number] for number in other.quarantined))
+    assert one.quarantined == ((5,) if surrogate in ("relevance-pursuit", "student-t", "conjugate") else ())
     said = {o.trial.number: (o.status, o.probability_wrong, o.expected) for o in judge(data, one)}
-    again = {order[o.trial.number]: (o.status, o.probability_wrong, o.expected) for o in judge(data, other)}
+    again = {order[o.trial.number]: (o.status, o.probability_wrong, o.expected) for o in judge(reordered, other)}
     assert said == again
 
 
