@@ -158,8 +158,9 @@ def _new_diagnosis(data: Data, fitted: Fitted, trial: int) -> Diagnosis | None:
     verdict: Verdict | None = fitted.model.verdict if capabilities(fitted.model).judges_alone else None
     if verdict is None:
         return None
-    outliers = tuple(fitted.observations.numbers[i] for i in verdict.outliers)
-    percentiles = tuple(u if fitted.sign > 0 else 1 - u for u in verdict.percentiles)
+    numbers = [fitted.observations.numbers[i] for i in verdict.outliers]
+    found = dict(sorted(zip(numbers, verdict.percentiles, strict=True)))
+    outliers, percentiles = tuple(found), tuple(u if fitted.sign > 0 else 1 - u for u in found.values())
     made = Diagnosis(trial, verdict.observations, outliers, percentiles, verdict.is_void)
     said = [(d.observations, d.outliers, d.void) for d in (*data.diagnoses[-1:], made)]
     return None if len(said) == 2 and said[0] == said[1] else made

@@ -25,7 +25,7 @@ from robustbo.loop.evidence import Word
 from robustbo.loop.fitted import Fitted
 from robustbo.loop.observations import Data, Observations, observations
 from robustbo.loop.units import center_and_scale, in_model_units
-from robustbo.loop.warm_start import Beginning, Line, anchor, line
+from robustbo.loop.warm_start import Beginning, predecessor, sample_size
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.registry import SURROGATES, model_class
@@ -68,18 +68,16 @@ def fit_to(settings: Settings, data: Data, fits: FitCache, failed: Collection[in
 
 def _credible(settings: Settings, data: Data, part: Active | None, fits: FitCache, failed: frozenset[int]) -> Fitted:
     """Without what is quarantined, if that is to be."""
-    among, ever, origin = data.all_but(), data.with_excluded(), None
-    if part is not None:
-        among, ever, origin = part.told, part.told, Line(part.sample)
+    among = data.all_but() if part is None else part.told
     is_to_be = settings.set_aside and is_robust(settings) and not _capabilities(settings).judges_alone
     in_doubt = doubted(data) if is_to_be else frozenset[int]()
     left_out = in_doubt | failed - data.vouched
     if not left_out or len(left_out) >= len(data.told):
-        return _fit(settings, line(among, ever, origin), fits)
-    fitted = _fit(settings, line(among.but(left_out), ever, origin), fits)
+        return _fit(settings, among, fits)
+    fitted = _fit(settings, among.but(left_out), fits)
     if credible := _borne_out(data, fitted, left_out) - failed:
         left_out -= credible
-        fitted = _fit(settings, line(among.but(left_out), ever, origin), fits)
+        fitted = _fit(settings, among.but(left_out), fits)
     return replace(fitted, quarantined=tuple(sorted(left_out)))
 
 
@@ -93,7 +91,7 @@ def _borne_out(data: Data, fitted: Fitted, left_out: frozenset[int]) -> set[int]
 
 def _guess(settings: Settings, fits: FitCache, sample: Observations, told: Observations) -> Guess:
     """What a fit to some of the observations predicts at the points of all."""
-    fitted = _fit(settings, Line(sample, Line(sample)), fits)  # whose own end is kept longer than it
+    fitted = _fit(settings, sample, fits)
     X = fitted.encoded(told.X)
     with fitted.apart(0), contract.quiet(), torch.no_grad():
         mean, sd = contract.marginals(fitted.model, X)
@@ -102,7 +100,7 @@ def _guess(settings: Settings, fits: FitCache, sample: Observations, told: Obser
 
 def _others(settings: Settings, part: Active, fits: FitCache) -> dict[int, Word]:
     """What the fit to those that were chosen says of those that were not."""
-    chosen = Line(part.told.first(part.num_chosen), Line(part.sample))
+    chosen = part.told.first(part.num_chosen)
 
     def make() -> dict[int, Word]:
         fitted = _fit(settings, chosen, fits)
@@ -129,47 +127,37 @@ def _capabilities(settings: Settings) -> Capabilities:
     return contract.capabilities_for(model_class(settings.surrogate), settings.surrogate_options)
 
 
-def _fit(settings: Settings, of: Line, fits: FitCache) -> Fitted:
-    fitted = _made(settings, of, fits)
-    if _capabilities(settings).continues:
-        _end(settings, of, fits)  # which is kept longer
-    return fitted
-
-
-def _made(settings: Settings, of: Line, fits: FitCache) -> Fitted:
-    misses = fits.misses
-    fitted = fits.get((settings, of), partial(_fitted, settings, of, fits))
-    if len(of.told.values) > LARGE and fits.misses > misses:
+def _fit(settings: Settings, told: Observations, fits: FitCache) -> Fitted:
+    misses, told = fits.misses, told if _capabilities(settings).is_sequential else told.in_own_order()
+    fitted = fits.get((settings, told), partial(_fitted, settings, told, fits))
+    if len(told.values) > LARGE and fits.misses > misses:
         gc.collect()  # modules refer to themselves: what makes way would stay, with a matrix each
     return fitted
 
 
-def _end(settings: Settings, of: Line, fits: FitCache) -> Beginning:
-    """Where the fit ended, for a fit to others."""
+def _end(settings: Settings, told: Observations, fits: FitCache) -> Beginning:
+    """Where a fit ended, for a fit to more; it itself is not kept."""
 
     def make() -> Beginning:
-        fitted = _made(settings, of, fits)
-        return Beginning(of.told.numbers, fitted.center, fitted.scale, contract.beginning(fitted.model))
+        fitted = _fitted(settings, told, fits)
+        return Beginning(told.numbers, fitted.center, fitted.scale, contract.beginning(fitted.model))
 
-    n = len(of.told.values)
-    keep = fits.get_dear if of.before is None or n == anchor(n) else fits.get_small
-    return keep((settings, of), make)
+    return fits.get_small((settings, told), make)
 
 
-def _beginning(settings: Settings, of: Line, scale: float, fits: FitCache) -> Beginning | None:
-    """Where the search begins; None where the rest could not be fitted, or has a scale that does not fit."""
-    if of.before is None or not _capabilities(settings).continues:
+def _beginning(settings: Settings, told: Observations, scale: float, fits: FitCache) -> Beginning | None:
+    """Where the search begins; None where a part could not be fitted, or has a scale that does not fit."""
+    can, n = _capabilities(settings), len(told.values)
+    size = (predecessor if can.is_sequential else sample_size)(n) if can.continues else None
+    if size is None:
         return None
-    found, _ = attempt(partial(_end, settings, of.before, fits), settings.surrogate)
-    if found is None:
-        return None
-    return found if of.origin is not None or found.serves(scale) else None
+    found, _ = attempt(partial(_end, settings, told.first(size), fits), settings.surrogate)
+    return found if found is not None and found.serves(scale) else None
 
 
-def _fitted(settings: Settings, of: Line, fits: FitCache) -> Fitted:
-    told = of.told
+def _fitted(settings: Settings, told: Observations, fits: FitCache) -> Fitted:
     center, scale = center_and_scale(told.values)
-    before = _beginning(settings, of, scale, fits)
+    before = _beginning(settings, told, scale, fits)
     started = time.perf_counter()
     if before is not None:
         center, scale = before.center, before.scale

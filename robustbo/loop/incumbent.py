@@ -192,7 +192,7 @@ def _believed(
 
     Of these demands the second is dropped where it leaves nothing, then the first.
     """
-    pairs = list(zip(fitted.observations.numbers, fitted.observations.X, strict=True))
+    pairs = sorted(zip(fitted.observations.numbers, fitted.observations.X, strict=True))
     measured = [(number, row) for number, row in pairs if number not in without] or pairs
     first = {row: data.trials[number] for number, row in reversed(measured)}
     kept = {row for row, trial in first.items() if not data.space.broken(trial.params)} or {*first}

@@ -1,5 +1,7 @@
 """What a decision sees of a history: one frozen table of all trials, with their rows and the groups of replicates."""
 
+import hashlib
+import struct
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -23,7 +25,7 @@ class Observations(NamedTuple):
     """What a surrogate is fitted to; hashable.
 
     Attributes:
-        numbers: The trials, in order.
+        numbers: The trials, in their order or in the observations' own.
         X: One row of unit-cube coordinates each.
         values: The measured values, in the user's units.
         sds: Their noise, or None where it is to be inferred.
@@ -41,6 +43,18 @@ class Observations(NamedTuple):
         sds, numbers = None if self.sds is None else self.sds[:count], self.numbers[:count]
         return Observations(numbers, self.X[:count], self.values[:count], sds, self.vouched.intersection(numbers))
 
+    def in_own_order(self) -> "Observations":
+        """The same in an order that follows from what they are, whatever that of the trials is.
+
+        It is that of a hash of their points, and at one point of their values: so the first of them are a fair sample,
+        in which those at one point stand together. Observations that are the same in all are so in the order of trials.
+        """
+        points = [_digest(*row) for row in self.X]
+        sds = (0.0,) * len(self.values) if self.sds is None else self.sds
+        is_vouched = [number in self.vouched for number in self.numbers]
+        values = [_digest(*each) for each in zip(self.values, sds, is_vouched, strict=True)]
+        return self.only(sorted(range(len(points)), key=lambda i: (points[i], values[i], self.numbers[i])))
+
     def but(self, numbers: Collection[int]) -> "Observations":
         """Those that are not of some trials."""
         return self.only([i for i, number in enumerate(self.numbers) if number not in numbers])
@@ -55,6 +69,11 @@ class Observations(NamedTuple):
             None if self.sds is None else tuple(self.sds[i] for i in kept),
             self.vouched.intersection(numbers),
         )
+
+
+def _digest(*numbers: float) -> bytes:
+    """A hash of numbers, the same on every machine."""
+    return hashlib.blake2b(struct.pack(f"<{len(numbers)}d", *(each + 0.0 for each in numbers)), digest_size=8).digest()
 
 
 @dataclass(frozen=True)

@@ -1,29 +1,25 @@
-"""Warm starts: a search begins where that of other observations ended, most of which are the same.
+"""Warm starts: a search begins where that of some of its observations ended.
 
-The beginning is the same whether a run went on, was resumed, or is replayed: it follows from the observations. Up to
-ten observations, and at every tenth count (from 320 on at every twentieth, from 640 on at every fortieth, and so on) a
-search begins anew: from nothing, or, of more than `WHOLE`, at half of them. Of those in between, each begins at a count
-before it that has one binary digit less, counted from there. So a study that is resumed makes a handful of fits, none
-waits for dozens of others, and none of many observations begins from nothing while a study goes on.
-
-A value may be left out later: it is excluded, quarantined or refuted. Then the searches without it that would begin
-from nothing begin at the fit to all instead, if they are of more than `FEW` observations: of many that is dear.
+What is believed must not depend on the order in which values were told. So the beginning follows from the set of them:
+it is the fit to the first `sample_size` in their own order (`Observations.in_own_order`), which is that of a hash, so
+that they are a fair sample; and this fit begins at one to fewer, down to a handful, of which a search begins from
+nothing. A value more changes the sample only if it comes among its first: with every second value or less often, as a
+rule. So an ask makes one or two small fits beside its own, whether a study goes on, was resumed, or is replayed, and so
+it does where a value is left out: excluded, quarantined or refuted.
 
 What a surrogate makes of a beginning is its own ``continue_from``.
 """
 
-from bisect import bisect_right
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from robustbo.loop.observations import Observations
-
-STEP = 10  # observations between two counts at which a search of few begins anew
+STEP = 10  # trials between two counts at which a search of few begins anew, see `anchor`
 SHARE = 32  # of many, the step is between 1/32 and 1/16 of them
-WHOLE = 250  # observations up to which a search anew is one from nothing
-FEW = 64  # observations up to which a search from nothing is cheap
+ROOT = 8  # observations of the smallest sample
+QUARTER = 4  # a sample is a quarter of the observations at least, and less than half of them
+MOST = 256  # observations of the largest sample; of more the hyperparameters are known well enough
 
 
 class Beginning(NamedTuple):
@@ -51,35 +47,21 @@ class Beginning(NamedTuple):
         return self.scale / 2 <= scale <= self.scale * 2
 
 
-class Line(NamedTuple):
-    """What a search has to know: its observations, and where others of its kind begin.
+def sample_size(n: int) -> int | None:
+    """How many of n observations the fit sees where a search begins; None where it is to begin from nothing.
 
-    Attributes:
-        told: What is to be fitted to.
-        origin: Whose end takes the place of beginning from nothing; None where there is none.
+    Example:
+        >>> [sample_size(n) for n in (8, 9, 32, 33, 128, 256, 257, 2000)]
+        [None, 8, 8, 16, 32, 64, 256, 256]
     """
-
-    told: Observations
-    origin: "Line | None" = None
-
-    @property
-    def before(self) -> "Line | None":
-        """The line whose end is the beginning of this one; None where it is to begin from nothing."""
-        n = len(self.told.values)
-        if (count := predecessor(n)) is not None:
-            return Line(self.told.first(count), self.origin)
-        if self.origin is None and n > WHOLE:
-            return Line(self.told.first(max(anchor(n // 2), WHOLE)))
-        return self.origin
-
-
-def line(told: Observations, everything: Observations, origin: Line | None = None) -> Line:
-    """The line of some observations among all that there are, whose own is that of an origin."""
-    root = told.first(anchor(len(told.values)))
-    among = bisect_right(everything.numbers, root.numbers[-1]) if root.numbers else 0
-    if len(root.values) <= FEW or root == everything.first(len(root.values)):
-        return Line(told, origin)
-    return Line(told, Line(everything.first(anchor(among)), origin))
+    if n <= ROOT:
+        return None
+    if n > MOST:
+        return MOST
+    size = ROOT
+    while QUARTER * size < n:
+        size *= 2
+    return size
 
 
 def anchor(n: int, share: int = SHARE) -> int:
@@ -96,7 +78,7 @@ def anchor(n: int, share: int = SHARE) -> int:
 
 
 def predecessor(n: int) -> int | None:
-    """How many of n observations the fit sees where the search begins; None where it is to begin anew.
+    """How many of n trials the fit sees where the search begins that goes by their order; None where it begins anew.
 
     Example:
         >>> [predecessor(n) for n in (7, 10, 11, 12, 17, 20, 339, 340)]

@@ -101,9 +101,10 @@ class FilteredOptions(GPOptions):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Robust where the detector is."""
+        """Robust where the detector is; a verdict is kept for the observations that come after those it is on."""
         is_robust = contract.capabilities_for(DETECTORS[self.detector], self.detector_options or {}).is_robust
-        return Capabilities(is_robust=is_robust, is_heeded=is_robust, judges_alone=True, continues=True)
+        is_kept = self.every > 1 and self.between == "keep"
+        return Capabilities(is_robust, is_robust, judges_alone=True, continues=is_kept, is_sequential=is_kept)
 
 
 class FilteredGP(MapGP):

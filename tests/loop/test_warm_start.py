@@ -1,7 +1,9 @@
+from itertools import pairwise
+
 import pytest
 
 from robustbo.loop.observations import Observations
-from robustbo.loop.warm_start import FEW, Beginning, Line, anchor, line, predecessor
+from robustbo.loop.warm_start import MOST, ROOT, Beginning, anchor, predecessor, sample_size
 
 
 def told(numbers):
@@ -9,62 +11,36 @@ def told(numbers):
     return Observations(numbers, tuple((i / 1000,) for i in numbers), tuple(map(float, numbers)), None)
 
 
-def chain(n):
-    steps = 0
-    while (before := predecessor(n)) is not None:
-        assert before < n
-        n, steps = before, steps + 1
-    return n, steps
+def chain(n, before):
+    sizes = [n]
+    while (n := before(n)) is not None:
+        sizes.append(n)
+    return sizes
+
+
+@pytest.mark.parametrize("n", [*range(1, 700), 1999])
+def test_samples_become_smaller_down_to_a_handful(n):
+    sizes = chain(n, sample_size)
+    assert sizes[-1] <= ROOT
+    assert all(2 * small < large <= 4 * small for large, small in pairwise(sizes) if 4 * ROOT < large <= MOST)
+    assert len(sizes) <= 5
+
+
+def test_one_value_more_rarely_changes_the_size_of_a_sample():
+    assert sum(sample_size(n) != sample_size(n + 1) for n in range(1, 2000)) == 5
 
 
 @pytest.mark.parametrize("n", [*range(1, 700), 1999, 5119, 10239])
-def test_a_resumed_study_makes_a_handful_of_fits(n):
-    end, steps = chain(n)
-    assert end == anchor(n)
-    assert steps <= 9
-    assert n - end < max(10, n / 16)
+def test_in_the_order_of_trials_a_handful_is_made_again(n):
+    sizes = chain(n, predecessor)
+    assert sizes[-1] == anchor(n)
+    assert len(sizes) <= 10
+    assert n - sizes[-1] < max(10, n / 16)
 
 
-def test_searches_from_nothing_become_rarer():
-    assert [anchor(n) for n in (5, 15, 319, 320, 339, 341, 640, 679, 10000)] == [
-        5,
-        10,
-        310,
-        320,
-        320,
-        340,
-        640,
-        640,
-        9920,
-    ]
-
-
-def test_a_line_of_all_values_begins_from_nothing_at_its_anchor():
-    of = line(told(range(105)), told(range(105)))
-    before = of.before
-    assert (before.told, before.origin) == (told(range(104)), None)
-    assert before.before.told == told(range(100))
-    assert before.before.before is None
-
-
-def test_where_one_is_left_out_the_anchor_begins_at_the_fit_to_all():
-    everything = told(range(105))
-    of = line(told(i for i in range(105) if i != 40), everything)
-    while of.before.told.numbers != tuple(range(100)):
-        of = of.before
-        assert 40 not in of.told.numbers
-    assert of.before == Line(told(range(100)), None)
-
-
-def test_one_that_came_after_the_anchor_changes_nothing_before_it():
-    everything = told(range(105))
-    assert line(told(i for i in range(105) if i != 102), everything).origin is None
-
-
-def test_of_few_a_search_from_nothing_is_cheap():
-    everything = told(range(FEW))
-    assert line(told(i for i in range(FEW) if i != 3), everything).origin is None
-    assert line(told([]), everything) == Line(told([]), None)
+def test_searches_anew_become_rarer():
+    counts = (5, 15, 319, 320, 339, 341, 640, 679, 10000)
+    assert [anchor(n) for n in counts] == [5, 10, 310, 320, 320, 340, 640, 640, 9920]
 
 
 def test_a_beginning_knows_which_of_its_values_are_which():
@@ -74,9 +50,27 @@ def test_a_beginning_knows_which_of_its_values_are_which():
     assert not end.serves(3.0)
 
 
-@pytest.mark.parametrize(("n", "counts"), [(250, []), (260, [250]), (505, [504, 500, 250]), (2000, [1000, 500, 250])])
-def test_of_many_none_begins_from_nothing_but_at_the_first_few_hundred(n, counts):
-    of, seen = line(told(range(n)), told(range(n))), []
-    while (of := of.before) is not None:
-        seen.append(len(of.told.values))
-    assert seen == counts
+class TestAnOrderOfTheirOwn:
+    def test_is_the_same_whatever_that_of_the_trials(self):
+        one = told(range(40))
+        other = told([*range(39, 10, -1), *range(11)])
+        assert other.in_own_order() == one.in_own_order()
+        assert sorted(one.in_own_order().numbers) == list(range(40))
+
+    def test_makes_of_the_first_a_fair_sample(self):
+        first = told(range(1000)).in_own_order().first(200)
+        assert 0.4 < sum(x for (x,) in first.X) / 200 < 0.6
+
+    def test_keeps_those_at_one_point_together_in_the_order_of_nothing_but_their_values(self):
+        rows = ((0.1,), (0.5,), (0.1,), (0.9,), (0.1,))
+        ordered = Observations((0, 1, 2, 3, 4), rows, (1.0, 2.0, 3.0, 4.0, 2.0), None).in_own_order()
+        other = Observations((0, 1, 2, 3, 4), rows, (3.0, 2.0, 2.0, 4.0, 1.0), None).in_own_order()
+        at = [i for i, row in enumerate(ordered.X) if row == (0.1,)]
+        assert at == [*range(at[0], at[0] + 3)]
+        assert (other.X, other.values) == (ordered.X, ordered.values)
+
+    def test_does_not_tell_zeros_apart(self):
+        one = Observations((0, 1), ((0.0,), (0.5,)), (0.0, 1.0), None)
+        assert Observations((0, 1), ((-0.0,), (0.5,)), (-0.0, 1.0), None).in_own_order().numbers == (
+            one.in_own_order().numbers
+        )

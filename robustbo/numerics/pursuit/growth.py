@@ -30,7 +30,6 @@ from robustbo.numerics.pursuit.support_fit import Level, placed
 MANY = 256  # observations beyond which one support is as good as certain; a pursuit from nothing has no more
 TURNS = 3  # of climbs and changes of the support; later ones hardly ever change anything
 CLIMB_FTOL = 1e-4  # relative tolerance of these climbs
-NEW = 0.125  # share of the observations, of which a fit has not seen more, at which its hyperparameters are held
 OTHER = 0.1  # share of the observations by which supports differ that are another word on the data
 LEAST = 1e-8  # of the outcomes' variance: an added variance below is none
 
@@ -87,7 +86,7 @@ def evenly(n: int, size: int) -> Tensor:
     return torch.arange(size) * n // size
 
 
-def continued(model: Model, plan: Plan, before: Pursued, rows: Tensor, *, is_climbing: bool | None = None) -> Pursued:
+def continued(model: Model, plan: Plan, before: Pursued, rows: Tensor, *, is_climbing: bool = False) -> Pursued:
     """A pursuit that begins where one of some of the observations ended.
 
     Args:
@@ -95,11 +94,9 @@ def continued(model: Model, plan: Plan, before: Pursued, rows: Tensor, *, is_cli
         plan: How to pursue.
         before: Where the other ended.
         rows: Which of its observations each is, see `support_fit.placed`.
-        is_climbing: Whether to climb, where there are many observations; the hyperparameters are held if not. Unless
-            given, it is where more than a share of `NEW` of them are new.
+        is_climbing: Whether to climb, where there are many observations; the hyperparameters are held if not.
     """
     if len(model.y) > MANY:
-        is_climbing = int((rows < 0).sum()) > NEW * len(rows) if is_climbing is None else is_climbing
         begins, turns = (_worth_growing(before, plan), TURNS) if is_climbing else ([before.best], 0)
         found = [_alternating(model, plan, placed(level.fit, rows), turns) for level in begins]
         level = max(found, key=partial(walk.score, penalty=plan.penalty))

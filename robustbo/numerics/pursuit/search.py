@@ -72,28 +72,31 @@ def warm(model: Model, plan: Plan, before: Sequence[Level], chosen: int, rows: T
         chosen: The size that it chose, or a known one.
         rows: Which of its observations each is, see `support_fit.placed`.
     """
+    times = len(rows) / len(before[0].fit.rho)
+    sizes, climb = worth_a_visit(plan, before, chosen, times), plan.refit(model, WALK_FTOL)
     before = [extended(model, level, rows) for level in before]
-    sizes, climb = worth_a_visit(plan, before, chosen), plan.refit(model, WALK_FTOL)
     levels = walk.resume(before, sizes, climb)
     levels = walk.sweep(levels[::-1], sizes[::-1], climb)[::-1]
     return walk.sweep(levels, sizes, climb)
 
 
-def worth_a_visit(plan: Plan, before: Sequence[Level], chosen: int) -> list[int]:
+def worth_a_visit(plan: Plan, before: Sequence[Level], chosen: int, times: float = 1.0) -> list[int]:
     """The sizes that were plausible, since predictions are averaged over them, the chosen one, and those next to these.
 
     Args:
         plan: Of whose sizes they are.
         before: The levels of an earlier pursuit.
         chosen: The size that it chose, or a known one.
+        times: How many times as many observations there are as it had: outliers are taken to be as much more.
     """
     sizes = plan.sizes
 
-    def nearest(count: int) -> int:
+    def nearest(count: float) -> int:
         return min(range(len(sizes)), key=lambda i: abs(sizes[i] - count))
 
     plausible = walk.plausible(before, plan.penalty)
-    middles = {nearest(count) for count in (chosen, *(len(level.support) for level in plausible))}
+    counts = [plan.known or times * chosen, *(times * len(level.support) for level in plausible)]
+    middles = {nearest(count) for count in counts}
     return [sizes[i] for i in range(len(sizes)) if any(abs(i - middle) <= NEIGHBOURS for middle in middles)]
 
 
