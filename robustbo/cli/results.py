@@ -66,7 +66,7 @@ def show(
     from robustbo.cli import bounded, live
     from robustbo.trials.codec import opened
 
-    opened(journal)  # or an error says what is wrong with it
+    say_ahead(shown(journal), *opened(journal))  # or an error says what is wrong with it
     if serve:
         server = live.Server(journal, shown(journal), port)
         terminal.lines([server.address])
