@@ -64,7 +64,7 @@ class Asking:
     def has_nothing_new(self, history: History) -> bool:
         """Whether every point of a finite space has been asked for, and none waits."""
         region = region_of(space_of(self._store.settings, history))
-        return is_exhausted(region, history.trials) and not history.having("queued")
+        return is_exhausted(region, history.trials) and not history.trials.num("queued")
 
     def open_trials(self, history: History) -> list[Trial]:
         """Those that were asked for here and have not ended."""
@@ -105,7 +105,7 @@ def num_ended(history: History) -> int:
     """How many trials have ended.
 
     Example:
-        >>> num_ended(History((Trial(0, {}, state="told"), Trial(1, {}, state="pending"))))
+        >>> num_ended(History(Trials([Trial(0, {}, state="told"), Trial(1, {}, state="pending")])))
         1
     """
-    return sum(trial.state in ENDED for trial in history)
+    return sum(map(history.trials.num, ENDED))

@@ -22,6 +22,7 @@ from robustbo.numerics.improvement.value_of_information import expected_improvem
 from robustbo.study.study import Study
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings, default_num_initial
+from robustbo.trials.tree import Trials
 from robustbo.validation import real, whole
 
 FRESH = 2  # times the default's initial points: until then a model takes for noise what it does not know
@@ -92,7 +93,8 @@ class LittleToGain:
     def _is_little(self, study: Study, history: History, trial: Trial) -> bool:
         key = study.settings, trial.number
         if key not in self._known:
-            self._known[key] = promise(study.settings, History(history.trials[: trial.number]), trial, study.fits)
+            before = History(Trials(history.trials[: trial.number]))
+            self._known[key] = promise(study.settings, before, trial, study.fits)
         found = self._known[key]
         return found.gain < max(self.tolerance * found.noise, self.absolute)
 
@@ -106,7 +108,7 @@ def promise(settings: Settings, before: History, trial: Trial, fits: FitCache | 
         trial: It.
         fits: The last fits, of whoever looks at the same trials.
     """
-    if not before.having("told"):
+    if not before.trials.num("told"):
         return Promise(math.inf, 0.0)
     fits = FitCache() if fits is None else fits
     if settings.outcomes:

@@ -15,7 +15,7 @@ FAIR = 0.5  # of the greatest probability of a value anywhere: a point with as m
 
 def is_filled(data: Data, num_initial: int) -> bool:
     """Whether enough is known to leave the first phase, of which some trials have failed."""
-    return len(data.trials) >= num_initial and len(data.told) >= LEAST
+    return len(data.trials) >= num_initial and data.trials.num("told") >= LEAST
 
 
 def away(data: Data, viability: Viability, seed: int, trial: int) -> tuple[Params, str | None]:
@@ -27,7 +27,7 @@ def away(data: Data, viability: Viability, seed: int, trial: int) -> tuple[Param
     Raises:
         SpaceExhausted: If every point is being measured.
     """
-    first, taken = first_point(data, seed, trial), {t.point for t in data.trials}
+    first, taken = first_point(data, seed, trial), data.trials.by_point
     sequence = sobol_points(data.region, seeds.derive(seed, 0, "sobol"), 0, trial + LOOKED_AT)
     others = [point for point in sequence if point_of(point) not in taken] or [first]
     p = viability.log_p([tuple(data.space.to_unit(other)) for other in others]).exp()

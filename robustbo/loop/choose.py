@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from robustbo.loop.distinct import AGAIN, is_at
+from robustbo.loop.distinct import AGAIN
 from robustbo.loop.fit import is_robust
 from robustbo.loop.observations import Data, Row
 from robustbo.loop.propose import propose
@@ -12,6 +12,7 @@ from robustbo.loop.search import Search
 from robustbo.loop.suggestion import Suggestion
 from robustbo.trials.history import RETRY
 from robustbo.trials.settings import Settings
+from robustbo.trials.trial import point_of
 
 
 def choose(
@@ -38,7 +39,8 @@ def choose(
         failed = flake(searching, data, searching.viability, row)
         if failed is not None:
             return Suggestion(failed.params, "model", None, failed.number, RETRY)
-    return Suggestion(point, "model", reason=AGAIN if reason is None and is_at(data.trials, point) else reason)
+    is_again = reason is None and point_of(point) in data.trials.by_point
+    return Suggestion(point, "model", reason=AGAIN if is_again else reason)
 
 
 def may_replicate(settings: Settings, data: Data) -> bool:

@@ -32,6 +32,7 @@ from robustbo.surrogates.common.contract import capabilities
 from robustbo.surrogates.filtered import Verdict
 from robustbo.trials.history import RETRY, Diagnosis, History
 from robustbo.trials.settings import Settings
+from robustbo.trials.tree import OPENED
 
 log = logging.getLogger("robustbo")
 
@@ -66,14 +67,14 @@ def step(
 
 
 def _step(settings: Settings, data: Data, trial: int, fits: FitCache) -> Suggestion:
-    count = len(data.told) + len(data.pending) + len(data.excluded)
+    count = sum(map(data.trials.num, ("told", OPENED, "excluded")))
     reason = NOTHING_NEW if is_exhausted(data.region, data.trials) else None
     if (again := wanted_again(data)) is not None:
         return Suggestion(again.params, again.origin, again.expectations or again.expectation, again.number, RETRY)
     viable, unlearned = _viability(settings, data, fits)
     filling = partial(_filling, settings, data, trial, reason, viable)
     is_begun = count >= settings.num_initial or (viable is not None and is_filled(data, settings.num_initial))
-    if settings.acquisition == "sobol" or not data.told or not is_begun:
+    if settings.acquisition == "sobol" or not data.trials.num("told") or not is_begun:
         return _explained(filling(), unlearned)
     if names := missing(settings, data):
         why = f"space-filling, since no value of {' and '.join(names)} has been told"

@@ -7,7 +7,7 @@ asked for there is nothing new: points are asked for again then, with a reason t
 one is taken.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection
 
 from robustbo import seeds
 from robustbo.errors import SpaceExhausted
@@ -15,7 +15,7 @@ from robustbo.loop.observations import Data
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.region.region import Region
 from robustbo.searchspace.region.sampling import sobol_points
-from robustbo.trials.history import Trial
+from robustbo.trials.tree import Trials
 from robustbo.trials.trial import Point, point_of
 
 Params = dict[str, Value]
@@ -27,12 +27,14 @@ COUNTED = 2048  # points of a finite space that are all looked at
 TRIED = 1024  # points of any other
 
 
-def is_exhausted(region: Region, trials: Sequence[Trial]) -> bool:
+def is_exhausted(region: Region, trials: Trials) -> bool:
     """Whether every point of a finite region has been asked for."""
     if region.size is None or len(trials) < region.size:
         return False
-    asked = {trial.point: trial for trial in trials}.values()
-    return sum(not region.is_restricted or region.contains(trial.params) for trial in asked) >= region.size
+    points = trials.by_point
+    if len(points) < region.size or not region.is_restricted:
+        return len(points) >= region.size
+    return sum(region.contains({name: value for name, _, value in point}) for point in points) >= region.size
 
 
 def is_taken(data: Data, params: Params) -> bool:
@@ -42,11 +44,6 @@ def is_taken(data: Data, params: Params) -> bool:
     return any(max(abs(a - b) for a, b in zip(here, row, strict=True)) <= NEAR for row in rows)
 
 
-def is_at(trials: Iterable[Trial], params: Params) -> bool:
-    """Whether one of these trials is at a very point; True is not 1."""
-    return any(trial.params == params and trial.point == point_of(params) for trial in trials)
-
-
 def first_point(data: Data, seed: int, trial: int) -> Params:
     """The scrambled Sobol point of a trial's number, or another where that has been asked for already.
 
@@ -54,16 +51,21 @@ def first_point(data: Data, seed: int, trial: int) -> Params:
         SpaceExhausted: If every point is being measured.
     """
     (point,) = sobol_points(data.region, seeds.derive(seed, 0, "sobol"), trial, 1)
-    taken = (*data.pending, *data.barred)
-    trials = taken if is_exhausted(data.region, data.trials) else data.trials
-    if not is_at(trials, point):
+    asked: Collection[Point] = data.trials.by_point
+    taken = _taken(data) if is_exhausted(data.region, data.trials) else asked
+    if point_of(point) not in taken:
         return point
     again = seeds.derive(seed, trial, "sobol again")
     try:
-        others = free_points(data.region, {t.point for t in trials}, again)
+        others = free_points(data.region, taken, again)
     except SpaceExhausted:  # of points that cannot be counted, as where constraints leave but few
-        others = free_points(data.region, {t.point for t in taken}, again)
+        others = free_points(data.region, _taken(data), again)
     return others[seeds.derive(seed, trial, "which") % len(others)]
+
+
+def _taken(data: Data) -> set[Point]:
+    """The points of pending trials, and of those that the user has barred."""
+    return {trial.point for trial in (*data.pending, *data.barred)}
 
 
 def free_points(region: Region, taken: Collection[Point], seed: int) -> list[Params]:

@@ -9,7 +9,6 @@ from botorch.models.gpytorch import GPyTorchModel
 from torch import Tensor
 
 from robustbo.determinism.isolation import isolated, seeded
-from robustbo.lazy import cached_property
 from robustbo.loop.evidence import Expectation, Word
 from robustbo.loop.observations import Observations, Row
 from robustbo.searchspace.encoding import encode
@@ -34,6 +33,8 @@ class Fitted:
         seconds: How long the fit took, without those that it began from.
         quarantined: The told trials that are left out; see `robustbo.loop.doubt`.
         others: What is said of those that it was not fitted to for their number; see `robustbo.loop.active`.
+        sampled: What follows from the model alone and takes long, once it has been asked for: whoever leaves out other
+            values, or says more of others, has the same model, and this with it.
     """
 
     model: GPyTorchModel
@@ -46,6 +47,7 @@ class Fitted:
     seconds: float
     quarantined: tuple[int, ...] = ()
     others: Mapping[int, Word] = field(default_factory=dict)
+    sampled: dict[str, list[float] | None] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def is_ours(self) -> bool:
@@ -81,12 +83,14 @@ class Fitted:
             found.setdefault(row, (of_point[0], of_point[1]))
         return found
 
-    @cached_property
+    @property
     def probability_wrong(self) -> list[float] | None:
         """How probable it is that each value it was fitted to is wrong; None where the surrogate does not say."""
-        with self.apart(0), contract.quiet():
-            right = contract.probability_right(self.model)
-        return None if right is None else (1 - right).tolist()
+        if "wrong" not in self.sampled:
+            with self.apart(0), contract.quiet():
+                right = contract.probability_right(self.model)
+            self.sampled["wrong"] = None if right is None else (1 - right).tolist()
+        return self.sampled["wrong"]
 
     def expect(self, rows: Sequence[Row]) -> list[Expectation]:
         """What it expects to be told at each unit-cube row, and the standard deviation of that, noise included."""

@@ -16,6 +16,7 @@ from robustbo.trials.extent import space_of
 from robustbo.trials.history import Diagnosis, History, Trial
 from robustbo.trials.outcomes import Wanted
 from robustbo.trials.settings import Settings
+from robustbo.trials.tree import BARRED, LOST, OPENED, Trials
 from robustbo.trials.trial import Point
 
 Row = tuple[float, ...]  # unit-cube coordinates
@@ -91,14 +92,14 @@ class Data:
 
     space: Space
     sign: float
-    trials: tuple[Trial, ...]
+    trials: Trials
     diagnoses: tuple[Diagnosis, ...] = ()
     fixed: Fixed = ()
     objectives: tuple[str, ...] = ()
 
     def of(self, wanted: Wanted) -> "Data":
         """What one of several outcomes alone sees: a trial where it is missing has failed, for it."""
-        trials = tuple(trial.of(wanted.name) for trial in self.trials)
+        trials = Trials(trial.of(wanted.name) for trial in self.trials)
         return replace(self, sign=wanted.sign, trials=trials, diagnoses=(), objectives=())
 
     @cached_property
@@ -109,12 +110,12 @@ class Data:
     @cached_property
     def told(self) -> tuple[Trial, ...]:
         """The trials whose values count."""
-        return tuple(trial for trial in self.trials if trial.state == "told")
+        return tuple(self.trials.having("told"))
 
     @cached_property
     def excluded(self) -> tuple[Trial, ...]:
         """The trials whose values do not, by the user's word."""
-        return tuple(trial for trial in self.trials if trial.state == "excluded")
+        return tuple(self.trials.having("excluded"))
 
     @cached_property
     def vouched(self) -> frozenset[int]:
@@ -124,23 +125,23 @@ class Data:
     @cached_property
     def pending(self) -> tuple[Trial, ...]:
         """The trials that may still be told, whether somebody measures them or they wait."""
-        return tuple(trial for trial in self.trials if trial.is_open)
+        return tuple(self.trials.having(OPENED))
 
     @cached_property
     def failed(self) -> tuple[Trial, ...]:
         """The trials that gave no value."""
-        return tuple(trial for trial in self.trials if trial.state == "failed")
+        return tuple(self.trials.having("failed"))
 
     @cached_property
     def lacking(self) -> tuple[Trial, ...]:
         """The told trials of which an objective came to no finite number, while other outcomes did."""
-        lost = {t.number: {name for name, each in t.outcomes.items() if each.is_lost} for t in self.told}
-        return tuple(t for t in self.told if lost[t.number].intersection(self.objectives))
+        lost = {t.number: {name for name, each in t.outcomes.items() if each.is_lost} for t in self.trials.having(LOST)}
+        return tuple(self.trials[number] for number, names in lost.items() if names.intersection(self.objectives))
 
     @cached_property
     def barred(self) -> tuple[Trial, ...]:
         """The failed trials whose points are never asked for again, by the user's word."""
-        return tuple(trial for trial in self.failed if trial.retry is False)
+        return tuple(self.trials.having(BARRED))
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
@@ -184,9 +185,8 @@ class Data:
 
     def before_the_last(self) -> "Data":
         """The same where the last told value is not known yet."""
-        last = self.told[-1].number
-        trials = (replace(t, state="pending") if t.number == last else t for t in self.trials)
-        return replace(self, trials=tuple(trials))
+        last = self.told[-1]
+        return replace(self, trials=self.trials.changed({last.number: replace(last, state="pending")}))
 
 
 def observations(settings: Settings, history: History, fixed: Fixed = ()) -> Data:

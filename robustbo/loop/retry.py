@@ -10,14 +10,16 @@ from robustbo.loop.observations import Data, Row
 from robustbo.loop.search import Search
 from robustbo.loop.viability import Viability
 from robustbo.trials.history import Trial
+from robustbo.trials.tree import RETRIED
 
 NEARLY = math.log(2)  # nats by which a new point may promise more
 
 
 def wanted_again(data: Data) -> Trial | None:
     """The first failed trial that the user wants tried again, that may be, and that nobody has tried since."""
-    for trial in data.failed:
-        if trial.retry and data.places[trial.point].trials[-1] is trial and data.region.contains(trial.params):
+    for trial in data.trials.having(RETRIED):
+        last = next(iter(data.trials.by_point.at(trial.point)))
+        if data.trials[last] is trial and data.region.contains(trial.params):
             return trial
     return None
 

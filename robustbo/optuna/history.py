@@ -25,6 +25,7 @@ from robustbo.optuna.pruned import stand_ins
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.space import Space
 from robustbo.trials.history import History, Trial
+from robustbo.trials.tree import Trials
 
 Said = Mapping[int, Mapping[str, Any]]  # what the user says of trials, by number
 
@@ -120,7 +121,7 @@ def gathered(
             standing.add(len(found))
         numbers[trial.number] = len(found)
         found.append(Trial(len(found), params, **{"origin": _origin(trial), **became}))
-    return Gathered(space, named, History(tuple(found)), tuple(numbers), frozenset(standing))
+    return Gathered(space, named, History(Trials(found)), tuple(numbers), frozenset(standing))
 
 
 def _origin(trial: FrozenTrial) -> str:

@@ -32,6 +32,7 @@ from robustbo.trials.settings import (
     Remeasure,
     Settings,
 )
+from robustbo.trials.tree import Trials
 from robustbo.validation import flag, whole
 
 log = logging.getLogger("robustbo")
@@ -191,7 +192,7 @@ class RobustSampler(BaseSampler):
         try:
             return step(settings, seen.history, trial.number, self.fits, fixed)
         except SpaceExhausted:  # all are being measured, and Optuna must have one
-            ended = History(tuple(t for t in seen.history if not t.is_open))
+            ended = History(Trials(t for t in seen.history if not t.is_open))
             return step(settings, ended, trial.number, self.fits, fixed)
 
     def sample_independent(

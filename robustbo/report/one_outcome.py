@@ -21,6 +21,7 @@ from robustbo.report.palette import COLORS
 from robustbo.trials.history import History
 from robustbo.trials.outcomes import Wanted
 from robustbo.trials.settings import Settings
+from robustbo.trials.tree import Trials
 
 BLACK = "#000000"
 
@@ -58,7 +59,7 @@ def seen(settings: Settings, history: History, fits: FitCache) -> list[Seen]:
     report, made = outliers(settings, history, fits), []
     for each in several:
         name = each.wanted.name
-        alone = replace(history, trials=tuple(trial.of(name) for trial in history), diagnoses=())
+        alone = replace(history, trials=Trials(trial.of(name) for trial in history), diagnoses=())
         judged = [o for o in report if o.outcome == name]
         made.append(Seen(each.wanted, settings.of(each.wanted), alone, each.fitted, judged))
     return made

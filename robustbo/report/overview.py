@@ -26,34 +26,50 @@ MIN_EVIDENCE = 3.0  # nats; an unflagged value of less is not worth a line
 def overview(settings: Settings, history: History, fits: FitCache | None = None) -> dict[str, Any]:
     """Progress, incumbent (or front), best raw value, diagnoses, the values flagged or with `MIN_EVIDENCE` against
     them, and the trials that have no value that counts; under ``not_computed`` why any of these could not be had."""
-    counts = history.counts()
-    told, fits = counts["told"] > 0, FitCache() if fits is None else fits
+    fits = FitCache() if fits is None else fits
     report, unjudged = attempt(partial(outliers, settings, history, fits), settings.surrogate)
-    is_single, lacking = len(settings.objectives) < 2, without_value(settings, history)
-    has_raw = told and is_single and not {name for name, _ in settings.objectives} & {*lacking}
     outcomes = of_several.outcomes(settings, history, report, fits)
     uncomputed = ({} if unjudged is None else {"outliers": unjudged}) | outcomes.pop("not_computed", {})
+    has_best = _has_raw(settings, history) and not without_value(settings, history)
+    return (
+        at_once(settings, history)
+        | outcomes
+        | {
+            "incumbent": point(best(settings, history, fits)) if has_best else None,
+            "outliers": [_suspect(o) for o in report or () if o.flagged or o.evidence >= MIN_EVIDENCE],
+        }
+        | failed(settings, history, fits)
+        | ({"not_computed": uncomputed} if uncomputed else {})
+    )
+
+
+def at_once(settings: Settings, history: History) -> dict[str, Any]:
+    """What of an `overview` needs no fit; no incumbent and no outliers."""
+    counts = history.counts()
     return (
         {
             **({} if settings.outcomes else {"direction": settings.direction}),
             **({"goal": settings.goal} if settings.quantity.name else {}),
             **({"outcome": [quantity.to_dict() for quantity in settings.outcome]} if settings.outcome else {}),
-            **outcomes,
             "surrogate": settings.of_size(counts["told"]).surrogate,
             "seed": settings.seed,
             "trials": counts,
             **chosen.chosen(settings, history),
-            "incumbent": point(best(settings, history, fits)) if has_raw and not lacking else None,
-            "best_raw_value": point(raw(settings, history)) if has_raw else None,
+            "incumbent": None,
+            "best_raw_value": point(raw(settings, history)) if _has_raw(settings, history) else None,
             "diagnoses": [asdict(diagnosis) for diagnosis in history.diagnoses],
-            "outliers": [_suspect(o) for o in report or () if o.flagged or o.evidence >= MIN_EVIDENCE],
+            "outliers": [],
             "fallbacks": [{"trial": t.number, "why": t.fallback} for t in history if t.fallback is not None],
         }
         | {state: [_without_value(trial) for trial in history.having(state)] for state in TITLES if state != "excluded"}
         | {"excluded": [each for trial in history for each in _excluded(trial)]}
-        | failed(settings, history, fits)
-        | ({"not_computed": uncomputed} if uncomputed else {})
     )
+
+
+def _has_raw(settings: Settings, history: History) -> bool:
+    """Whether there is a best measured value: of one objective that has some."""
+    lacking = {*without_value(settings, history)}.intersection(name for name, _ in settings.objectives)
+    return history.trials.num("told") > 0 and len(settings.objectives) < 2 and not lacking
 
 
 def best(settings: Settings, history: History, fits: FitCache | None = None, fixed: Fixed = ()) -> Incumbent:

@@ -40,9 +40,9 @@ def given_out(settings: Settings, history: History, n: int, by: str, fits: FitCa
     made: list[Event] = []
     for _ in range(n):
         who = {"by": by, "at": worker.now()}
-        queued = [t for t in history.having("queued") if region is None or region.contains(t.params)]
-        if queued:
-            events: list[Event] = [{"event": "assign", "trial": queued[0].number, **who}]
+        waiting = (t for t in history.trials.having("queued") if region is None or region.contains(t.params))
+        if (first := next(waiting, None)) is not None:
+            events: list[Event] = [{"event": "assign", "trial": first.number, **who}]
         else:
             try:
                 *diagnosis, ask = step(settings, history, len(history), fits, fixed).events(len(history))
@@ -63,9 +63,9 @@ def as_of_now(events: Sequence[Event], before: State, now: State) -> Sequence[Ev
     They fit as long as no trial has begun since, and what they give out still waits. Which events the decision has not
     seen is kept with it, so that it can be computed again.
     """
-    waiting = {trial.number for trial in now.history.having("queued")}
     assigned = {event["trial"] for event in events if event["event"] == "assign"}
-    if len(now.history) != len(before.history) or not assigned <= waiting:
+    waits = all(now.history[number].state == "queued" for number in assigned)
+    if len(now.history) != len(before.history) or not waits:
         return None
     if now.mark.length == before.mark.length:
         return events
@@ -88,10 +88,10 @@ def ended(history: History, kind: str, trial: TrialLike | Mapping[str, Any], con
     """
     content = {**content, "by": worker.name(), "at": worker.now()}
     if isinstance(trial, Mapping) and kind not in ("tell", "fail"):
-        there = ", ".join(str(t.number) for t in history if t.point == point_of(trial)) or "none"
+        there = ", ".join(str(t.number) for t in history.trials.at(point_of(trial))) or "none"
         raise ValueError(f"{kind} must be given a trial or its number, got a point; the trials at it are: {there}")
     if isinstance(trial, Mapping):
-        waiting = [t for t in history.open_trials if t.point == point_of(trial)]
+        waiting = history.trials.open_at(point_of(trial))
         if not waiting:
             return {"event": kind, "trial": len(history), **content, "params": dict(trial)}
         trial = min(waiting, key=lambda t: (t.state != "pending", t.number))
@@ -128,11 +128,12 @@ def ended_rows(history: History, rows: Iterable[tuple[Mapping[str, Any], str, Ma
     """
     who, number, events = {"by": worker.name(), "at": worker.now()}, len(history), list[Event]()
     waiting: dict[Any, list[int]] = {}
-    for trial in sorted(history.open_trials, key=lambda t: (t.state == "pending", -t.number)):
-        waiting.setdefault(trial.point, []).append(trial.number)
     for params, kind, content in rows:
-        if found := waiting.get(point_of(params)):
-            events.append({"event": kind, "trial": found.pop(), **content, **who})
+        if (point := point_of(params)) not in waiting:
+            here = sorted(history.trials.open_at(point), key=lambda t: (t.state == "pending", -t.number))
+            waiting[point] = [trial.number for trial in here]
+        if waiting[point]:
+            events.append({"event": kind, "trial": waiting[point].pop(), **content, **who})
         else:
             events.append({"event": kind, "trial": number, **content, "params": params, **who})
             number += 1
@@ -144,7 +145,9 @@ def warn_of_copies(history: History, rows: Sequence[tuple[Mapping[str, Any], Any
 
     Failed rows are no copies: nothing confirms itself by them.
     """
-    there = {measurement(trial.point, trial.values or trial.value) for trial in history.having("told")}
+    at = {point: history.trials.at(point) for point in {point_of(params) for params, *_ in rows}}
+    told = [trial for trials in at.values() for trial in trials if trial.state == "told"]
+    there = {measurement(trial.point, trial.values or trial.value) for trial in told}
     if copies := sum(measurement(point_of(params), value) in there for params, value, _ in rows):
         what = f"{copies} of {len(rows)} rows are in this study already, with the same values"
         warn(
@@ -161,9 +164,11 @@ def measurement(point: Any, value: Any) -> Any:
 def queued(history: History, points: Iterable[Mapping[str, Any]]) -> list[Event]:
     """The events that let points wait; one that is at an open trial's point repeats it."""
     who, events = {"by": worker.name(), "at": worker.now()}, list[Event]()
-    there = {trial.point: trial.number for trial in reversed(history.open_trials)}
+    there: dict[Any, int] = {}
     for number, params in enumerate(points, start=len(history)):
-        first = there.setdefault(point_of(params), number)
+        if (point := point_of(params)) not in there:
+            there[point] = next((trial.number for trial in history.trials.open_at(point)), number)
+        first = there[point]
         again = {} if first == number else {"repeats": first}
         events.append({"event": "enqueue", "trial": number, "params": params, **again, **who})
     return events

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from robustbo.trials.storage.line import Event
+from robustbo.trials.tree import Draft
 from robustbo.trials.trial import OPEN, REMEASURE, RETRY, Diagnosis, Measured, Trial
 
 BEGIN = ("ask", "enqueue")  # the events that begin a trial without ending it
@@ -27,7 +28,7 @@ ADVICE = {
 }
 
 
-def known(trials: Sequence[Trial], number: int) -> Trial:
+def known(trials: Sequence[Trial] | Draft, number: int) -> Trial:
     """The trial of that number among all so far.
 
     Raises:
@@ -45,7 +46,7 @@ def allowed_states(event: Event) -> tuple[str, ...]:
     return ("told",) if "outcome" in event else ALLOWED_STATES[event["event"]]
 
 
-def fold(trials: list[Trial], event: Event) -> None:
+def fold(trials: list[Trial] | Draft, event: Event) -> None:
     """Change the trials by an event."""
     kind, number = event["event"], event["trial"]
     if kind in BEGIN or (kind in ("tell", "fail") and "params" in event):
@@ -65,7 +66,7 @@ def fold(trials: list[Trial], event: Event) -> None:
     trials[number] = _changed(trials, trial, event)
 
 
-def _begun(trials: Sequence[Trial], event: Event) -> Trial:
+def _begun(trials: Sequence[Trial] | Draft, event: Event) -> Trial:
     number, repeats = event["trial"], event.get("repeats")
     if number != len(trials):
         raise ValueError(f"the next trial must be number {len(trials)}, got {number}")
@@ -104,7 +105,7 @@ def _expected(expected: Any, sd: Any) -> dict[str, Any]:
     return {"outcomes": {name: Measured(expected=each, expected_sd=sd[name]) for name, each in expected.items()}}
 
 
-def _changed(trials: Sequence[Trial], trial: Trial, event: Event) -> Trial:
+def _changed(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> Trial:
     match event["event"]:
         case "assign":
             count = trial.handouts + 1
@@ -177,7 +178,7 @@ def _judged(trial: Trial, event: Event, *, is_excluded: bool) -> dict[str, Measu
     return {**trial.outcomes, outcome: changed}
 
 
-def _asked_for(trials: Sequence[Trial], trial: Trial) -> str | None:
+def _asked_for(trials: Sequence[Trial] | Draft, trial: Trial) -> str | None:
     """Why a trial that has failed was asked for, as far as its reason does not hide it."""
     if trial.repeats is None:
         return None

@@ -1,6 +1,7 @@
 """The search space as it is now: a pool's rows may have been added to."""
 
 from functools import lru_cache
+from typing import NamedTuple
 
 from robustbo.searchspace.pool import Pool, Row
 from robustbo.searchspace.space import Space
@@ -12,17 +13,37 @@ def space_of(settings: Settings, history: History) -> Space:
     """The space of an optimization, with all rows that have been added, be they in these settings' pool or not."""
     if not history.rows or not isinstance(settings.space, Pool):
         return settings.space
-    return _extended(settings.space, history.rows)
+    return _extended(_Added(settings.space, history.rows))
 
 
-def check_extent(settings: Settings, history: History) -> None:
-    """Raise a `SpaceError` if rows that were added are none of the pool, or trials are at none of its rows."""
+def check_extent(settings: Settings, history: History, first: int = 0) -> None:
+    """Raise a `SpaceError` if rows that were added are none of the pool, or trials are at none of its rows.
+
+    Args:
+        settings: With the pool.
+        history: All trials.
+        first: The number of the first trial that has not been looked at before.
+    """
     if settings.space.is_pool:
         space = space_of(settings, history)
-        for trial in history:
+        for trial in history.trials[first:]:
             space.validate(trial.params)
 
 
+class _Added(NamedTuple):
+    """A pool and rows, the same only where they are the very same: thousands of rows take long to compare."""
+
+    pool: Pool
+    rows: tuple[Row, ...]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Added) and self.pool is other.pool and self.rows is other.rows
+
+    def __hash__(self) -> int:
+        return hash((id(self.pool), id(self.rows)))
+
+
 @lru_cache(maxsize=4)
-def _extended(pool: Pool, rows: tuple[Row, ...]) -> Pool:
-    return pool.extended([row for row in rows if not pool.has(row)])
+def _extended(added: _Added) -> Pool:
+    pool = added.pool
+    return pool.extended([row for row in added.rows if not pool.has(row)])

@@ -1,18 +1,19 @@
 """What has happened so far: trials, and the events that change them.
 
-A history is never changed: `History.apply` folds one event (a plain JSON object) into a new history. Telling, resuming
-and replaying all go through it.
+A history is never changed: `History.apply` folds one event (a plain JSON object) into a new history, which shares with
+the old one all that is the same (`trials.tree`). Telling, resuming and replaying all go through it.
 """
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 
 from robustbo.searchspace.parameters import Value
 from robustbo.trials.events import diagnosis_of, fold, known
 from robustbo.trials.storage.line import Event
+from robustbo.trials.tree import OPENED, Draft, Trials
 from robustbo.trials.trial import REMEASURE, RETRY, STATES, Diagnosis, Measured, Point, Trial, in_a_line
 from robustbo.validation import index
 
@@ -29,9 +30,12 @@ class History:
         1.5
     """
 
-    trials: tuple[Trial, ...] = ()
+    trials: Trials = field(default_factory=Trials)
     diagnoses: tuple[Diagnosis, ...] = ()
     rows: tuple[tuple[Value, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "trials", Trials.of(self.trials))
 
     def __len__(self) -> int:
         return len(self.trials)
@@ -49,11 +53,11 @@ class History:
 
     def counts(self) -> dict[str, int]:
         """How many trials are in each state."""
-        return {state: len(self.having(state)) for state in STATES}
+        return {state: self.trials.num(state) for state in STATES}
 
     def having(self, state: str) -> tuple[Trial, ...]:
         """The trials in a state."""
-        return tuple(trial for trial in self.trials if trial.state == state)
+        return tuple(self.trials.having(state))
 
     def at_points(self) -> dict[Point, list[Trial]]:
         """The trials at each point, in order, whatever their state."""
@@ -65,7 +69,7 @@ class History:
     @property
     def open_trials(self) -> tuple[Trial, ...]:
         """Those that may still be told, whether somebody measures them or they wait."""
-        return tuple(trial for trial in self.trials if trial.is_open)
+        return tuple(self.trials.having(OPENED))
 
     def apply(self, event: Event) -> "History":
         """The history after one more event.
@@ -85,8 +89,8 @@ class History:
         return self.extended([event])
 
     def extended(self, events: Iterable[Event]) -> "History":
-        """The history after more events, in time linear in all of them; see `apply`."""
-        trials, diagnoses, rows = list(self.trials), list(self.diagnoses), list(self.rows)
+        """The history after more events, in time linear in these, however many came before; see `apply`."""
+        trials, diagnoses, rows = Draft(self.trials), list[Diagnosis](), list[tuple[Value, ...]]()
         for event in events:
             if event["event"] == "diagnose":
                 diagnoses.append(diagnosis_of(event))
@@ -94,7 +98,8 @@ class History:
                 rows += map(tuple, event["rows"])
             else:
                 fold(trials, event)
-        return History(tuple(trials), tuple(diagnoses), tuple(rows))
+        said = self.diagnoses + tuple(diagnoses) if diagnoses else self.diagnoses
+        return History(trials.taken(), said, (*self.rows, *rows) if rows else self.rows)
 
     def to_frame(
         self,

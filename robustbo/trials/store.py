@@ -162,7 +162,7 @@ class Store:
             for event in others:
                 schema.check(event, self.settings)
             history = self._state.history.extended(others)
-            check_extent(self.settings, history)
+            check_extent(self.settings, history, len(self._state.history))
             return history
         except (KeyError, TypeError, ValueError) as error:
             raise JournalError(f"{self._log.name}: an event does not fit what came before: {error}") from error

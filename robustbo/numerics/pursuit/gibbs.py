@@ -10,8 +10,7 @@ The rate is not learned: gross values would raise it, and then pass a share of t
 Notation (no batch dimensions: a chain is one chain):
     Sg    n x n   covariance of the observations without added variances
     r     n       observations less the mean
-    P     n x n   inverse of Sg over the observations that are right at the moment, zero elsewhere
-    e, v          an observation less what the right ones (but itself) predict for it, and the variance of that
+    e, v          an observation less what the right ones (but itself) predict for it, and its variance (`chain`)
     q             probability that it is wrong, given the others
 
 References:
@@ -28,12 +27,11 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.gp.known import Known
-from robustbo.numerics.gp.leave_one_out import factor
 from robustbo.numerics.linalg import lapack
+from robustbo.numerics.pursuit.chain import Chain
 
 SWEEPS, BURN_IN = 16, 2  # counted, and before them
 SURE = 0.05  # of many observations, how probable it is at most that one is not what it is taken for
-LEAST = 1e-12  # of an observation's own variance: rounding leaves no less of a prediction's
 
 
 def log_cauchy(y: Tensor, scale: Tensor) -> Tensor:
@@ -81,7 +79,7 @@ def sample(
     """
     n, rng = len(r), np.random.default_rng(seed)
     most = n // 2 if most is None else most
-    chain = _Chain(Sg.numpy(), r.numpy(), begin)
+    chain = Chain(Sg.numpy(), r.numpy(), begin)
     free = np.arange(n) if cleared is None else np.flatnonzero(~cleared.numpy())
     total, log_wrongs = np.zeros(n), (log_wrong + math.log(rate / (1 - rate))).tolist()
     for sweep in range(BURN_IN + SWEEPS):
@@ -130,52 +128,6 @@ def sample_doubtful(
         found = sample(0.5 * (C + C.mT), r, log_wrong[rows], rate=rate, begin=begin, most=most, seed=seed)
         q[rows] = found.q
     return q
-
-
-class _Chain:
-    """Which observations are wrong at the moment, and the inverse that goes with it."""
-
-    def __init__(self, Sg: lapack.Array, r: lapack.Array, begin: Collection[int] = ()) -> None:
-        self._Sg, self._r = Sg, r
-        self.is_wrong = [i in begin for i in range(len(r))]
-        self._renew()
-
-    def wrong_but(self, i: int) -> int:
-        """How many of the others are wrong."""
-        return sum(self.is_wrong) - self.is_wrong[i]
-
-    def left_out(self, i: int) -> tuple[float, float]:
-        """Observation i less what the right ones but itself predict, and its variance."""
-        if self.is_wrong[i]:
-            W, v = self._predicted(i)
-            return float(self._r[i] - W @ self._r), float(v)
-        p = self._P[i, i]
-        return float(self._P[i] @ self._r / p), float(max(1 / p, LEAST * self._Sg[i, i]))
-
-    def move(self, i: int) -> None:
-        """From right to wrong, or back: by an update of rank one, and now and then anew, lest rounding add up."""
-        was_wrong, self.is_wrong[i] = self.is_wrong[i], not self.is_wrong[i]
-        self._moves += 1
-        if self._moves > len(self._r):
-            self._renew()
-        elif was_wrong:
-            W, v = self._predicted(i)
-            W[i] = -1.0
-            self._P += np.outer(W, W / v)
-        else:
-            row = self._P[i].copy()
-            self._P -= np.outer(row, row / row[i])
-            self._P[i] = self._P[:, i] = 0.0
-
-    def _predicted(self, i: int) -> tuple[lapack.Array, np.float64]:
-        """By which weights the right ones predict a wrong one, and the variance of that."""
-        W = self._P @ self._Sg[i]
-        return W, max(self._Sg[i, i] - W @ self._Sg[i], LEAST * self._Sg[i, i])
-
-    def _renew(self) -> None:
-        right = np.flatnonzero(np.logical_not(self.is_wrong))
-        self._P, self._moves, inner = np.zeros_like(self._Sg), 0, np.ix_(right, right)
-        self._P[inner] = torch.cholesky_inverse(factor(torch.from_numpy(self._Sg[inner])).L).numpy()
 
 
 def _logistic(x: float) -> float:

@@ -7,6 +7,7 @@ from robustbo.loop.several.front import best, front
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
+from robustbo.trials.tree import Trials
 
 Recommended = int | list[int] | None  # a trial, or those of the believed front
 Flagged = list[int] | dict[str, list[int]]  # trials, of several outcomes by name
@@ -27,7 +28,7 @@ def recommend(spec: RunSpec, settings: Settings, history: History, number: int, 
         number: The trial's.
         fits: The last fits.
     """
-    known = History(history.trials[: number + 1])
+    known = History(Trials(history.trials[: number + 1]))
     is_asked = (number + 1) % spec.recommend_every == 0
     if number + 1 < min(spec.num_initial, spec.trials) or not is_asked or not _is_told(settings, known):
         return None

@@ -8,7 +8,8 @@ import torch
 from robustbo.numerics.gp.known import Known
 from robustbo.numerics.gp.leave_one_out import leave_one_out
 from robustbo.numerics.pursuit import gibbs
-from robustbo.numerics.pursuit.gibbs import _Chain, log_cauchy, sample, sample_doubtful
+from robustbo.numerics.pursuit.chain import DELAYED, Chain
+from robustbo.numerics.pursuit.gibbs import log_cauchy, sample, sample_doubtful
 
 
 def problem(n=8, seed=0):
@@ -101,13 +102,36 @@ def test_it_is_a_pure_function():
     assert torch.equal(Sg, problem()[0])
 
 
+def left_out_anew(Sg, r, is_wrong, i):
+    """The error and the variance of one, from the right ones but itself."""
+    others = [j for j in np.flatnonzero(~np.array(is_wrong)) if j != i]
+    W = np.linalg.solve(Sg[np.ix_(others, others)], Sg[others, i])
+    return r[i] - W @ r[others], Sg[i, i] - W @ Sg[others, i]
+
+
+@pytest.mark.parametrize("gross", [0.0, 1e12])
+def test_updates_that_are_carried_out_together_are_those_of_one_after_the_other(gross):
+    n, rng = 150, np.random.default_rng(1)
+    X = rng.random((n, 2))
+    Sg = np.exp(-0.5 * np.square(X[:, None] - X).sum(-1) / 0.3**2) + 0.3 * np.eye(n)
+    r = rng.standard_normal(n)
+    r[7] += gross
+    chain = Chain(Sg, r, begin=[3, 4])
+    for i in [7, *rng.choice([i for i in range(n) if i != 7], size=DELAYED + 70)]:  # beyond one product, before another
+        chain.move(i)
+    assert sum(chain.is_wrong) > DELAYED / 2  # some have come back, and what is kept of the wrong ones has grown
+    for i in range(n):
+        assert chain.left_out(i) == pytest.approx(left_out_anew(Sg, r, chain.is_wrong, i), rel=1e-8, abs=1e-9)
+        assert chain.wrong_but(i) == sum(chain.is_wrong) - chain.is_wrong[i]
+
+
 def test_the_inverse_keeps_its_digits_over_many_moves():
     """On a covariance whose condition is 1e7; updates alone lose one or two in these."""
     n, rng = 40, np.random.default_rng(0)
     x = np.linspace(0, 1, n)
     Sg = 3e2 * np.exp(-0.5 * np.square((x[:, None] - x) / 0.5)) + 1e-3 * np.eye(n)
     r = np.sin(5 * x) + 0.03 * rng.standard_normal(n)
-    chain = _Chain(Sg, r)
+    chain = Chain(Sg, r)
     for i in rng.integers(n, size=2000):
         chain.move(i)
     right = np.flatnonzero(~np.array(chain.is_wrong))

@@ -1,0 +1,212 @@
+"""All trials in order, as a value: a sequence that is never changed, and of which a changed one is nearly all shared.
+
+A tree whose leaves have at most `WIDTH` trials. A change makes the nodes above it anew, of which there are four among a
+million trials, and shares all others with the sequence before; whoever holds that one sees nothing of it. Each node
+knows how many trials of each kind are below it, so that the few that are pending among very many are at hand.
+
+References:
+    Okasaki (1998), Purely functional data structures; Bagwell and Rompf (2011), RRB-trees.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, groupby
+from typing import Any, NamedTuple, Self, cast, overload
+
+from robustbo.trials.by_point import ByPoint
+from robustbo.trials.trial import OPEN, STATES, Point, Trial
+
+WIDTH = 32
+LOST = "lost"  # told, where one of several outcomes came to no finite number
+RETRIED = "to be retried"  # failed, and a flake by the user's word
+BARRED = "barred"  # failed, and never to be asked for again, by the user's word
+OPENED = "open"
+KINDS = (*STATES, OPENED, LOST, RETRIED, BARRED)
+DIGIT = 40  # bits of a count
+UNIT = {kind: 1 << DIGIT * place for place, kind in enumerate(KINDS)}  # one trial of that kind, in a tally
+
+
+class Node(NamedTuple):
+    """A part of a sequence.
+
+    Attributes:
+        parts: Trials, or nodes that are one lower.
+        tally: How many trials there are of each kind: a number with a digit a kind.
+    """
+
+    parts: tuple[Any, ...]
+    tally: int
+
+
+EMPTY = Node((), 0)
+
+
+def tally_of(trial: Trial) -> int:
+    """One of each kind that a trial is of."""
+    tally = UNIT[trial.state]
+    if trial.state in OPEN:
+        tally += UNIT[OPENED]
+    if trial.state == "told" and any(each.is_lost for each in trial.outcomes.values()):
+        tally += UNIT[LOST]
+    if trial.state == "failed" and trial.retry is not None:
+        tally += UNIT[RETRIED if trial.retry else BARRED]
+    return tally
+
+
+def num_of(tally: int, kind: str) -> int:
+    """How many of a kind a tally has."""
+    return tally // UNIT[kind] % (1 << DIGIT)
+
+
+class Trials(Sequence[Trial]):
+    """Trials in order, as a tuple has them; what is `changed` costs the same for ten and for a million.
+
+    Example:
+        >>> trials = Trials([Trial(0, {"x": 0.5}, state="told")])
+        >>> more = trials.changed({1: Trial(1, {"x": 0.75})})
+        >>> len(trials), len(more), more.num("told"), more.at((("x", False, 0.75),))
+        (1, 2, 1, (Trial(number=1, params={'x': 0.75}),))
+    """
+
+    def __init__(self, trials: Iterable[Trial] = ()) -> None:
+        self._root, self._height, self._length = EMPTY, 0, 0
+        self._by_point: ByPoint | None = None  # made when it is first asked for, and from then on carried along
+        vars(self).update(vars(self.changed(dict(enumerate(trials)))))
+
+    @classmethod
+    def of(cls, trials: Iterable[Trial]) -> "Trials":
+        """Trials as such a sequence, if they are none yet."""
+        return trials if isinstance(trials, cls) else cls(trials)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Trials, (tuple(self),)  # hashes differ between processes, and so do maps by point
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[Trial]:
+        return _all(self._root, self._height)
+
+    @overload
+    def __getitem__(self, place: int) -> Trial: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Trial, ...]: ...
+    def __getitem__(self, place: int | slice) -> Trial | tuple[Trial, ...]:
+        if isinstance(place, slice):
+            return tuple(self[number] for number in range(self._length)[place])
+        place, node = range(self._length)[place], self._root
+        for height in range(self._height, 0, -1):
+            first, place = divmod(place, WIDTH**height)
+            node = node.parts[first]
+        return cast(Trial, node.parts[place])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Trials | tuple):
+            return NotImplemented
+        if isinstance(other, Trials) and self._root is other._root:
+            return True
+        return len(self) == len(other) and all(a is b or a == b for a, b in zip(self, other, strict=True))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+    def num(self, kind: str) -> int:
+        """How many there are of a kind: a state, or another of `KINDS`."""
+        return num_of(self._root.tally, kind)
+
+    def having(self, kind: str) -> Iterator[Trial]:
+        """Those of a kind, in order; parts without any are passed over."""
+        return _having(self._root, self._height, kind)
+
+    @property
+    def by_point(self) -> ByPoint:
+        """Which trials are at each point."""
+        if self._by_point is None:
+            self._by_point = ByPoint.of(trial.point for trial in self)
+        return self._by_point
+
+    def at(self, point: Point) -> tuple[Trial, ...]:
+        """Those at a point, in order."""
+        return tuple(self[number] for number in self.by_point.at(point))[::-1]
+
+    def open_at(self, point: Point) -> list[Trial]:
+        """Those at a point that may still be told, in order."""
+        here = self.by_point.at(point)
+        if here and here.count > self.num(OPENED):
+            return [trial for trial in self.having(OPENED) if trial.point == point]
+        return [trial for trial in self.at(point) if trial.is_open]
+
+    def changed(self, changes: Mapping[int, Trial]) -> Self:
+        """The sequence with other trials in some places, whose points are the same, and new ones behind the last.
+
+        Args:
+            changes: By the place; new ones follow each other without a gap.
+        """
+        made = object.__new__(type(self))
+        made._length = max([self._length, *(place + 1 for place in changes)])
+        root, made._height, made._by_point = self._root, self._height, self._by_point
+        while made._length > WIDTH ** (made._height + 1):
+            root, made._height = Node((root,), root.tally), made._height + 1
+        made._root = _changed(root, made._height, sorted(changes.items()))
+        if made._by_point is not None:
+            for place in range(self._length, made._length):
+                made._by_point = made._by_point.including(place, changes[place].point)
+        return made
+
+
+def _changed(node: Node, height: int, changes: Sequence[tuple[int, Trial]]) -> Node:
+    parts, tally = list(node.parts), node.tally
+    if height:
+        below = WIDTH**height
+        for place, those in groupby(changes, lambda change: change[0] // below):
+            before = parts[place] if place < len(parts) else EMPTY
+            after = _changed(before, height - 1, [(number % below, trial) for number, trial in those])
+            parts[place : place + 1] = [after]
+            tally += after.tally - before.tally
+    else:
+        for place, trial in changes:
+            tally += tally_of(trial) - sum(map(tally_of, parts[place : place + 1]))
+            parts[place : place + 1] = [trial]
+    return Node(tuple(parts), tally)
+
+
+def _all(node: Node, height: int) -> Iterator[Trial]:
+    if not height:
+        return iter(node.parts)
+    return chain.from_iterable(_all(part, height - 1) for part in node.parts)
+
+
+def _having(node: Node, height: int, kind: str) -> Iterator[Trial]:
+    if height:
+        parts = (part for part in node.parts if num_of(part.tally, kind))
+        return chain.from_iterable(_having(part, height - 1, kind) for part in parts)
+    return (trial for trial in node.parts if num_of(tally_of(trial), kind))
+
+
+class Draft:
+    """Trials that events change one after the other, before they are a value again."""
+
+    def __init__(self, trials: Trials) -> None:
+        self._trials, self._length = trials, len(trials)
+        self._changes: dict[int, Trial] = {}
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, number: int) -> Trial:
+        changed = self._changes.get(number)
+        return self._trials[number] if changed is None else changed
+
+    def __setitem__(self, number: int, trial: Trial) -> None:
+        self._changes[number] = trial
+
+    def append(self, trial: Trial) -> None:
+        """Add one behind the last."""
+        self._changes[self._length] = trial
+        self._length += 1
+
+    def taken(self) -> Trials:
+        """What has become of them."""
+        return self._trials.changed(self._changes) if self._changes else self._trials
