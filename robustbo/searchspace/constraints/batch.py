@@ -25,6 +25,7 @@ from robustbo.searchspace.constraints.grammar import Program
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 SIGNS = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "**": np.power}
+MOST_TOGETHER = 2**18  # values of nodes at once: 2 MiB, which a processor's cache holds
 
 
 class Node(NamedTuple):
@@ -84,8 +85,13 @@ class Batch:
 
     def values(self, V: Array) -> Array:
         """``e x n`` values at ``n`` points, given ``k x n``; NaN where there is no finite one."""
+        count = V.shape[1]
+        together = max(1, MOST_TOGETHER // self._num_nodes) if self._num_nodes else count
         with np.errstate(all="ignore"):
-            return self._evaluate(V)[self._roots]
+            if count <= together:
+                return self._evaluate(V)[self._roots]
+            parts = [self._evaluate(V[:, i : i + together])[self._roots] for i in range(0, count, together)]
+        return np.concatenate(parts, axis=1)
 
     def slopes(self, v: Array) -> Array:
         """``e x k`` slopes along the parameters at one point of ``k`` values; not finite where there is none."""
