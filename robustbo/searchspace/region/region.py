@@ -107,7 +107,7 @@ class Region:
         there = [point for point in points if point is not None]
         if not self.space.constraints or not there:
             return points
-        keeps = iter(self.space.together.keeps_at(there).all(0).tolist())
+        keeps = iter(torch.from_numpy(self.space.together.keeps_at(there)).all(0).tolist())
         return [point if point is not None and next(keeps) else None for point in points]
 
     def _filled(self, row: Any) -> dict[str, Value] | None:

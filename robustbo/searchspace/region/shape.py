@@ -148,7 +148,7 @@ class Shape:
         """Which of ``n`` completed rows are points of it, to rounding."""
         follows = U[:, self._following]
         is_in = ((follows >= -ROUNDING) & (follows <= 1 + ROUNDING)).all(-1)
-        return np.asarray(is_in & self.keeps(U).all(0)) if self._together.constraints else is_in
+        return np.asarray(is_in & self.keeps(U).all(0))
 
     def keeps(self, U: Array) -> Bools:
         """Which constraints each of ``n`` completed rows keeps, to rounding: one row a constraint."""
