@@ -6,7 +6,7 @@ quadratic programming. Numbers that have steps are searched at first as if any w
 changes after another, in turn with the continuous ones. What it returns is a point of the region to the last digit.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -16,7 +16,7 @@ from torch import Tensor
 from robustbo import seeds
 from robustbo.errors import SpaceError
 from robustbo.loop.climb import climb
-from robustbo.loop.constrained import Score, within_constraints
+from robustbo.loop.constrained import Score, Sloped, within_constraints
 from robustbo.loop.summit import summit
 from robustbo.loop.ties import first_of_best, level
 from robustbo.searchspace.columns import cell, is_continuous, middle
@@ -24,7 +24,6 @@ from robustbo.searchspace.parameters import MAX_LEVELS, Choice, Ordinal, Paramet
 from robustbo.searchspace.region.region import Region
 from robustbo.searchspace.region.sampling import spread_over
 
-Sloped = Callable[[Tensor], tuple[Tensor, Tensor]]  # likewise -> n values, and their n x d gradients
 Params = dict[str, Value]
 
 LOOKED_AT = 512  # points spread over the region, of which the best are climbed from
@@ -82,7 +81,7 @@ def maximize(
             break
     if not values.isfinite().any():
         raise ArithmeticError(f"what is maximized must be finite somewhere, got {values.tolist()}")
-    is_finished = bool(region.continuous) and not region.slack(found[:1]).numel()  # nothing but bounds is in the way
+    is_finished = bool(region.continuous) and not region.shape.num_slacks  # nothing but bounds is in the way
     for row in found[level(values, ENOUGH if is_finished else 0.0).argsort(descending=True, stable=True)]:
         row = _finished(sloped, region, row) if is_finished else row
         if (point := region.point(row.tolist())) is not None:
@@ -127,7 +126,7 @@ def _starts(rows: Tensor, scores: Tensor) -> Tensor:
 def _relaxed(score: Score, sloped: Sloped, region: Region, rows: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
     """Rows from climbs on which numbers that have steps are searched as if any would do, where that leads higher."""
     numeric = [i for i in region.free if not isinstance(region.space.parameters[i][1], Choice | Ordinal)]
-    if numeric == region.continuous or region.slack(rows[:1]).numel():
+    if numeric == region.continuous or region.shape.num_slacks:
         return rows, values
     found, _ = _within_bounds(sloped, region, rows, numeric)
     higher = _values(score, found)
@@ -139,10 +138,10 @@ def _climbed(score: Score, sloped: Sloped, region: Region, rows: Tensor, values:
     """Rows from climbs along all continuous parameters, and the scores there."""
     if not region.continuous:
         return rows, values
-    if not region.slack(rows[:1]).numel():
+    if not region.shape.num_slacks:
         return _within_bounds(sloped, region, rows, region.continuous)
     some = zip(rows[:CONSTRAINED], values[:CONSTRAINED].tolist(), strict=True)
-    found, reached = zip(*(within_constraints(score, region, row, value) for row, value in some), strict=True)
+    found, reached = zip(*(within_constraints(score, sloped, region, row, value) for row, value in some), strict=True)
     rest = slice(CONSTRAINED, None)
     return torch.cat([torch.stack(found), rows[rest]]), torch.cat([values.new_tensor(reached), values[rest]])
 

@@ -1,4 +1,4 @@
-"""Unit-cube rows as columns of values, many at once: what constraints are computed from, and its derivatives."""
+"""Unit-cube rows as columns of values, many at once: what constraints are computed from, and its slopes."""
 
 import math
 from functools import lru_cache
@@ -57,32 +57,26 @@ def middle(parameter: Parameter, index: Tensor) -> Tensor:
 
 
 def numbers(parameter: Parameter, u: Tensor) -> Tensor:
-    """The values at unit coordinates (NaN at NaN); of a continuous one not rounded, with derivatives."""
+    """The values at unit coordinates (NaN at NaN); of a continuous one as if any number would do, but rounded."""
     if not is_continuous(parameter):
         return torch.where(u.isnan(), torch.nan, cells(parameter).numbers[cell(parameter, u)])
     if isinstance(parameter, Float) and parameter.count is None:
-        return _between(u, parameter.low, parameter.high, parameter.log)
-    given = u.detach().reshape(-1).tolist()
-    exact = [u if math.isnan(u) else float(parameter.from_unit(u) or 0) for u in given]
-    ends = parameter.ends if isinstance(parameter, Int) else parameter.interval or (0.0, 1.0)
-    smooth = _between(u, *ends, False)
-    smooth = smooth.exp() if isinstance(parameter, Int) and parameter.log else smooth
-    return smooth + (u.new_tensor(exact).reshape(u.shape) - smooth).detach()
+        low, high = parameter.low, parameter.high
+        return low * (u * math.log(high / low)).exp() if parameter.log else low + u * (high - low)
+    exact = [u if math.isnan(u) else float(parameter.from_unit(u) or 0) for u in u.reshape(-1).tolist()]
+    return u.new_tensor(exact).reshape(u.shape)
 
 
-def _between(u: Tensor, low: float, high: float, is_log: bool) -> Tensor:
-    return low * (u * math.log(high / low)).exp() if is_log else low + u * (high - low)
-
-
-def values(space: Space, U: Tensor, names: set[str], there: dict[str, Tensor] | None = None) -> dict[str, Tensor]:
-    """Columns of some parameters' values at ``n x d`` unit-cube rows; NaN where one does not exist (by `presence`)."""
-    there = presence(space, U) if there is None else there
-    found = {}
-    for column, (name, parameter) in enumerate(space.parameters):
-        if name in names:
-            value = numbers(parameter, U[..., column])
-            found[name] = value if name not in there else torch.where(there[name], value, value.new_tensor(torch.nan))
-    return found
+def slope(parameter: Parameter, u: Tensor) -> Tensor:
+    """The slopes of `numbers` along unit coordinates: of one with steps those of a line through them, else none."""
+    if not is_continuous(parameter):
+        return torch.zeros_like(u)
+    if isinstance(parameter, Float):
+        low, high = parameter.low, parameter.high
+        return numbers(parameter, u) * math.log(high / low) if parameter.log else torch.full_like(u, high - low)
+    assert isinstance(parameter, Int)
+    low, high = parameter.ends
+    return (low + u * (high - low)).exp() * (high - low) if parameter.log else torch.full_like(u, high - low)
 
 
 def presence(space: Space, U: Tensor) -> dict[str, Tensor]:

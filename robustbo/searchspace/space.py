@@ -15,6 +15,7 @@ from robustbo.searchspace.conditions import Conditions, existing, in_words
 from robustbo.searchspace.conditions import conditions as find_conditions
 from robustbo.searchspace.constraints.constraint import Constraint
 from robustbo.searchspace.constraints.system import constraints_of
+from robustbo.searchspace.constraints.together import Together
 from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal, Parameter, Value
 from robustbo.searchspace.parameters.reading import NAMED, check, read, taken_out
 from robustbo.validation import nearest
@@ -157,11 +158,7 @@ class Space:
         return SpaceError(f"{name}: no such parameter, the space has {self.names}; got {params[name]!r}{hint}")
 
     def is_as_written(self, params: Mapping[str, Any]) -> bool:
-        """Whether a point is as `validate` gives it.
-
-        Raises:
-            SpaceError: If it is no point.
-        """
+        """Whether a point is as `validate` gives it; a `SpaceError` if it is none."""
         return self.validate(params) == params
 
     def partial(self, params: Mapping[str, Any] | None) -> tuple[tuple[str, Value], ...]:
@@ -192,7 +189,12 @@ class Space:
 
     def broken(self, params: Mapping[str, Any]) -> list[str]:
         """The constraints that a point breaks, by more than rounding."""
-        return list(dict.fromkeys(each.text for each in self.constraints if not each.holds(params)))
+        return self.together.broken(params)
+
+    @cached_property
+    def together(self) -> Together:
+        """The constraints, at many points at once."""
+        return Together(self.constraints, {name: p.interval for name, p in self.parameters if p.interval})
 
     def to_unit(self, params: Mapping[str, Any]) -> list[float]:
         """The point's d coordinates in the unit cube; that of a parameter that does not exist is `ABSENT`."""

@@ -207,6 +207,16 @@ def _all_at_once(rng: random.Random) -> tuple[rb.Space, Point]:
     return space_of(parameters, texts), witness
 
 
+def _many(rng: random.Random) -> tuple[rb.Space, Point]:
+    """Dozens of inequalities, linear ones and others, between parameters of all kinds, some of which may be absent."""
+    parameters = _numbers(rng, 4)
+    parameters |= {"c": rb.Choice("p", "q"), "d": rb.Float(1e-3, 1, log=True, when={"c": "q"})}
+    space = space_of(parameters, [])
+    witness = _drawn(rng, space)
+    texts = [_inequalities(rng, parameters, witness, 15, curved=curved) for curved in (False, True)]
+    return space_of(parameters, list(dict.fromkeys(text for each in texts for text in each))), witness
+
+
 def _pool(rng: random.Random) -> tuple[rb.Space, Point]:
     space = space_of({"p": real(rng), "q": rb.Int(0, 5), "r": rb.Choice("a", "b", "c"), "big": whole(rng)}, [])
     points = [_drawn(rng, space) for _ in range(rng.randint(6, 40))]
@@ -227,5 +237,6 @@ KINDS: dict[str, Callable[[random.Random], tuple[rb.Space, Point]]] = {
     "equation": _equation,
     "integers": _integers,
     "all at once": _all_at_once,
+    "many": _many,
     "pool": _pool,
 }

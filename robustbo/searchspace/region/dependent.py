@@ -20,6 +20,15 @@ def coordinates(parameter: Parameter, x: Tensor) -> Tensor:
     return x.new_tensor(units).reshape(x.shape)
 
 
+def steepness(parameter: Parameter, x: float) -> float:
+    """The slope of `coordinates` along the value; none where only some numbers are values."""
+    if not isinstance(parameter, Float) or parameter.count is not None:
+        return 0.0
+    if parameter.log:
+        return 1.0 / (x * math.log(parameter.high / parameter.low)) if x else 0.0
+    return 1.0 / (parameter.high - parameter.low)
+
+
 def nearest_value(parameter: Parameter, x: float) -> Value:
     """The value of a parameter nearest to a number, if that is as good as it; None else."""
     low, high = parameter.interval or (0.0, 0.0)

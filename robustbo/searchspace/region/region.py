@@ -1,7 +1,7 @@
 """What may be asked for: the points of a space that keep its constraints, with some values fixed."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,15 +9,15 @@ import torch
 from torch import Tensor
 
 from robustbo.lazy import cached_property
-from robustbo.searchspace.columns import cell, is_continuous, middle, numbers, presence, values
+from robustbo.searchspace.columns import cell, is_continuous, middle, presence
 from robustbo.searchspace.conditions import absent
-from robustbo.searchspace.constraints.constraint import TOLERANCE, Constraint
 from robustbo.searchspace.constraints.equations import Dependent, solved
 from robustbo.searchspace.listing import key_of
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.parameters.listed import key
 from robustbo.searchspace.pool import Pool
-from robustbo.searchspace.region.dependent import ROUNDING, coordinates, nearest_value
+from robustbo.searchspace.region.dependent import nearest_value
+from robustbo.searchspace.region.shape import Shape, units_of
 from robustbo.searchspace.space import ABSENT, Space
 
 MOST_LISTED = 20_000  # points that are all looked at
@@ -69,69 +69,22 @@ class Region:
         return {name: column for column, name in enumerate(self.space.names)}
 
     @cached_property
-    def _constrained(self) -> set[str]:
-        return {name for each in self.space.constraints for name in each.names}
+    def shape(self) -> Shape:
+        """It as arrays, which `Shape` says more of."""
+        return Shape(self.space, units_of(self.space, self.fixed), self.dependents, self.continuous)
 
     def complete(self, U: Tensor) -> Tensor:
-        """``n x d`` rows with all that is not free filled in; can be differentiated."""
-        if not self.is_restricted:
-            return U
-        named, columns = dict(self.space.parameters), list(U.unbind(-1))
-        for name, value in self.fixed:
-            columns[self._columns[name]] = torch.full_like(U[..., 0], named[name].to_unit(value))
-        for name, constant, coefficients in self.dependents:
-            x = torch.full_like(U[..., 0], constant)
-            for other, times in coefficients.items():
-                x = x + times * numbers(named[other], columns[self._columns[other]])
-            columns[self._columns[name]] = coordinates(named[name], x)
-        return torch.stack(columns, -1)
-
-    def slack(self, U: Tensor) -> Tensor:
-        """``n x m`` numbers that are at least 0 where completed rows keep inequalities and bounds."""
-        found = [U[..., self._columns[d.name]] for d in self.dependents]
-        found = [*found, *(1 - u for u in found)]
-        given, there = self._given(U)
-        for each, scale in zip(self._inequalities, self._scales, strict=True):
-            excess = each.excess(given) / scale
-            for name in set(each.names) & set(there):
-                excess = torch.where(there[name], excess, -torch.ones_like(excess))
-            found.append(-excess)
-        return torch.stack(found, -1).nan_to_num(-1.0) if found else U.new_zeros(*U.shape[:-1], 0)
-
-    @cached_property
-    def _inequalities(self) -> list[Constraint]:
-        return [each for each in self.space.constraints if not each.is_equality]
-
-    @cached_property
-    def _scales(self) -> list[float]:
-        """A typical size of each inequality's excess."""
-        U = torch.as_tensor(self.space.sobol_rows(0, 0, 128))
-        given = values(self.space, U, self._constrained)
-        sizes = [each.excess(given).abs() for each in self._inequalities]
-        typical = [size[size.isfinite()].median().item() if size.isfinite().any() else 1.0 for size in sizes]
-        return [size or 1.0 for size in typical]
+        """``n x d`` rows with all that is not free filled in."""
+        return torch.from_numpy(self.shape.complete(U.numpy())) if self.is_restricted else U
 
     def holds(self, U: Tensor) -> Tensor:
         """Which of ``n`` completed rows are points of it, to rounding."""
-        is_in = torch.ones(U.shape[:-1], dtype=torch.bool)
-        for dependent in self.dependents:
-            u = U[..., self._columns[dependent.name]]
-            is_in &= (u >= -ROUNDING) & (u <= 1 + ROUNDING)
-        if self.space.constraints:
-            given, there = self._given(U)
-            for each in self.space.constraints:
-                is_in &= _keeps(each, given, there)
-        return is_in
+        return torch.from_numpy(self.shape.holds(U.numpy()))
 
     def keeping(self, U: Tensor, text: str) -> Tensor:
         """Which of ``n`` completed rows keep a constraint, to rounding."""
-        given, there = self._given(U)
-        return torch.stack([_keeps(each, given, there) for each in self.space.constraints if each.text == text]).all(0)
-
-    def _given(self, U: Tensor) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-        """The columns that constraints are computed from, and where each parameter with a condition exists."""
-        there = presence(self.space, U)
-        return values(self.space, U, self._constrained, there), there
+        is_it = [each.text == text for each in self.space.constraints]
+        return torch.from_numpy(self.shape.keeps(U.numpy())[is_it].all(0))
 
     def canonical(self, U: Tensor) -> Tensor:
         """Rows in one form: values in the middle of their cells, and what does not exist at `ABSENT`."""
@@ -146,26 +99,41 @@ class Region:
 
     def point(self, row: Any) -> dict[str, Value] | None:
         """The point at d unit coordinates, with all that is not free filled in; None where it is none of it."""
+        return self.points([row])[0]
+
+    def points(self, rows: Sequence[Any]) -> list[dict[str, Value] | None]:
+        """The point at each row, likewise."""
+        points = [self._filled(row) for row in rows]
+        there = [point for point in points if point is not None]
+        if not self.space.constraints or not there:
+            return points
+        keeps = iter(torch.from_numpy(self.space.together.keeps_at(there)).all(0).tolist())
+        return [point if point is not None and next(keeps) else None for point in points]
+
+    def _filled(self, row: Any) -> dict[str, Value] | None:
+        """The point at a row, whether it keeps the constraints or not; None where a value cannot follow."""
         if not self.is_restricted:
             return self.space.from_unit(row)
-        found = {name: p.from_unit(float(u)) for (name, p), u in zip(self.space.parameters, row, strict=True)}
-        found |= dict(self.fixed)
+        values = {name: p.from_unit(float(u)) for (name, p), u in zip(self.space.parameters, row, strict=True)}
+        values |= dict(self.fixed)
         named = dict(self.space.parameters)
         for name, constant, coefficients in self.dependents:
-            x = constant + math.fsum(times * float(found[other]) for other, times in coefficients.items())  # type: ignore[arg-type]
+            x = constant + math.fsum(times * float(values[other]) for other, times in coefficients.items())  # type: ignore[arg-type]
             value = nearest_value(named[name], x)
             if value is None:
                 return None
-            found[name] = value
+            values[name] = value
         if self.space.is_conditional:
-            there = self.space.existing(found)
-            found = {name: value for name, value in found.items() if name in there}
-        return found if self.contains(found) else None
+            there = self.space.existing(values)
+            values = {name: value for name, value in values.items() if name in there}
+        return values if self._has_fixed(values) else None
+
+    def _has_fixed(self, params: Mapping[str, Any]) -> bool:
+        return all(name in params and key(params[name]) == key(value) for name, value in self.fixed)
 
     def contains(self, params: Mapping[str, Any]) -> bool:
         """Whether a point of the space is one of it."""
-        fits = all(name in params and key(params[name]) == key(value) for name, value in self.fixed)
-        return fits and not self.space.broken(params)
+        return self._has_fixed(params) and not self.space.broken(params)
 
     @cached_property
     def listed(self) -> list[dict[str, Value]] | None:
@@ -183,7 +151,7 @@ class Region:
             U[:, self.free] = torch.cartesian_prod(*grids).reshape(len(U), len(grids))
         U = self.canonical(self.complete(U))
         rows = list(dict.fromkeys(map(tuple, U[self.holds(U)].tolist())))
-        return [point for row in rows if (point := self.point(row)) is not None]
+        return [point for point in self.points(rows) if point is not None]
 
     @property
     def size(self) -> int | None:
@@ -225,12 +193,3 @@ class Region:
     def at(self, index: int) -> dict[str, Value]:
         """Point number ``index`` of those that can be counted."""
         return self.space.point(index) if self.listed is None else self.listed[index]
-
-
-def _keeps(constraint: Constraint, given: Mapping[str, Tensor], there: Mapping[str, Tensor]) -> Tensor:
-    """Which rows keep a constraint, to rounding, by their columns and where parameters exist."""
-    excess, allowed = constraint.excess(given), TOLERANCE * constraint.excess.magnitude(given)
-    keeps = (excess.abs() if constraint.is_equality else excess) <= allowed
-    for name in set(constraint.names) & set(there):
-        keeps = keeps | ~there[name]
-    return keeps

@@ -18,6 +18,7 @@ from torch import Tensor
 from robustbo import seeds
 from robustbo.errors import SpaceError
 from robustbo.searchspace.columns import cell, is_continuous
+from robustbo.searchspace.constraints.batch import Array
 from robustbo.searchspace.parameters import Choice, Value
 from robustbo.searchspace.region.region import Region
 
@@ -43,11 +44,11 @@ def sobol_points(region: Region, seed: int, index: int, count: int) -> list[dict
         return region.space.sobol_points(seed, index, count)
     if region.space.is_pool:
         return _nearest(region, region.space.sobol_rows(seed, index, count))
-    rows = _sequence(region, seed, 1 << max(4, (index + count - 1).bit_length()))
-    points = [point for row in rows if (point := region.point(row)) is not None]
-    while len(points) < index + count:  # some at the very edge are lost to rounding, and some regions have few points
-        points += points or _none(region, 1)
-    return points[index : index + count]
+    points = _sequence(region, seed, 1 << max(4, (index + count - 1).bit_length()))
+    if not points:
+        raise _none(region, 1)
+    # Some at the very edge are lost to rounding, and some regions have few points: these come again.
+    return [dict(points[i % len(points)]) for i in range(index, index + count)]
 
 
 def _nearest(region: Region, rows: np.ndarray) -> list[dict[str, Value]]:
@@ -63,8 +64,8 @@ def _nearest(region: Region, rows: np.ndarray) -> list[dict[str, Value]]:
 
 
 @lru_cache(maxsize=32)
-def _sequence(region: Region, seed: int, count: int) -> list[list[float]]:
-    """At least so many rows, as a rule."""
+def _sequence(region: Region, seed: int, count: int) -> list[dict[str, Value]]:
+    """The points of at least so many rows, as a rule."""
     found: list[Tensor] = []
     for drawn in range(0, MOST_DRAWN, BLOCK):
         U = region.complete(torch.as_tensor(region.space.sobol_rows(seed, drawn, BLOCK)))
@@ -77,7 +78,7 @@ def _sequence(region: Region, seed: int, count: int) -> list[list[float]]:
     rows = torch.cat(found)
     if len(rows) < count:
         rows = torch.cat([rows, _spread(spread_over(region), rows, min(count, SPREAD) - len(rows))])
-    return rows.tolist()
+    return [point for point in region.points(rows.tolist()) if point is not None]
 
 
 def _spread(rows: Tensor, before: Tensor, count: int) -> Tensor:
@@ -103,46 +104,60 @@ def spread_over(region: Region, count: int = SPREAD) -> Tensor:
         return region.canonical(inside[:count])
     if not len(inside):
         inside = _search(region, U)
-    walked = _walk(region, inside, count - len(inside), seeds.generator(0, 0, "walks"))
-    return region.canonical(torch.cat([inside, walked]))
+    walked = _walk(region, inside.numpy(), count - len(inside), seeds.generator(0, 0, "walks"))
+    return region.canonical(torch.cat([inside, torch.from_numpy(walked)]))
 
 
-def _walk(region: Region, starts: Tensor, count: int, generator: np.random.Generator) -> Tensor:
+def _walk(region: Region, starts: Array, count: int, generator: np.random.Generator) -> Array:
     """``count`` rows by walks from some of a region's."""
     x = starts[generator.integers(len(starts), size=CHAINS)]
     if not region.free:
-        return x[:1].expand(count, -1)
+        return np.repeat(x[:1], count, axis=0)
     kept, rounds = [], STEPS + -(-count // CHAINS)
     for step in range(rounds):
         x = _step(region, x, generator)
         if step >= STEPS:
             kept.append(x)
-    return torch.cat(kept)[:count]
+    return np.concatenate(kept)[:count]
 
 
-def _step(region: Region, x: Tensor, generator: np.random.Generator) -> Tensor:
-    free, k = region.free, len(x)
-    direction = torch.zeros_like(x)
-    drawn = generator.standard_normal((k, len(free)))
-    alone = generator.integers(len(free), size=k)[:, None] == np.arange(len(free))
-    is_alone = generator.random((k, 1)) < 0.5  # along one axis
-    direction[:, free] = torch.as_tensor(np.where(is_alone, alone * 1.0, drawn))
-    ends = torch.stack([-x / direction, (1 - x) / direction])[..., free].nan_to_num(torch.inf)
-    ends = torch.where(direction[:, free] == 0, torch.inf, ends)
-    low = -torch.where(ends < 0, -ends, torch.inf).amin((0, -1))
-    high = torch.where(ends > 0, ends, torch.inf).amin((0, -1))
-    low, high = (torch.where(each.isfinite(), each, 0.0) for each in (low, high))
-    made, is_open = x.clone(), torch.ones(k, dtype=torch.bool)
+def _step(region: Region, x: Array, generator: np.random.Generator) -> Array:
+    """Where walks at ``k x d`` rows are next."""
+    direction = _directions(region, x, generator)
+    low, high = _ends(x, direction)
+    x, left = x.copy(), np.arange(len(x))
     for _ in range(CUTS):
-        t = low + torch.as_tensor(generator.random(k)) * (high - low)
-        there = region.complete((x + t[:, None] * direction).clamp(0.0, 1.0))
-        is_in = region.holds(there) & is_open
-        made[is_in] = there[is_in]
-        is_open &= ~is_in
-        if not is_open.any():
+        drawn = generator.random(len(x))[left]
+        t = low + drawn * (high - low)
+        there = region.shape.complete(np.clip(x[left] + t[:, None] * direction[left], 0.0, 1.0))
+        is_in = region.shape.holds(there)
+        x[left[is_in]] = there[is_in]
+        low, high = np.where(t < 0, t, low)[~is_in], np.where(t >= 0, t, high)[~is_in]
+        left = left[~is_in]
+        if not len(left):
             break
-        low, high = torch.where(t < 0, t, low), torch.where(t >= 0, t, high)
-    return made
+    return x
+
+
+def _directions(region: Region, x: Array, generator: np.random.Generator) -> Array:
+    """A direction for each walk: along all that is free, or along one axis."""
+    count, free = len(x), region.free
+    drawn = generator.standard_normal((count, len(free)))
+    alone = generator.integers(len(free), size=count)[:, None] == np.arange(len(free))
+    is_alone = generator.random((count, 1)) < 0.5
+    direction = np.zeros_like(x)
+    direction[:, free] = np.where(is_alone, alone * 1.0, drawn)
+    return direction
+
+
+def _ends(x: Array, direction: Array) -> tuple[Array, Array]:
+    """Where lines from some rows leave the cube, behind and ahead: multiples of the directions."""
+    with np.errstate(all="ignore"):
+        ends = np.stack([-x / direction, (1 - x) / direction])
+    ends = np.where(np.isfinite(ends), ends, 0.0)  # along no direction
+    low = -np.where(ends < 0, -ends, np.inf).min((0, -1))
+    high = np.where(ends > 0, ends, np.inf).min((0, -1))
+    return np.where(np.isfinite(low), low, 0.0), np.where(np.isfinite(high), high, 0.0)
 
 
 def _search(region: Region, U: Tensor) -> Tensor:
@@ -151,57 +166,57 @@ def _search(region: Region, U: Tensor) -> Tensor:
     Raises:
         SpaceError: If that fails.
     """
-    nearest = U[_violation(region, U, 0.0).nan_to_num(torch.inf).argsort(stable=True)[:NEAREST]]
+    nearest = U.numpy()[_violation(region, U.numpy(), 0.0).argsort(stable=True)[:NEAREST]]
     for margin in MARGINS:
-        made = torch.stack([_mended(region, row, margin) for row in nearest])
-        inside = made[region.holds(made)]
+        mended = np.stack([_mended(region, row, margin) for row in nearest])
+        inside = mended[region.shape.holds(mended)]
         if len(inside):
-            return inside
+            return torch.from_numpy(inside)
     share = [(float(region.keeping(U, text).double().mean()), text) for text in region.space.texts]
-    return _none(region, len(U), min(share)[1])
+    raise _none(region, len(U), min(share)[1])
 
 
-def _none(region: Region, tried: int, hardest: str = "") -> Tensor:
+def _none(region: Region, tried: int, hardest: str = "") -> SpaceError:
+    """The error that says that nothing was found."""
     fixed = f" with {dict(region.fixed)!r}" if region.fixed else ""
     which = f"; {hardest!r} is kept least often" if hardest else ""
-    raise SpaceError(
+    return SpaceError(
         f"no point{fixed} was found that keeps {' and '.join(map(repr, region.space.texts))}, of {tried} tried and "
         f"searched from{which}"
     )
 
 
-def _violation(region: Region, U: Tensor, margin: float) -> Tensor:
-    """By how much rows break a region: the sum of squares."""
-    return (margin - region.slack(U)).clamp_min(0.0).square().sum(-1)
+def _violation(region: Region, U: Array, margin: float) -> Array:
+    """By how much ``n`` rows break a region: the sum of squares."""
+    return np.asarray(np.square(np.maximum(margin - region.shape.slack(U), 0.0)).sum(-1))
 
 
-def _mended(region: Region, row: Tensor, margin: float) -> Tensor:
+def _mended(region: Region, row: Array, margin: float) -> Array:
     """A row changed until it breaks a region less, or not at all: one column after another, and all continuous ones."""
     for _ in range(4):
         row = _descended(region, row, margin)
-        if _violation(region, row, margin) == 0:
+        if _violation(region, row[None], margin)[0] == 0:
             break
         for column in region.free:
             if not is_continuous(region.space.parameters[column][1]):
-                levels = torch.tensor(region.space.parameters[column][1].levels, dtype=row.dtype)
-                others = row.expand(len(levels), -1).clone()
+                levels = region.space.parameters[column][1].levels or []
+                others = np.repeat(row[None], len(levels), axis=0)
                 others[:, column] = levels
-                others = region.complete(others)
-                row = others[_violation(region, others, margin).nan_to_num(torch.inf).argmin()]
+                others = region.shape.complete(others)
+                row = others[_violation(region, others, margin).argmin()]
     return row
 
 
-def _descended(region: Region, row: Tensor, margin: float) -> Tensor:
-    columns = region.continuous
+def _descended(region: Region, row: Array, margin: float) -> Array:
+    """A row that breaks a region least, of those to which descents along continuous columns lead."""
+    columns, shape = region.continuous, region.shape
     if not columns:
         return row
 
-    def at(x: np.ndarray) -> tuple[float, np.ndarray]:
-        free = torch.tensor(x, dtype=torch.float64, requires_grad=True)
-        loss = _violation(region, region.complete(row.index_put((torch.tensor(columns),), free)), margin)
-        (slope,) = torch.autograd.grad(loss, free, allow_unused=True)
-        return loss.item(), np.zeros(len(x)) if slope is None else slope.nan_to_num().numpy()
+    def at(x: Array) -> tuple[float, Array]:
+        there = shape.placed(row, x)
+        short = np.maximum(margin - shape.slack(there[None])[0], 0.0)
+        return float(short @ short), -2.0 * short @ shape.slopes(there)
 
-    with torch.enable_grad():
-        found = minimize(at, row[columns].numpy(), jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * len(columns))
-    return region.complete(row.index_put((torch.tensor(columns),), torch.as_tensor(found.x)))
+    found = minimize(at, row[columns], jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * len(columns))
+    return shape.placed(row, found.x)
