@@ -58,7 +58,7 @@ def _of_lock(path: Path) -> Iterator[None]:
             advice = "ask for the right to write to that folder"
             raise JournalWriteError(f"{path}: {must}: {error.strerror} ({_owned(path.parent)}); {advice}") from None
         must = "is a lock, and must be readable for everybody who uses the journal"
-        advice = f"its owner can mend that (chmod a+rw), or delete it while nobody uses the journal: {path}"
+        advice = "its owner can mend that (chmod a+rw), or delete it while nobody uses the journal"
         raise JournalError(f"{path}: {must}; it {_owned(path)}; {advice}") from None
     except OSError as error:
         raise JournalWriteError(f"{path}: cannot be locked: {error.strerror}; nothing was recorded") from error
