@@ -77,7 +77,7 @@ def test_published_figures_lie_beside_the_spec(tmp_path):
         load(run)
 
 
-@pytest.mark.parametrize("name", ["results.csv", "results.csv.gz", "cells/sobol-0.jsonl", "cells/sobol-0.scores.jsonl"])
+@pytest.mark.parametrize("name", ["results.csv", "results.csv.gz", "cells/sobol-0.jsonl", "cells/sobol-0.truth.jsonl"])
 def test_a_link_out_of_the_folder_is_not_followed(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "run.toml").write_text(SPEC.format(problem="branin", options="{}").replace("standard", "sobol"))
@@ -125,6 +125,7 @@ DAMAGED = {
     "negative": ROWS.replace("standard,0,1", "standard,0,-1").encode(),
     "huge": ROWS.replace("standard,0,1", f"standard,0,{'9' * 5000}").encode(),
     "an open quote": ROWS.replace("sobol", '"sobol', 1).encode(),
+    "more cells than names": ROWS.replace("1,1,0,0\n", "1,1,0,0" + ",1" * 9000 + "\n").encode(),
     "perhaps wrong": ROWS.replace("False", "perhaps").encode(),
 }
 
