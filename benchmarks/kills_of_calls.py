@@ -31,7 +31,7 @@ from typing import Any
 import pandas as pd
 
 import robustbo as rb
-from robustbo.errors import JournalMissing
+from robustbo.errors import JournalMissing, JournalWarning
 from robustbo.trials.storage import disk
 
 if __name__ == "__main__":
@@ -60,8 +60,10 @@ class Hand:
 
     def __init__(self, folder: Path, is_database: bool, first: int, rng: random.Random, pipe: int) -> None:
         self.folder, self.is_database, self.number, self.rng, self.pipe = folder, is_database, first, rng, pipe
-        self.study = rb.Optimizer.resume(place(folder, "study", is_database))
-        self.pool = rb.Optimizer.resume(place(folder, "pool", is_database))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", JournalWarning)  # of what is torn, which the audit has counted
+            self.study = rb.Optimizer.resume(place(folder, "study", is_database))
+            self.pool = rb.Optimizer.resume(place(folder, "pool", is_database))
 
     def work(self) -> None:
         """Call, and call again."""
@@ -153,9 +155,7 @@ class Books:
         self.names: dict[str, set[float]] = {"study": set(), "pool": {-1.0, -2.0}, "asked": set()}
         self.count = 0  # of trials that were asked for
         rb.Optimizer(SPACE, journal=place(folder, "study", is_database), **SETTINGS)
-        rb.Optimizer(
-            rb.Pool(pd.DataFrame({"x": [-1.0, -2.0]})), journal=place(folder, "pool", is_database), **SETTINGS
-        )
+        rb.Optimizer(rb.Pool(pd.DataFrame({"x": [-1.0, -2.0]})), journal=place(folder, "pool", is_database), **SETTINGS)
 
     def audit(self, said: list[dict[str, Any]]) -> Counter[str]:
         """Compare what a process said with what is there now, which becomes what must be there."""
@@ -215,10 +215,19 @@ class Books:
         return {row[0] for row in space.rows}
 
 
+def warm(is_database: bool) -> None:
+    """Call everything once, so that no process has to import anything."""
+    with tempfile.TemporaryDirectory() as name, open(os.devnull, "wb") as nobody:
+        Books(Path(name), is_database)
+        hand = Hand(Path(name), is_database, 0, random.Random(0), nobody.fileno())
+        for kind in KINDS:
+            getattr(hand, kind)([1] if kind == "tell" else [1, 2])
+
+
 def run(kills: int, seed: int, *, is_database: bool, piece: int) -> dict[str, Any]:
     """Kill so many processes, and count what was found."""
     begun, rng, total, first = time.monotonic(), random.Random(seed), Counter[str](), 0
-    rb.Optimizer(SPACE, **SETTINGS).ask(2)  # import here, once, what each process would import
+    warm(is_database)
     gc.freeze()
     while total["kills"] < kills:
         with tempfile.TemporaryDirectory(prefix="kills-") as name:
