@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from filelock import FileLock
 
-from robustbo.errors import DataError
+from robustbo.errors import DataError, FileError
 from robustbo.foreign import access
 from robustbo_problems import formats
 from robustbo_problems.formats import Arrays
@@ -202,6 +202,8 @@ def _found(source: Source, places: list[Path]) -> Path | None:
 def _checked(source: Source, path: Path) -> Arrays:
     try:
         arrays = source.read(path)
+    except FileError as error:
+        raise DataError(f"{error}; {_by_hand(source)}") from None
     except Exception as error:  # whatever a reader makes of a file that is not what it should be
         raise DataError(f"{path}: cannot be read, perhaps cut short ({error}); {_by_hand(source)}") from error
     found = digest(source.checked(arrays))

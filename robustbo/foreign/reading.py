@@ -11,28 +11,40 @@ from robustbo import limits
 from robustbo.errors import FileError, RobustBOError
 
 Kind = Callable[[str], RobustBOError]  # of error: what the reader's own callers know
+Opener = Callable[[str, int], int]
 CHUNK = 2**20
 GZIP = 16 + zlib.MAX_WBITS
 
 
-def open_regular(path: str | os.PathLike[str], flags: int) -> int:
+def open_regular(path: str | os.PathLike[str], flags: int, *, follows_links: bool = True) -> int:
     """Open a file for `open` or `io.FileIO` (their ``opener``), without waiting for anybody at the other end of a pipe.
 
+    Args:
+        path: The file.
+        flags: Of `os.open`.
+        follows_links: Whether it may be a link, to a file.
+
     Raises:
-        NotRegularError: If it is a pipe, a device, a socket or a folder.
+        NotRegularError: If it is a pipe, a device, a socket or a folder, or a link where none is followed.
     """
-    _check_kind(path, flags)
-    handle = os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0), 0o666)
+    _check_kind(path, flags, follows_links)
+    more = ("O_NONBLOCK", "O_CLOEXEC", *(() if follows_links else ("O_NOFOLLOW",)))  # some systems have not all
+    handle = os.open(path, flags | sum(getattr(os, name, 0) for name in more), 0o666)
     if not stat.S_ISREG(mode := os.fstat(handle).st_mode):  # put in its place meanwhile
         os.close(handle)
         raise NotRegularError(path, mode)
     return handle
 
 
-def _check_kind(path: str | os.PathLike[str], flags: int) -> None:
+def open_unlinked(path: str | os.PathLike[str], flags: int) -> int:
+    """Open a file as `open_regular` does, and no link."""
+    return open_regular(path, flags, follows_links=False)
+
+
+def _check_kind(path: str | os.PathLike[str], flags: int, follows_links: bool) -> None:
     """Look before opening: of some devices that alone does something."""
     try:
-        mode = os.stat(path).st_mode
+        mode = os.stat(path, follow_symlinks=follows_links).st_mode
     except FileNotFoundError:
         if flags & os.O_CREAT:
             return
@@ -45,24 +57,27 @@ class NotRegularError(OSError):
     """There is something of that name that is no regular file."""
 
     def __init__(self, path: str | os.PathLike[str], mode: int) -> None:
-        kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
+        kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFLNK: "a link"}
         super().__init__(None, f"must be a regular file, is {kinds.get(stat.S_IFMT(mode), 'a device')}", str(path))
 
 
-def bytes_of(path: str | os.PathLike[str], most: int, error: Kind = FileError) -> bytes:
+def bytes_of(
+    path: str | os.PathLike[str], most: int, error: Kind = FileError, *, opener: Opener = open_regular
+) -> bytes:
     """All bytes of a file.
 
     Args:
         path: The file.
         most: How many bytes are taken.
         error: What is raised: made of the message, which begins with the path.
+        opener: `open_regular`, or `open_unlinked`.
 
     Raises:
         FileNotFoundError, NotADirectoryError: If there is none.
         RobustBOError: As `error` makes it, where it cannot be read.
     """
     try:
-        with open(path, "rb", opener=open_regular) as file:
+        with open(path, "rb", opener=opener) as file:
             size = os.fstat(file.fileno()).st_size
             data = b"" if size > most else file.read(size + 1)
             while size < len(data) <= most and (part := file.read(CHUNK)):  # it is longer than it says, as in /proc

@@ -2,6 +2,7 @@
 
 import io
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -35,7 +36,12 @@ def table_of(path: str | os.PathLike[str], names: Sequence[str] | None = None, e
         most = f"{limits.TABLE_COLUMNS} columns and {limits.TABLE_CELLS} cells"
         raise error(f"{path}: must have at most {most}, and has more; see docs/security.md for the limits")
     try:
-        return pd.read_csv(io.StringIO(text), names=None if names is None else list(names), low_memory=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # of cells beyond the names, which are not dropped
+            named = None if names is None else list(names)
+            return pd.read_csv(io.StringIO(text), names=named, index_col=False, low_memory=False)
+    except pd.errors.ParserWarning:
+        raise error(f"{path}: must have a name on top of each column, and has a row of more cells") from None
     except (ValueError, OverflowError, RecursionError) as reason:
         said = str(reason).strip().partition("\n")[0]
         raise error(f"{path}: must be a CSV file with a line of names on top: {said}") from None

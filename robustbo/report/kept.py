@@ -60,7 +60,10 @@ def get(key: str) -> dict[str, Any] | None:
     """The overview kept under a key, with those who have ended since; None where there is none that can be read."""
     try:
         path = folder() / f"{key}.json"
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        text, _, written = path.read_text(encoding="utf-8").rpartition("\n")
+        if _digest(text) != written:  # it was changed, or cut short
+            return None
+        found: dict[str, Any] = json.loads(text)
         path.touch()
     except (OSError, RuntimeError, ValueError):
         return None
@@ -69,13 +72,18 @@ def get(key: str) -> dict[str, Any] | None:
     return found
 
 
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def put(key: str, found: dict[str, Any]) -> None:
     """Keep an overview, for this user's eyes alone; where that cannot be, nothing is kept."""
     try:
         folder().mkdir(parents=True, exist_ok=True, mode=0o700)
         handle, name = tempfile.mkstemp(dir=folder(), suffix=".part")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(found, file)
+            text = json.dumps(found)
+            file.write(f"{text}\n{_digest(text)}")
         Path(name).replace(folder() / f"{key}.json")
         for path in sorted(folder().iterdir(), key=lambda path: path.stat().st_mtime)[:-COUNT]:
             path.unlink(missing_ok=True)

@@ -1,11 +1,12 @@
 """A sheet on the disk: read as it is, and replaced as a whole or not at all, only where nobody else is at it."""
 
 import os
-import stat
 from pathlib import Path
 
+from robustbo import limits
 from robustbo.errors import SheetError
-from robustbo.trials.storage import disk, whole
+from robustbo.foreign.reading import bytes_of, open_unlinked
+from robustbo.trials.storage import whole
 
 SIGNS = (".~lock.{}#", "~${}")  # what LibreOffice and Excel put beside a file that is open there
 
@@ -16,19 +17,15 @@ def read(path: Path) -> bytes | None:
     Raises:
         SheetError: If it is no file of its own, or cannot be read.
     """
+    if path.is_symlink():
+        advice = f"name the file itself: {path.resolve()}"
+        raise SheetError(f"{path}: must be a file, is a link, and links are not followed; {advice}")
     try:
-        kind = path.lstat().st_mode
-        if stat.S_ISLNK(kind):
-            advice = f"name the file itself: {path.resolve()}"
-            raise SheetError(f"{path}: must be a file, is a link, and links are not followed; {advice}")
-        if not stat.S_ISREG(kind):
-            raise SheetError(f"{path}: must be a file, is something else; name another")
-        with open(path, "rb", opener=disk.open_unlinked) as file:
-            return file.read()
+        return bytes_of(path, limits.TABLE_BYTES, SheetError, opener=open_unlinked)
     except FileNotFoundError:
         return None
-    except OSError as error:
-        raise SheetError(f"{path}: cannot be read: {error.strerror}") from error
+    except NotADirectoryError:
+        raise SheetError(f"{path}: must be in a folder, and is below a file; name another place") from None
 
 
 def check_free(path: Path) -> None:
@@ -69,7 +66,7 @@ def replaced(path: Path, before: bytes | None, after: bytes) -> bool:
 
 def _created(path: Path, data: bytes) -> bool:
     try:
-        disk.create(path, data)
+        whole.create(path, data)
     except FileExistsError:
         return False
     return True

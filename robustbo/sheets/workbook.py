@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from robustbo import limits
 from robustbo.errors import SheetError
 from robustbo.sheets.grid import Place, header_of
 
@@ -14,7 +15,6 @@ LOST = re.compile(
     "xl/(drawings/drawing|charts|media|threadedComments|slicer|timeline|ctrlProps|activeX|embeddings|richData"
     "|queryTables|connections|model|vbaProject|metadata)"
 )
-MOST_BYTES = 2**28  # unpacked: far beyond any sheet of trials
 NEW_TITLE = "trials"
 
 
@@ -63,18 +63,24 @@ class Workbook:
         try:
             with zipfile.ZipFile(io.BytesIO(self._data)) as parts:
                 sizes = {part.filename: part.file_size for part in parts.infolist()}
-            if sum(sizes.values()) > MOST_BYTES:
+            if sum(sizes.values()) > limits.WORKBOOK_BYTES:
                 raise SheetError(
-                    f"{self._name}: must unpack to at most {MOST_BYTES:,} bytes; keep trials by themselves"
+                    f"{self._name}: must unpack to at most {limits.WORKBOOK_BYTES:,} bytes; keep trials by themselves"
                 )
             with warnings.catch_warnings(record=True) as said:
                 warnings.simplefilter("always")
                 book = openpyxl.load_workbook(io.BytesIO(self._data), **options)
+            for sheet in book.worksheets:
+                if sheet.max_row * sheet.max_column > limits.WORKBOOK_CELLS:
+                    size = f"{sheet.max_row:,} rows of {sheet.max_column:,} cells"
+                    must = f"a worksheet must have at most {limits.WORKBOOK_CELLS:,} cells, {sheet.title!r} has {size}"
+                    raise SheetError(f"{self._name}: {must}; delete what is far below or beside the trials")
         except SheetError:
             raise
         except Exception as error:  # of a broken file openpyxl raises anything
             advice = "save it as .xlsx, without a password"
-            raise SheetError(f"{self._name}: cannot be read as a workbook; {advice} ({error})") from None
+            said = str(error).partition("\n")[0]
+            raise SheetError(f"{self._name}: cannot be read as a workbook; {advice} ({said})") from None
         self._lost = sorted({match[1] for part in sizes if (match := LOST.match(part))})
         self._lost += [str(each.message) for each in said if "removed" in str(each.message)]
         return book

@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import shutil
 
 import pytest
 
@@ -76,6 +77,31 @@ def test_published_figures_lie_beside_the_spec(tmp_path):
         load(run)
 
 
+@pytest.mark.parametrize("name", ["results.csv", "results.csv.gz", "cells/sobol-0.jsonl", "cells/sobol-0.truth.jsonl"])
+def test_a_link_out_of_the_folder_is_not_followed(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.toml").write_text(SPEC.format(problem="branin", options="{}").replace("standard", "sobol"))
+    code, _, err = command("replay", "run.toml", "--out", "run")
+    assert code == 0, err
+    shutil.copy("run.toml", "run/spec.toml")
+    assert command("verify", "run")[0] == 0
+    if name.startswith("results"):  # of which the cells have no need
+        shutil.rmtree("run/cells")
+        (tmp_path / "run" / "results.csv").rename(tmp_path / "results.csv")
+    outside, link = tmp_path / name.rpartition("/")[2], tmp_path / "run" / name
+    if link.exists():
+        link.rename(outside)
+    link.symlink_to(outside)
+    if name.endswith(".gz"):
+        outside.write_bytes(gzip.compress((tmp_path / "results.csv").read_bytes()))
+    must = f"error: run/{name}: a recorded run must name files below its own folder"
+    reader = "verify" if name.endswith("sobol-0.jsonl") else "report"  # of which a report has no need
+    code, out, err = command(reader, "run")
+    assert code == 2
+    assert must.removeprefix("error: " if reader == "verify" else "") in (out if reader == "verify" else err)
+    assert command(reader, "run", "--allow", outside)[0] == 0
+
+
 def test_reading_a_record_downloads_nothing(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv(datasets.FOLDER, raising=False)
@@ -99,6 +125,7 @@ DAMAGED = {
     "negative": ROWS.replace("standard,0,1", "standard,0,-1").encode(),
     "huge": ROWS.replace("standard,0,1", f"standard,0,{'9' * 5000}").encode(),
     "an open quote": ROWS.replace("sobol", '"sobol', 1).encode(),
+    "more cells than names": ROWS.replace("1,1,0,0\n", "1,1,0,0" + ",1" * 9000 + "\n").encode(),
     "perhaps wrong": ROWS.replace("False", "perhaps").encode(),
 }
 

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from robustbo import limits
 from robustbo.errors import DataError
 from robustbo_problems import datasets, formats
 from robustbo_problems.datasets import TABLES, digest, fetch, mnist, table
@@ -167,6 +168,22 @@ class TestFolder:
         np.savez(folder / "numbers.npz", X=np.array([{}], dtype=object), y=ARRAYS[1])
         with pytest.raises(DataError, match="cannot be read"):
             fetch(source(None))
+
+    @pytest.mark.parametrize("packed", ["x.gz", "x.zip", "x.npz"])
+    def test_what_is_packed_is_bounded(self, tmp_path, monkeypatch, packed):
+        path = tmp_path / packed
+        if packed == "x.gz":
+            path.write_bytes(gzip.compress(b"0" * 9999))
+        elif packed == "x.zip":
+            with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr("slice_localization_data.csv", "0" * 9999)
+        else:
+            np.savez_compressed(path, X=np.zeros((999, 2)), y=np.zeros(999))
+        monkeypatch.setattr(limits, "DATA_BYTES", 5000)
+        assert path.stat().st_size < 5000
+        read = {"x.gz": formats.minutes, "x.zip": formats.slices, "x.npz": formats.arrays}[packed]
+        with pytest.raises(ValueError, match=f"{packed}: must unpack to at most"):
+            read(path)
 
     def test_what_is_nowhere_and_not_published_is_explained(self):
         with pytest.raises(DataError, match=r"mine \(ROBUSTBO_DATA\) nor .*not published; ask whoever has it"):

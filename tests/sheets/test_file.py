@@ -104,7 +104,7 @@ def test_a_folder_must_be_there(lab, tmp_path):
     with pytest.raises(rb.SheetError, match=r"must be in a folder that is there; make '.*no' first"):
         lab.write_sheet(tmp_path / "no" / "s.csv")
     (tmp_path / "s.csv").mkdir()
-    with pytest.raises(rb.SheetError, match="must be a file, is something else"):
+    with pytest.raises(rb.SheetError, match="must be a regular file, is a folder; name another"):
         lab.write_sheet(tmp_path / "s.csv")
     assert len(lab.history) == 0
 

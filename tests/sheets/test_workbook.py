@@ -1,6 +1,7 @@
 """Workbooks: other worksheets, formats and formulas stay, and what openpyxl would lose is not saved over."""
 
 import sys
+import zipfile
 
 import openpyxl
 import pytest
@@ -104,3 +105,20 @@ def test_a_workbook_needs_openpyxl_and_says_so(lab, tmp_path, monkeypatch):
     with pytest.raises(rb.SheetError, match=r"workbooks need openpyxl, .* extra robustbo\[xlsx\]; install it"):
         lab.write_sheet(tmp_path / "s.xlsx")
     assert len(lab.history) == 0
+
+
+def test_a_cell_far_away_does_not_make_all_between_be_read(lab, book):
+    put(book, XFD1048576=1)
+    with pytest.raises(rb.SheetError, match=r"todo.xlsx: a worksheet must have at most 1,000,000 cells, 'trials' has"):
+        lab.read_sheet(book)
+
+
+def test_an_error_of_openpyxl_is_one_line(lab, book):
+    with zipfile.ZipFile(book) as read:
+        parts = {name: read.read(name) for name in read.namelist()}
+    with zipfile.ZipFile(book, "w") as written:
+        for name, part in parts.items():
+            written.writestr(name, part[:-9] if name == "xl/styles.xml" else part)
+    with pytest.raises(rb.SheetError, match="cannot be read as a workbook") as caught:
+        lab.read_sheet(book)
+    assert "\n" not in str(caught.value)

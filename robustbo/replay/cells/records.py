@@ -7,6 +7,7 @@ from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from robustbo.errors import JournalError
+from robustbo.foreign.access import check_path
 from robustbo.trials.schema import ANY, Finite, Finites, Number, Text, Yes, checked
 from robustbo.trials.storage.reading import REMEDY, Contents, read
 
@@ -74,8 +75,10 @@ def read_of_cell(path: Path) -> Contents:
     """A journal of a cell, which needs no repair where it is damaged, since it can be made again.
 
     Raises:
+        DataError: If it is a link out of a run that is only read.
         JournalError: If it cannot be read; the message has the line's number.
     """
+    check_path(path)
     try:
         return read(path)
     except JournalError as error:

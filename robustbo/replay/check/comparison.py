@@ -1,6 +1,7 @@
 """What is recorded beside what is computed again: the same bits, the same to rounding, or different."""
 
 import math
+import sys
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -162,7 +163,7 @@ def apart(recorded: Any, recomputed: Any, rounding: Rounding, path: Path = ()) -
 
 
 def _is_finite(value: Any) -> bool:
-    return isinstance(value, float | int) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, float | int) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def _is_nan(value: Any) -> bool:

@@ -21,7 +21,11 @@ def check(cell: RegressionCell, *, to_the_end: bool = False) -> Agreement:
     """
     where = f"{cell.method}, replication {cell.replication}"
     same = Comparison(where, None, to_the_end=to_the_end, what="fits")
-    for number, (entry, scenario) in enumerate(zip(cell.entries(), cell.scenarios, strict=True)):
+    entries = cell.entries()
+    if len(entries) != len(cell.scenarios):  # the header of another file says that it is this one
+        must = f"must have the {len(cell.scenarios)} fits of {where}"
+        raise JournalError(f"{cell.record}: {must}, has {len(entries)} of them; put the right file back")
+    for number, (entry, scenario) in enumerate(zip(entries, cell.scenarios, strict=True)):
         try:
             again = measure(cell.how, scenario, cell.root)._asdict()
         except (TypeError, ValueError) as error:

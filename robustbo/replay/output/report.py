@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from robustbo.foreign.access import check_path
 from robustbo.foreign.tables import table_of
 from robustbo.formulas import guarded_cell, restored_cell
 from robustbo.replay.kinds import kind_of, recorded, rows_of
@@ -40,9 +41,16 @@ def _of_texts(table: pd.DataFrame, change: Callable[[object], object]) -> pd.Dat
 
 
 def recorded_rows(folder: Path) -> Path | None:
-    """The rows that lie in a folder, as they were written or compressed since."""
+    """The rows that lie in a folder, as they were written or compressed since.
+
+    Raises:
+        DataError: If they are a link out of a run that is only read.
+    """
     found = [path for path in (folder / ROWS, folder / f"{ROWS}.gz") if path.is_file()]
-    return found[0] if found else None
+    for path in found[:1]:
+        check_path(path)
+        return path
+    return None
 
 
 def draw(spec: AnySpec, found: Tables, path: Path) -> bool:

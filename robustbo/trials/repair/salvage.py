@@ -14,7 +14,7 @@ from robustbo.trials.history import History
 from robustbo.trials.repair.fitting import Fitting, Moved, Remark
 from robustbo.trials.repair.lines import Line, lines_in
 from robustbo.trials.repair.proof import Left, proven, without_torn
-from robustbo.trials.storage import disk
+from robustbo.trials.storage import whole
 from robustbo.trials.storage.groups import GROUP, place_in, unfinished
 from robustbo.trials.storage.line import SCHEMA, header_line, line_of
 from robustbo.trials.storage.places import Place, check_file, is_address, shown
@@ -93,7 +93,7 @@ def write(found: Salvaged, path: str | os.PathLike[str]) -> None:
     """
     check_file(path)
     try:
-        disk.create(Path(path).absolute(), found.data)
+        whole.create(Path(path).absolute(), found.data)
     except FileExistsError:
         raise JournalExists(f"{path}: exists, and is not overwritten; name another file") from None
     except OSError as error:

@@ -5,6 +5,7 @@ client counts: psycopg looks several times a second whether an answer has come, 
 compared. What an address itself says (``?connect_timeout=60``) goes before the limits for connecting.
 """
 
+import logging
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
@@ -29,6 +30,10 @@ LIMITS = {  # of libpq: a peer that is gone is noticed within a minute
 }
 OF_LIBPQ = ("psycopg", "psycopg2")
 TIMED_OUT = "ConnectionTimeout"
+
+# What psycopg logs of a connection that broke is raised, too: it is for those who keep a log, and not for standard
+# error, where Python puts what nobody keeps.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 
 def limits(address: Address) -> dict[str, Any]:

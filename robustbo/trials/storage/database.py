@@ -20,6 +20,7 @@ from robustbo.trials.storage.addresses import Address
 from robustbo.trials.storage.connections import code, connected, failing, reason, unreadable, unwritable
 from robustbo.trials.storage.disk import TIMEOUT_S
 from robustbo.trials.storage.line import SCHEMA, Event, header_line, lines_of, parse
+from robustbo.trials.storage.lock_files import check_lock
 from robustbo.trials.storage.log import Conflict, Mark
 from robustbo.trials.storage.reading import Contents
 from robustbo.trials.storage.table import TABLE, check_key, make_table
@@ -51,8 +52,8 @@ def create(address: str, header: Mapping[str, Any]) -> tuple["DatabaseLog", Mark
     return log, Mark(0, check)
 
 
-def resume(address: str) -> tuple["DatabaseLog", Contents]:
-    """A study to append to, and what is in it.
+def resume(address: str, *, is_watched: bool = False) -> tuple["DatabaseLog", Contents]:
+    """A study to append to, or only to watch, and what is in it.
 
     Raises:
         JournalError: If there is none of that name, or a row is damaged; the message has its number.
@@ -67,6 +68,8 @@ def resume(address: str) -> tuple["DatabaseLog", Contents]:
             found = ", ".join(map(repr, there)) or "none yet"
             raise JournalMissing(f"{log.name}: there is no study {log.address.study!r}; the database has {found}")
         check_key(log.address, connection)
+        if log.address.is_file and not is_watched:
+            check_lock(log.address.lock_file)
         (header, *events), mark = DatabaseTurn(log, connection).behind(Mark(length=-1))
     if (made := header.get("schema")) != SCHEMA:
         raise JournalError(

@@ -11,12 +11,13 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from robustbo.errors import JournalError, LockTimeout
+from robustbo.errors import LockTimeout
 from robustbo.trials.storage import disk
 from robustbo.trials.storage.addresses import Address
 from robustbo.trials.storage.answers import allowing
 from robustbo.trials.storage.connections import code, connected, failing, unwritable
 from robustbo.trials.storage.journal import DECISION_TIMEOUT_S
+from robustbo.trials.storage.lock_files import lock_file
 
 LOCK_NOT_AVAILABLE = "55P03"
 NO_LIMIT = "0"
@@ -47,10 +48,8 @@ def deciding(address: Address) -> AbstractContextManager[object]:
 
 def _file(address: Address) -> AbstractContextManager[object]:
     try:
-        return disk.lock_file(address.lock_file, DECISION_TIMEOUT_S)
-    except JournalError:
-        raise
-    except OSError as error:
+        return lock_file(address.lock_file, DECISION_TIMEOUT_S)
+    except FileNotFoundError as error:
         raise unwritable(address, error) from None
 
 

@@ -8,12 +8,11 @@ and SMB do), between machines. Who waits gets it in his turn (`trials.storage.tu
 import io
 import os
 import re
-import time
 from collections.abc import Callable
 from pathlib import Path
 
-from robustbo.errors import JournalError, JournalWarning, LockTimeout, warn
-from robustbo.foreign.reading import open_regular
+from robustbo.errors import JournalWarning, LockTimeout, warn
+from robustbo.foreign.reading import Opener, open_regular
 from robustbo.trials.storage.turnstile import Place, Unshared, try_lock
 
 TIMEOUT_S = 30.0  # for a lock that is held for milliseconds
@@ -37,9 +36,7 @@ class Locked(Unshared):
         LockTimeout: If somebody else has it locked for longer; the message says who, where that is known.
     """
 
-    def __init__(
-        self, path: Path, mode: str, timeout_s: float, opener: Callable[[str, int], int] = open_regular
-    ) -> None:
+    def __init__(self, path: Path, mode: str, timeout_s: float, opener: Opener = open_regular) -> None:
         try:
             super().__init__(path, mode, opener=opener)
             lock(self, path, timeout_s)
@@ -149,75 +146,3 @@ def write_at(file: io.FileIO, start: int, data: bytes) -> None:
         except OSError as more:
             raise NotTakenBackError(*more.args) from error
         raise
-
-
-def beside(path: Path) -> Path:
-    """The file beside a journal that is locked for what its own lock is not for."""
-    return path.with_name(f".{path.name}.lock")
-
-
-def lock_file(path: Path, timeout_s: float) -> Locked:
-    """A file locked that is there for that alone; whatever else has its name is left alone.
-
-    Raises:
-        JournalError: If that is a link.
-        OSError: If it cannot be made.
-        LockTimeout: If somebody else has it locked for longer.
-    """
-    try:
-        return Locked(path, "ab", timeout_s, open_unlinked)
-    except OSError:
-        if path.is_symlink():
-            raise JournalError(f"{path}: must be a file that is locked, is a link; delete it") from None
-        raise
-
-
-def open_unlinked(path: str, flags: int) -> int:
-    """Open a file, for `open`: no link of that name, and without waiting for the other end of a pipe."""
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o666)
-
-
-def unfinished(path: Path) -> Path:
-    """The name of a file that is to be, while it is written."""
-    return path.with_name(f".{path.name}.{os.getpid()}.{time.monotonic_ns():x}.new")
-
-
-def create(path: Path, data: bytes) -> None:
-    """A new file, there as a whole or not at all.
-
-    Raises:
-        FileExistsError: If there is one.
-        NotADirectoryError: If a file stands where its folder would be.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except FileExistsError as error:
-        raise NotADirectoryError(error.errno, error.strerror, error.filename) from None
-    new = unfinished(path)
-    try:
-        with Locked(new, "xb", 0.0) as file:
-            write_at(file, 0, data)
-        try:
-            os.link(new, path)
-        except FileExistsError:
-            if not path.exists():
-                raise OSError(None, f"it is a link to what is not there, {os.readlink(path)}") from None
-            raise
-        except OSError:  # a file system without links
-            with lock_file(beside(path), TIMEOUT_S):
-                if path.exists():
-                    raise FileExistsError(path) from None
-                new.replace(path)
-    finally:
-        new.unlink(missing_ok=True)
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make a new file's name survive a power cut too (where folders can be synced: not on Windows)."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -17,9 +17,10 @@ from typing import Any
 from robustbo import limits
 from robustbo.errors import JournalError, JournalExists, JournalWriteError
 from robustbo.foreign.reading import NotRegularError, too_large
-from robustbo.trials.storage import disk
+from robustbo.trials.storage import disk, whole
 from robustbo.trials.storage.groups import grouped
 from robustbo.trials.storage.line import Event, header_line, lines_of
+from robustbo.trials.storage.lock_files import check_lock, lock_beside, lock_file
 from robustbo.trials.storage.log import Mark
 from robustbo.trials.storage.reading import CUT_OFF, PASSED_OVER, Contents, contents_of, follow, missing, warn_of_torn
 
@@ -50,7 +51,7 @@ class JournalFile:
         line, check = header_line(header)
         data = f"{line}\n".encode()
         with _writing(log.name):
-            disk.create(log.path, data)
+            whole.create(log.path, data)
         return log, Mark(0, check, len(data))
 
     @classmethod
@@ -66,13 +67,13 @@ class JournalFile:
         with _writing(log.name):
             if not log.path.exists():
                 raise missing(path)
-            if log.path.is_dir():
-                raise JournalError(f"{path}: is a folder, and no journal of robustbo")
             with log.turn() as turn:
                 if disk.size(turn) > limits.JOURNAL_BYTES:
                     raise JournalError(too_large(path, limits.JOURNAL_BYTES))
                 contents = contents_of(Path(path), disk.read_from(turn, 0))
                 warn_of_torn(path, contents.torn, PASSED_OVER if is_watched else CUT_OFF)
+                if not is_watched:
+                    check_lock(lock_beside(log.path))
                 mark = contents.mark if is_watched else turn.append([], contents.mark)
         return log, contents._replace(mark=mark)
 
@@ -109,7 +110,7 @@ class JournalFile:
     def deciding(self) -> disk.Locked:
         """The lock on decisions, a file beside the journal."""
         with _writing(self.name):
-            return disk.lock_file(disk.beside(self.path), DECISION_TIMEOUT_S)
+            return lock_file(lock_beside(self.path), DECISION_TIMEOUT_S)
 
 
 class FileTurn(disk.Locked):

@@ -74,7 +74,7 @@ def resume(place: Place, *, is_watched: bool = False) -> tuple[Log, Contents]:
         JournalError: If it cannot be read.
     """
     if is_address(place):
-        return _database().resume(os.fspath(place))
+        return _database().resume(os.fspath(place), is_watched=is_watched)
     return JournalFile.resume(os.path.expanduser(place), is_watched=is_watched)
 
 
@@ -85,7 +85,7 @@ def contents(place: Place) -> Contents:
         JournalError: If it cannot be read.
     """
     if is_address(place):
-        return _database().resume(os.fspath(place))[1]
+        return _database().resume(os.fspath(place), is_watched=True)[1]
     return read(os.path.expanduser(place))
 
 

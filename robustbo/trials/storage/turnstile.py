@@ -19,6 +19,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from robustbo.foreign.reading import open_unlinked
+
 if sys.platform == "win32":
     import msvcrt
 else:
@@ -27,7 +29,6 @@ else:
 FAR = 2**40  # Windows locks bytes, which are then unreadable for others: one far beyond the end of any journal
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.0005, 0.02
 WAITS = 10  # a lock is looked at again after this part of the time that has been waited
-FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
 
 
 class Unshared(io.FileIO):
@@ -131,9 +132,9 @@ class Place:
 
 def _opened(path: Path, flags: int) -> Unshared | None:
     """The turnstile; None where there is none, or must not be."""
-    for mode, access in (("r+b", os.O_RDWR | flags), ("rb", os.O_RDONLY)):  # another user's can be locked, too
+    for mode, more in (("r+b", flags), ("rb", 0)):  # another user's can be locked, too
         with suppress(OSError):
-            return Unshared(path, mode, opener=lambda name, _, access=access: os.open(name, access | FLAGS, 0o666))
+            return Unshared(path, mode, opener=lambda name, access, more=more: open_unlinked(name, access | more))
     return None
 
 

@@ -109,3 +109,7 @@ def test_it_may_go_on_to_the_end():
     found = same.agreement
     assert (found.bits, found.rounding, found.different, found.verdict) == (1, 1, 1, Verdict.DIFFERENT)
     assert re.match("3 asks: 1 the same to the last bit, 1 to rounding, 1 different", str(found))
+
+
+def test_an_integer_beyond_all_floats_is_different():
+    assert verdict({"value": 10**400}, {"value": 1.0}) == Verdict.DIFFERENT

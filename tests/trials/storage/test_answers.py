@@ -1,6 +1,8 @@
 import os
 import signal
 import socket
+import subprocess
+import sys
 from contextlib import contextmanager
 
 import pytest
@@ -103,3 +105,32 @@ def test_what_the_address_says_goes_before_our_limits():
     assert answers.limits(plain) == answers.LIMITS
     assert answers.limits(own) == {k: v for k, v in answers.LIMITS.items() if k != "keepalives_idle"}
     assert answers.limits(parse("mysql+pymysql://user@host/lab#oven")) == {}
+
+
+BROKEN = """
+import sys
+import sqlalchemy as sa
+import robustbo as rb
+from robustbo.trials.storage import database
+from robustbo.trials.storage.addresses import parse
+from robustbo.trials.storage.connections import engine
+
+place, insert = sys.argv[1], database._insert
+space = rb.Space(x=rb.Float(0, 1))
+opt = rb.Optimizer(space, direction="minimize", acquisition="sobol", seed=0, journal=place)
+
+def broken(connection, rows):
+    database._insert = insert
+    pid = connection.scalar(sa.text("SELECT pg_backend_pid()"))
+    with engine(parse(place)).connect() as other:
+        other.execute(sa.text(f"SELECT pg_terminate_backend({pid})"))
+    return insert(connection, rows)
+
+database._insert = broken
+print([trial.number for trial in opt.ask(3)], len(rb.Optimizer.resume(place).history))
+"""
+
+
+def test_a_connection_that_breaks_in_a_write_of_several_says_nothing_on_standard_error(postgresql):
+    done = subprocess.run([sys.executable, "-c", BROKEN, postgresql], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[0, 1, 2] 3\n", "")

@@ -8,6 +8,7 @@ import pytest
 import robustbo as rb
 
 KILLS = Path(__file__).parents[3] / "benchmarks" / "kills.py"
+OF_CALLS = KILLS.with_name("kills_of_calls.py")
 
 
 def killed(journal, folder, **options):
@@ -38,3 +39,12 @@ def test_what_four_processes_tell_is_kept_although_they_are_killed(tmp_path, pla
 def test_what_eight_processes_tell_a_server_is_kept_although_they_are_killed(tmp_path, postgresql):
     row = killed(postgresql, tmp_path, kills=20, processes=8)
     assert_nothing_is_lost(row, postgresql, 20)
+
+
+@pytest.mark.parametrize("where", [[], ["--database"]])
+def test_of_a_call_that_is_killed_all_is_there_or_nothing(tmp_path, where):
+    command = [sys.executable, OF_CALLS, "--kills", "12", "--out", tmp_path, *where]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert (done.returncode, done.stderr) == (0, "")
+    (row,) = csv.DictReader((tmp_path / "kills_of_calls.csv").read_text().splitlines())
+    assert [int(row[name]) for name in ("kills", "lost", "parts")] == [12, 0, 0]

@@ -11,7 +11,7 @@ from robustbo.errors import JournalError
 from robustbo.replay.execute import work
 from robustbo.replay.output import report
 from robustbo.report import canvas
-from robustbo.trials.storage import disk, whole
+from robustbo.trials.storage import lock_files, whole
 from tests.trials.forged import command as run_command
 from tests.trials.storage.rows import optimizer
 
@@ -124,5 +124,5 @@ def test_a_linked_lock_is_not_opened(tmp_path, place, monkeypatch):
 
 def test_a_pipe_in_the_place_of_a_lock_does_not_hang(tmp_path):
     os.mkfifo(tmp_path / "lock")
-    with pytest.raises(OSError, match="No such device"):
-        disk.lock_file(tmp_path / "lock", 1.0)
+    with pytest.raises(JournalError, match=r"lock: must be a file that is locked, is a pipe; delete it"):
+        lock_files.lock_file(tmp_path / "lock", 1.0)
