@@ -57,6 +57,8 @@ class Workbook:
                 for cell in row
                 if cell.data_type == "f" and results[self._sheet.title].cell(cell.row, cell.column).value is None
             )
+        end = 1 + max((row for row, _ in self.uncomputed), default=-1)  # below all values, too
+        self.rows += [[""] * self._sheet.max_column for _ in range(len(self.rows), end)]
         self.labels = [f"row {index + 1}" for index in range(len(self.rows))]
 
     def _loaded(self, openpyxl: Any, **options: Any) -> Any:
