@@ -81,8 +81,8 @@ class Workbook:
             raise
         except Exception as error:  # of a broken file openpyxl raises anything
             advice = "save it as .xlsx, without a password"
-            said = str(error).partition("\n")[0]
-            raise SheetError(f"{self._name}: cannot be read as a workbook; {advice} ({said})") from None
+            reason = str(error).partition("\n")[0]
+            raise SheetError(f"{self._name}: cannot be read as a workbook; {advice} ({reason})") from None
         self._lost = sorted({match[1] for part in sizes if (match := LOST.match(part))})
         self._lost += [str(each.message) for each in said if "removed" in str(each.message)]
         return book
