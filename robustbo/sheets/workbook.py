@@ -57,6 +57,8 @@ class Workbook:
                 for cell in row
                 if cell.data_type == "f" and results[self._sheet.title].cell(cell.row, cell.column).value is None
             )
+        end = 1 + max((row for row, _ in self.uncomputed), default=-1)  # below all values, too
+        self.rows += [[""] * self._sheet.max_column for _ in range(len(self.rows), end)]
         self.labels = [f"row {index + 1}" for index in range(len(self.rows))]
 
     def _loaded(self, openpyxl: Any, **options: Any) -> Any:
@@ -79,8 +81,8 @@ class Workbook:
             raise
         except Exception as error:  # of a broken file openpyxl raises anything
             advice = "save it as .xlsx, without a password"
-            said = str(error).partition("\n")[0]
-            raise SheetError(f"{self._name}: cannot be read as a workbook; {advice} ({said})") from None
+            reason = str(error).partition("\n")[0]
+            raise SheetError(f"{self._name}: cannot be read as a workbook; {advice} ({reason})") from None
         self._lost = sorted({match[1] for part in sizes if (match := LOST.match(part))})
         self._lost += [str(each.message) for each in said if "removed" in str(each.message)]
         return book

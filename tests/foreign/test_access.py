@@ -94,12 +94,11 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path, monkeypatch, name):
     link.symlink_to(outside)
     if name.endswith(".gz"):
         outside.write_bytes(gzip.compress((tmp_path / "results.csv").read_bytes()))
-    must = f"error: run/{name}: a recorded run must name files below its own folder"
-    reader = "verify" if name.endswith("sobol-0.jsonl") else "report"  # of which a report has no need
-    code, out, err = command(reader, "run")
-    assert code == 2
-    assert must.removeprefix("error: " if reader == "verify" else "") in (out if reader == "verify" else err)
-    assert command(reader, "run", "--allow", outside)[0] == 0
+    must = f"run/{name}: a recorded run must name files below its own folder"
+    for reader in ("report", "verify") if (tmp_path / "run" / "cells").is_dir() else ("report",):
+        code, _, err = command(reader, "run")
+        assert (code, f"error: {must}" in err) == (2, True), err
+        assert command(reader, "run", "--allow", outside)[0] == 0
 
 
 def test_reading_a_record_downloads_nothing(tmp_path, monkeypatch):

@@ -7,7 +7,7 @@ import pytest
 from tests.fuzz import foreign
 
 pytest.importorskip("openpyxl")
-FILES = int(os.environ.get("ROBUSTBO_FUZZ", "200"))
+FILES = int(os.environ.get("ROBUSTBO_FUZZ", "100"))
 AT_ONCE = 100
 
 

@@ -122,3 +122,12 @@ def test_an_error_of_openpyxl_is_one_line(lab, book):
     with pytest.raises(rb.SheetError, match="cannot be read as a workbook") as caught:
         lab.read_sheet(book)
     assert "\n" not in str(caught.value)
+
+
+def test_a_formula_without_a_result_below_all_rows_waits_and_is_not_written_over(lab, book):
+    put(book, F5="=3/2")
+    with pytest.warns(rb.SheetWarning, match=r"row 5: waits for the result of its formula"):
+        assert lab.read_sheet(book) == []
+    with pytest.warns(rb.SheetWarning, match="row 5"):
+        lab.write_sheet(book, 1)
+    assert rows(book)[4][5] == "=3/2"

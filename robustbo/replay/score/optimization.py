@@ -13,11 +13,11 @@ from robustbo.errors import JournalError
 from robustbo.foreign.tables import Cells
 from robustbo.replay.cells.optimization import OptimizationCell, told_value
 from robustbo.replay.cells.recommendation import trials_of
+from robustbo.replay.cells.records import read_of_cell
 from robustbo.replay.score.detection import detection
 from robustbo.tasks.problem import Problem
 from robustbo.tasks.several import SeveralProblem
 from robustbo.trials.codec import fold
-from robustbo.trials.storage.reading import read
 
 CONFIDENCE = 0.9
 RESAMPLES = 9999
@@ -55,7 +55,7 @@ def rows(cells: Sequence[OptimizationCell]) -> pd.DataFrame:
 def _cell_rows(cell: OptimizationCell) -> pd.DataFrame:
     every = cell.entries()
     entries, flagged = every[: cell.spec.trials], cell.flagged() if len(every) <= cell.spec.trials else None
-    contents = read(cell.journal)
+    contents = read_of_cell(cell.journal)
     fold(cell.journal, contents)  # which checks each event
     asks = [event for event in contents.events if event["event"] == "ask"][: len(entries)]
     if len(asks) < len(entries):
