@@ -17,7 +17,7 @@ from torch import Tensor
 
 STEP = 10  # trials between two counts at which a search of few begins anew, see `anchor`
 SHARE = 32  # of many, the step is between 1/32 and 1/16 of them
-ROOT = 8  # observations of the smallest sample
+ROOT = 8  # observations of the smallest sample; a larger one costs more, since a search from nothing does
 QUARTER = 4  # a sample is a quarter of the observations at least, and less than half of them
 MOST = 256  # observations of the largest sample; of more the hyperparameters are known well enough
 

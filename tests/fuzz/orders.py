@@ -33,11 +33,14 @@ class Measured(NamedTuple):
 
 
 class Said(NamedTuple):
-    """What is believed, by the place of a value in `Measured`; the best point; where to measure next."""
+    """What is believed of the values, sorted by point, value and belief; of the best point; where to measure next.
 
-    status: dict[int, str]
-    wrong: np.ndarray
-    best: dict[str, float]
+    Of values that are the same at one point it is open which has which belief, and of points as good which is best.
+    """
+
+    status: list[str]
+    wrong: list[float]
+    best: float
     asked: dict[str, float] | None
 
 
@@ -88,11 +91,10 @@ def told(history, order, surrogate="relevance-pursuit"):
 
 def said(history, order, *, is_asking=False, surrogate="relevance-pursuit"):
     """What a study believes to which the values are told in an order."""
-    opt, wrong, status = told(history, order, surrogate), np.zeros(len(order)), {}
-    for outlier in opt.outliers():
-        place = int(order[outlier.trial.number])
-        wrong[place], status[place] = outlier.probability_wrong, outlier.status
-    return Said(status, wrong, opt.best().params, opt.ask().params if is_asking else None)
+    opt = told(history, order, surrogate)
+    beliefs = sorted((*o.trial.params.values(), o.value, o.status, o.probability_wrong) for o in opt.outliers())
+    *_, status, wrong = map(list, zip(*beliefs, strict=True))
+    return Said(status, wrong, opt.best().mean, opt.ask().params if is_asking else None)
 
 
 def orders(history, number, count):

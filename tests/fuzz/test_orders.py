@@ -37,7 +37,7 @@ def check(history, ways, **options):
     for other in others:
         assert other.status == first.status
         assert other.wrong == pytest.approx(first.wrong, abs=1e-9)
-        assert other.best == first.best
+        assert other.best == pytest.approx(first.best, rel=1e-9, abs=1e-9)
         assert other.asked == first.asked
 
 

@@ -19,7 +19,7 @@ def chain(n, before):
 
 
 @pytest.mark.parametrize("n", [*range(1, 700), 1999])
-def test_samples_become_smaller_down_to_a_handful(n):
+def test_samples_become_smaller_down_to_a_few(n):
     sizes = chain(n, sample_size)
     assert sizes[-1] <= ROOT
     assert all(2 * small < large <= 4 * small for large, small in pairwise(sizes) if 4 * ROOT < large <= MOST)

@@ -63,7 +63,9 @@ def cold(model: Model, plan: Plan) -> list[Level]:
 
 
 def warm(model: Model, plan: Plan, before: Sequence[Level], chosen: int, rows: Tensor) -> list[Level]:
-    """The levels that an earlier pursuit of fewer observations makes worth a visit, swept both ways, by rising size.
+    """The levels that an earlier pursuit of fewer observations makes worth a visit, by rising size.
+
+    Those that are still worth it, now that these observations have been seen at each, are swept both ways.
 
     Args:
         model: What stays fixed.
@@ -76,6 +78,10 @@ def warm(model: Model, plan: Plan, before: Sequence[Level], chosen: int, rows: T
     sizes, climb = worth_a_visit(plan, before, chosen, times), plan.refit(model, WALK_FTOL)
     before = [extended(model, level, rows) for level in before]
     levels = walk.resume(before, sizes, climb)
+    visited = dict(zip(sizes, levels, strict=True))
+    likeliest = max(levels, key=partial(walk.score, penalty=plan.penalty))
+    sizes = worth_a_visit(plan._replace(sizes=sizes), levels, len(likeliest.support))
+    levels = [visited[size] for size in sizes]
     levels = walk.sweep(levels[::-1], sizes[::-1], climb)[::-1]
     return walk.sweep(levels, sizes, climb)
 
