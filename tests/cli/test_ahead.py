@@ -49,7 +49,8 @@ def test_of_few_values_nothing_is_said():
 def test_an_overview_has_the_same_before_and_after_the_fit():
     opt = study(6)
     before, after = overview.at_once(opt.settings, opt.history), overview.overview(opt.settings, opt.history)
-    assert {key for key in before if before[key] != after[key]} <= {"incumbent", "outliers", "failed"}  # what failures look like is fitted
+    fitted = {"incumbent", "outliers", "failed"}  # with what failures look like
+    assert {key for key in before if before[key] != after[key]} <= fitted
     assert after["incumbent"] is not None
     assert list(after)[: len(before)] == list(before)
 

@@ -47,11 +47,11 @@ def anything(rng, number, x=None):
     return replace(made, retry=rng.choice([None, True, False]), outcomes=outcomes)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_it_is_a_tuple_whatever_is_changed_and_whoever_holds_an_older_one(seed):
     rng = random.Random(seed)
     held = [((), Trials())]
-    for _ in range(120):
+    for _ in range(50):
         plain, trials = held[rng.randrange(max(0, len(held) - 4), len(held))]  # now and then a fork
         assert rng.random() < 0.5 or trials.by_point is not None  # made at some time, and carried from then on
         old = rng.sample(range(len(plain)), min(len(plain), rng.randrange(3)))
@@ -70,7 +70,7 @@ def test_it_is_a_tuple_whatever_is_changed_and_whoever_holds_an_older_one(seed):
         for kind in KINDS:
             wanted = [t for t in plain if kind in kinds(t)]
             assert (list(trials.having(kind)), trials.num(kind)) == (wanted, len(wanted))
-        for point in {t.point for t in plain}:
+        for point in {t.point for t in plain[-40:]}:
             assert trials.at(point) == tuple(t for t in plain if t.point == point)
             assert trials.open_at(point) == [t for t in plain if t.point == point and t.is_open]
         assert set(trials.by_point) == {t.point for t in plain}
