@@ -15,11 +15,11 @@ from torch.nn.functional import one_hot
 
 from robustbo.searchspace.columns import presence
 from robustbo.searchspace.encoding import categories, inputs, unit_rows, varying
-from robustbo.searchspace.parameters import MAX_LEVELS, Choice
+from robustbo.searchspace.parameters import Choice
 from robustbo.searchspace.space import ABSENT, Space
 
 DIGITS = 3  # of the number of one of very many values
-ONE_HOT = 256
+ONE_HOT = 100  # values at most that have a column each: a length-scale each is what fits and maximizations pay for
 
 
 def one_hot_inputs(space: Space) -> InputTransform | None:
