@@ -143,7 +143,7 @@ class TestManyTrials:
         assert p[~torch.tensor(is_ok)].mean() < 0.1
 
     def test_failures_that_the_model_is_not_made_of_are_judged(self):
-        X, is_ok, found = self.ended(lambda i, x, y: x > 0.15)
+        _, is_ok, found = self.ended(lambda i, x, y: x > 0.15)
         odds = torch.tensor(found.log_odds)[~torch.tensor(is_ok)]
         assert len(odds) > MODELLED  # so some are none of the model's
         assert odds.isfinite().all()
