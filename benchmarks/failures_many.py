@@ -80,7 +80,9 @@ def main() -> None:
     torch.set_num_threads(1)
     rows = list[dict[str, Any]]()
     for n, name, seed in ((n, name, s) for n in options.sizes for name in NAMES for s in range(options.seeds)):
-        trials = drawn(load(RUNS / f"failures-{name}.toml"), seed)
+        spec = load(RUNS / f"failures-{name}.toml")
+        assert isinstance(spec, RunSpec)
+        trials = drawn(spec, seed)
         known, others = trials(n), trials(OTHERS)
         few, few_s = scored(known, others, seed)
         with mock.patch.multiple(viability, LEARNED=n, MODELLED=n):

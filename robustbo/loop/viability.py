@@ -144,7 +144,8 @@ class Places(NamedTuple):
         """The model of some of the places."""
         d = self.Z.shape[-1]
         prior = LogNormal(math.log(REACH * math.sqrt(d)) + SPREAD**2, SPREAD)
-        outcomes = Outcomes(*(part[which] for part in self.outcomes))
+        K, k, is_sure = self.outcomes
+        outcomes = Outcomes(K[which], k[which], is_sure[which])
         return Model(outcomes, stationary(self.Z[which], KERNEL, prior, None))
 
 
