@@ -131,7 +131,8 @@ class Places(NamedTuple):
         rows = [tuple(row) for row in X.tolist()]
         places = {row: i for i, row in enumerate(dict.fromkeys(rows))}
         at = np.array([places[row] for row in rows])
-        K, k, sure = (np.bincount(at, np.asarray(which, float)) for which in (is_ok, np.logical_not(is_ok), is_sure))
+        kinds = np.asarray([is_ok, np.logical_not(is_ok), is_sure], float)
+        K, k, sure = (np.bincount(at, which).astype(np.float64) for which in kinds)
         return cls(X.new_tensor(list(places)), Outcomes(K, k, sure > 0), at)
 
     def most_telling(self, count: int) -> NDArray[np.intp]:
