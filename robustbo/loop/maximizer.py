@@ -20,9 +20,10 @@ from robustbo.loop.constrained import Score, Sloped, within_constraints
 from robustbo.loop.summit import summit
 from robustbo.loop.ties import first_of_best, level
 from robustbo.searchspace.columns import cell, is_continuous, middle
-from robustbo.searchspace.parameters import MAX_LEVELS, Choice, Ordinal, Parameter, Value
+from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
 from robustbo.searchspace.region.region import Region
 from robustbo.searchspace.region.sampling import spread_over
+from robustbo.surrogates.transforms.inputs import most_alike
 
 Params = dict[str, Value]
 
@@ -181,12 +182,14 @@ def _one_changed(region: Region, columns: Sequence[int], row: Tensor) -> Tensor:
 def _others(parameter: Parameter, u: Tensor) -> Tensor:
     """Coordinates of a parameter's other values; of many in an order those 1, 2, 4, 8 ... places away.
 
-    Of very many without an order it is every so many-th of them.
+    Of many without an order it is those that a model takes for the most alike.
     """
     count, place = parameter.count or 1, int(cell(parameter, u))
-    every = -(-count // MAX_LEVELS)
-    away = range(every, count, every) if isinstance(parameter, Choice) else [2**k for k in range(count.bit_length())]
-    places = sorted({place + sign * k for k in away for sign in (-1, 1)} & set(range(count)))
+    if isinstance(parameter, Choice):
+        places = most_alike(place, count)
+    else:
+        away = [sign * 2**k for k in range(count.bit_length()) for sign in (-1, 1)]
+        places = sorted({place + step for step in away} & set(range(count)))
     return middle(parameter, torch.tensor(places, dtype=torch.long))
 
 

@@ -11,9 +11,10 @@ none (``retry=False``) is no flake to the model either.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from robustbo import seeds
@@ -22,17 +23,22 @@ from robustbo.loop.cache import FitCache
 from robustbo.loop.observations import Data, Row
 from robustbo.loop.warm_start import predecessor
 from robustbo.numerics.failures.likelihood import Outcomes
-from robustbo.numerics.failures.map_fit import Model, search
-from robustbo.numerics.failures.predictive import Predictor, predictor
-from robustbo.numerics.gp.covariance import CovarianceFunction, stationary
+from robustbo.numerics.failures.map_fit import Model, evaluate, search
+from robustbo.numerics.failures.predictive import Predictor
+from robustbo.numerics.failures.predictive import predictor as predictor_of
+from robustbo.numerics.failures.telling import most_telling
+from robustbo.numerics.gp.covariance import stationary
 from robustbo.numerics.gp.parameters import LogNormal
+from robustbo.numerics.linalg.lapack import Array
 from robustbo.searchspace.encoding import encode
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.transforms.inputs import one_hot_inputs
 
 KERNEL = "matern52"
 REACH, SPREAD = 0.4, 0.8  # prior of the length-scales: its mode, times the root of d, and of the logarithm the spread
-MOST = 256  # places that are modelled: what is far from all failures says little of where trials fail
+LEARNED, MODELLED = 100, 200  # places at most that hyperparameters are learned from, and that predictions come from
+
+Ended = tuple[int, Row, bool, bool]  # a trial's number and row, whether there is a value, or none for sure
 
 
 @dataclass(frozen=True)
@@ -80,23 +86,77 @@ def viability(data: Data, seed: int, fits: FitCache) -> Viability | None:
     return _fitted_to(data.space, tuple(ended), seed, fits)
 
 
-def _fitted_to(space: Space, ended: tuple[tuple[int, Row, bool, bool], ...], seed: int, fits: FitCache) -> Viability:
-    """That of trials, of which the number, the row, and whether there is a value, or none for sure, are given."""
+def _fitted_to(space: Space, ended: tuple[Ended, ...], seed: int, fits: FitCache) -> Viability:
+    """That of these trials."""
 
     def fit() -> Viability:
         numbers, rows, is_ok, is_sure = zip(*ended, strict=True)
-        count = predecessor(len(ended))
-        is_cold = count is None or all(is_ok[:count])
-        before = None if is_cold else _fitted_to(space, ended[:count], seed, fits).predictor.x
-        return Viability(space, numbers, fitted(inputs(space, rows), is_ok, is_sure, seed, before))
+        predictor = fitted(inputs(space, rows), is_ok, is_sure, seed, _beginning(space, ended, fits))
+        fits.get_small(("failures", space, ended), lambda: predictor.x)  # where the next search begins
+        return Viability(space, numbers, predictor)
 
     return fits.get_small(("viability", space, ended, seed), fit)
+
+
+def _beginning(space: Space, ended: tuple[Ended, ...], fits: FitCache) -> Tensor | None:
+    """Where the search of an earlier count of these trials ended; None where one begins anew."""
+    count = predecessor(len(ended))
+    if count is None or all(is_ok for _, _, is_ok, _ in ended[:count]):
+        return None
+
+    def search_before() -> Tensor:
+        _, rows, is_ok, is_sure = zip(*ended[:count], strict=True)
+        places = Places.of(inputs(space, rows), is_ok, is_sure)
+        return search(places.model(places.most_telling(LEARNED)), _beginning(space, ended[:count], fits)).x
+
+    return fits.get_small(("failures", space, ended[:count]), search_before)
+
+
+class Places(NamedTuple):
+    """Where trials have been, and what became of them: those at one place count as one.
+
+    Attributes:
+        Z: ``n x d`` inputs, no two the same.
+        outcomes: What became of the trials at each.
+        at: Which place each trial was at.
+    """
+
+    Z: Tensor
+    outcomes: Outcomes
+    at: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, X: Tensor, is_ok: Sequence[bool], is_sure: Sequence[bool]) -> "Places":
+        """Those of trials at ``m x d`` inputs; see `fitted`."""
+        rows = [tuple(row) for row in X.tolist()]
+        places = {row: i for i, row in enumerate(dict.fromkeys(rows))}
+        at = np.array([places[row] for row in rows])
+        kinds = np.asarray([is_ok, np.logical_not(is_ok), is_sure], float)
+        K, k, sure = (np.bincount(at, which).astype(np.float64) for which in kinds)
+        return cls(X.new_tensor(list(places)), Outcomes(K, k, sure > 0), at)
+
+    def most_telling(self, count: int) -> NDArray[np.intp]:
+        """Up to so many places, in order."""
+        if len(self.Z) <= count:
+            return np.arange(len(self.Z))
+        return np.sort(most_telling(self.Z.numpy(), self.outcomes.is_ok, count))
+
+    def model(self, which: NDArray[np.intp]) -> Model:
+        """The model of some of the places."""
+        d = self.Z.shape[-1]
+        prior = LogNormal(math.log(REACH * math.sqrt(d)) + SPREAD**2, SPREAD)
+        K, k, is_sure = self.outcomes
+        outcomes = Outcomes(K[which], k[which], is_sure[which])
+        return Model(outcomes, stationary(self.Z[which], KERNEL, prior, None))
 
 
 def fitted(
     X: Tensor, is_ok: Sequence[bool], is_sure: Sequence[bool], seed: int, before: Tensor | None = None
 ) -> Predictor:
     """The model fitted to how trials ended; those at one place count as one.
+
+    Where there are many places, the most telling ones stand for all: few say how far places speak for each other and
+    how often trials flake, and more of them where they fail.
 
     Args:
         X: ``n x d`` inputs.
@@ -108,31 +168,24 @@ def fitted(
     Returns:
         Its ``log_odds`` are those of the ``n`` trials.
     """
-    rows = [tuple(row) for row in X.tolist()]
-    places = {row: i for i, row in enumerate(dict.fromkeys(rows))}
-    at = np.array([places[row] for row in rows])
-    K, k, sure = (np.bincount(at, np.asarray(which, float)) for which in (is_ok, np.logical_not(is_ok), is_sure))
-    Z = X.new_tensor(list(places))
-    kept = _nearest(Z, K > 0)
-    model = Model(Outcomes(K[kept], k[kept], sure[kept] > 0), _covariance(Z[kept]))
+    places = Places.of(X, is_ok, is_sure)
+    which, more = places.most_telling(LEARNED), places.most_telling(MODELLED)
+    model = places.model(which)
     value = search(model, before).value
-    found = predictor(model, KERNEL, Z[kept], value, seeds.generator(seed, len(X), "failures"))
-    odds = np.full(len(Z), math.inf)
-    odds[kept] = found.log_odds
-    return found._replace(log_odds=odds[at])
+    if len(more) > len(which):
+        larger = places.model(more)
+        there = evaluate(larger, value.x)
+        if math.isfinite(there.F):  # else so many do not agree, and those that it was learned from do
+            model, value, which = larger, there, more
+    predictor = predictor_of(model, KERNEL, places.Z[which], value, seeds.generator(seed, len(X), "failures"))
+    return predictor._replace(log_odds=_log_odds(predictor, places, which)[places.at])
 
 
-def _covariance(Z: Tensor) -> CovarianceFunction:
-    d = Z.shape[-1]
-    return stationary(Z, KERNEL, LogNormal(math.log(REACH * math.sqrt(d)) + SPREAD**2, SPREAD), None)
-
-
-def _nearest(Z: Tensor, is_ok: np.ndarray) -> np.ndarray:
-    """Which places count: all that failed, and of the others the nearest to these, up to `MOST` in all."""
-    failed = np.flatnonzero(~is_ok)
-    if len(Z) <= MOST:
-        return np.arange(len(Z))
-    ok = np.flatnonzero(is_ok)
-    distance = torch.cdist(Z[ok], Z[failed]).amin(-1)
-    nearest = ok[distance.argsort(stable=True)[: max(0, MOST - len(failed))].numpy()]
-    return np.sort(np.concatenate([failed, nearest]))
+def _log_odds(predictor: Predictor, places: Places, which: NDArray[np.intp]) -> Array:
+    """Of each place, those of which are modelled: how much likelier what failed there was a flake, in nats."""
+    odds = np.full(len(places.Z), math.inf)
+    others = ~places.outcomes.is_ok
+    others[which] = False
+    odds[others] = predictor.log_odds_at(places.Z[others], places.outcomes.k[others])
+    odds[which] = predictor.log_odds
+    return odds

@@ -4,19 +4,22 @@ import math
 import warnings
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
 import robustbo as rb
 from robustbo.errors import ExhaustedWarning, SpaceExhausted
+from robustbo.loop import viability as viability_module
 from robustbo.loop.away import AWAY
 from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
 from robustbo.loop.failures import failures
 from robustbo.loop.observations import observations
 from robustbo.loop.place import Place
-from robustbo.loop.viability import viability
+from robustbo.loop.viability import LEARNED, MODELLED, fitted, viability
 from robustbo.loop.viable import CAUTION, LogViable
+from robustbo.numerics.failures import map_fit
 from robustbo.replay.check.asks import verify_journal
 from robustbo.searchspace.parameters import Choice, Float, Int
 from robustbo.searchspace.space import Space
@@ -114,6 +117,60 @@ class TestWhatIsBelieved:
         before = opt.viability(told.params)
         opt.exclude(told)
         assert opt.viability(told.params) == before
+
+
+class TestManyTrials:
+    """Of which the model is made of a bounded number, whatever share of them has failed."""
+
+    def ended(self, has_failed, n=300):
+        """A model of so many trials along a Sobol sequence, their points, and how large each matrix of its fit was."""
+        X = torch.tensor([SQUARE.to_unit(SQUARE.sobol(5, i)) for i in range(n)], dtype=torch.float64)
+        is_ok = [not has_failed(i, x, y) for i, (x, y) in enumerate(X.tolist())]
+        return X, is_ok, fitted(X, is_ok, [False] * n, 0)
+
+    @pytest.mark.parametrize("bound", [0.01, 0.5, 1.0])
+    def test_a_fit_is_of_so_many_places_at_most(self, monkeypatch, bound):
+        sizes, propagate = [], map_fit.propagate
+        monkeypatch.setattr(map_fit, "propagate", lambda K, *rest: sizes.append(len(K)) or propagate(K, *rest))
+        _, _, found = self.ended(lambda i, x, y: x <= bound)
+        assert max(sizes) == len(found.X) <= MODELLED
+        assert sum(size > LEARNED for size in sizes) == 1
+
+    def test_where_nearly_all_failed_the_values_count(self):
+        X, is_ok, found = self.ended(lambda i, x, y: x > 0.15)
+        p = found.log_viable(X)[0].exp()
+        assert p[is_ok].min() > 0.5
+        assert p[~torch.tensor(is_ok)].mean() < 0.1
+
+    def test_failures_that_the_model_is_not_made_of_are_judged(self):
+        _, is_ok, found = self.ended(lambda i, x, y: x > 0.15)
+        odds = torch.tensor(found.log_odds)[~torch.tensor(is_ok)]
+        assert len(odds) > MODELLED  # so some are none of the model's
+        assert odds.isfinite().all()
+        assert (odds < 0).double().mean() > 0.95
+        here = torch.tensor([[0.05, 0.5], [0.6, 0.5]], dtype=torch.float64)  # where trials give values, and where not
+        flake, region = found.log_odds_at(here, np.ones(2))
+        assert flake > 0 > region
+
+    def test_where_the_larger_number_does_not_settle_the_smaller_says_all(self, monkeypatch):
+        evaluate = map_fit.evaluate
+        monkeypatch.setattr("robustbo.loop.viability.evaluate", lambda *at: evaluate(*at)._replace(F=-math.inf))
+        _, _, found = self.ended(lambda i, x, y: x + y > 1.0)
+        assert len(found.X) == LEARNED
+
+    def test_a_resumed_study_begins_at_searches_alone(self, monkeypatch):
+        opt, kept = filled(), FitCache()
+        for i in range(30, 33):  # whose searches begin one after the other
+            opt.fail(SQUARE.sobol(5, i))
+            viability(observations(opt.settings, opt.history), 0, kept)
+        models, predictor = [], viability_module.predictor_of
+        monkeypatch.setattr(viability_module, "predictor_of", lambda *a: models.append(a) or predictor(*a))
+        resumed = viability(observations(opt.settings, opt.history), 0, FitCache())
+        assert len(models) == 1
+        monkeypatch.undo()
+        went_on = viability(observations(opt.settings, opt.history), 0, kept)
+        assert resumed.predictor.x.tolist() == went_on.predictor.x.tolist()
+        assert resumed.log_odds == went_on.log_odds
 
 
 class TestAsks:

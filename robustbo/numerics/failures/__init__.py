@@ -1,1 +1,1 @@
-"""Where trials fail: a Gaussian process with a probit likelihood that knows flakes, by Laplace's approximation."""
+"""Where trials fail: a Gaussian process with a probit likelihood that knows flakes, by expectation propagation."""

@@ -29,6 +29,7 @@ from robustbo.numerics.linalg.lapack import Array
 
 SAMPLES, STEPS = 32, 6
 LEAST = 1e-9  # variance of a latent value
+TINY = 1e-12  # of a probability that samples agree on
 
 
 class Predictor(NamedTuple):
@@ -73,6 +74,11 @@ class Predictor(NamedTuple):
         pull = SLOPES[self.kernel] * (on_u @ self.al.T + on_v * Pk) * slope  # by minus half of the squared distances
         gradient = (pull @ self.X - pull.sum(-1, keepdims=True) * z) / self.l
         return torch.from_numpy(np.log(p)), torch.from_numpy(gradient)
+
+    def log_odds_at(self, Z: Tensor, k: Array) -> Array:
+        """``q`` log odds that ``k`` failures at each of ``q x d`` points that are none of the ``n`` were flakes."""
+        viable = np.clip((np.exp(self.log_viable(Z)[0].numpy()) - E0) / (1 - E0 - self.e1), TINY, 1 - TINY)
+        return k * math.log(self.e1) + np.log(viable) - math.log1p(-E0) - np.log1p(-viable)  # eq. 15.10
 
 
 def predictor(model: Model, kernel: str, X: Tensor, value: Value, generator: np.random.Generator) -> Predictor:

@@ -129,21 +129,20 @@ class _Given(NamedTuple):
         u = kappa * (self.m + mu_)
         log_Z = log_outcome(u, self.log_b, self.log_c)  # eq. 15.3
         r = np.exp(self.log_c - 0.5 * (u * u + LOG_2PI) - log_Z)
-        bend, mean = kappa**2 * r * (u + r), mu_ + v_ * kappa * r  # eq. 15.4
+        bend, mean = kappa * kappa * r * (u + r), mu_ + v_ * kappa * r  # eq. 15.4
         tau = np.maximum(bend / np.maximum(1 - bend * v_, FLAT), FLAT)  # eq. 15.5
         return _Moments(mu_, v_, u, log_Z, tau, mean * (1 / v_ + tau) - mu_ / v_)
 
 
 def _in_turn(given: _Given, Sig: Array, mu: Array, sites: Sites, step: float) -> Sites:
     """The sites after each has been renewed in turn, the posterior following: slower, and sure where many agree."""
-    tau, nu = sites.tau.copy(), sites.nu.copy()
+    tau, nu, change = sites.tau.copy(), sites.nu.copy(), np.empty_like(Sig)
     for i in range(len(mu)):
-        one = slice(i, i + 1)
-        mine = _Given(given.m, *(part[one] for part in given[1:]))
-        site = mine.moments(mu[one], Sig.diagonal()[one], tau[one], nu[one])
-        more, lift = step * (site.tau[0] - tau[i]), step * (site.nu[0] - nu[i])
+        mine = _Given(given.m, *(part[i] for part in given[1:]))
+        site = mine.moments(mu[i], Sig[i, i], tau[i], nu[i])
+        more, lift = step * (site.tau - tau[i]), step * (site.nu - nu[i])
         tau[i], nu[i] = tau[i] + more, nu[i] + lift
         column = Sig[:, i] / (1 + more * Sig[i, i])
         mu = mu + column * (lift - more * mu[i])
-        Sig = Sig - more * column[:, None] * Sig[i]
+        Sig -= np.multiply.outer(more * column, Sig[i], out=change)
     return Sites(tau, nu)

@@ -15,10 +15,11 @@ from torch.nn.functional import one_hot
 
 from robustbo.searchspace.columns import presence
 from robustbo.searchspace.encoding import categories, inputs, unit_rows, varying
-from robustbo.searchspace.parameters import MAX_LEVELS, Choice
+from robustbo.searchspace.parameters import Choice
 from robustbo.searchspace.space import ABSENT, Space
 
 DIGITS = 3  # of the number of one of very many values
+ONE_HOT = 100  # values at most that have a column each: a length-scale each is what fits and maximizations pay for
 
 
 def one_hot_inputs(space: Space) -> InputTransform | None:
@@ -35,25 +36,47 @@ def one_hot_inputs(space: Space) -> InputTransform | None:
 
 def width(count: int) -> int:
     """In how many columns one of so many values is seen."""
-    return count if count <= MAX_LEVELS else DIGITS * _base(count)
+    return count if count <= ONE_HOT else DIGITS * _base(count)
 
 
 def as_category(index: Tensor, count: int) -> Tensor:
     """Values by their numbers, ``...``, as what a kernel sees of a Choice: ``... x width``.
 
-    One of up to `MAX_LEVELS` values is one-hot. Of more, a column each would be a length-scale each, of which nothing
-    is ever learned; they are seen by the `DIGITS` digits of their numbers, each one-hot. No two are the same, and
-    those that share a digit, which are spread over the list, are somewhat alike.
+    One of up to `ONE_HOT` values is one-hot. Of more, a column each would be a length-scale each, of which nothing is
+    ever learned; they are seen by the `DIGITS` digits of their numbers, each one-hot. No two are the same, and those
+    that share a digit, which are spread over the list, are somewhat alike.
 
     Example:
         >>> as_category(torch.tensor([0, 1, 1999]), 2000).shape
         torch.Size([3, 39])
     """
-    if count <= MAX_LEVELS:
+    if count <= ONE_HOT:
         return one_hot(index, num_classes=count)
     base, spread = _base(count), index * _step(count) % count
-    digits = [spread // base**place % base for place in range(DIGITS)]
+    digits = [spread // unit % base for unit in _units(base)]
     return torch.cat([one_hot(digit, num_classes=base) for digit in digits], -1)
+
+
+def most_alike(index: int, count: int) -> list[int]:
+    """The other values, by their numbers; of more than `ONE_HOT` those that differ in one digit alone.
+
+    From one to the next of these every value is reached.
+
+    Example:
+        >>> len(most_alike(7, 20)), len(most_alike(7, 900))
+        (19, 27)
+    """
+    if count <= ONE_HOT:
+        return [other for other in range(count) if other != index]
+    base, step = _base(count), _step(count)
+    spread, back = index * step % count, pow(step, -1, count)
+    moved = {spread + (digit - spread // unit % base) * unit for unit in _units(base) for digit in range(base)}
+    return sorted(other * back % count for other in moved - {spread} if other < count)
+
+
+def _units(base: int) -> list[int]:
+    """What a digit of each place counts for."""
+    return [base**place for place in range(DIGITS)]
 
 
 def _base(count: int) -> int:
