@@ -160,7 +160,7 @@ def test_a_file_that_cannot_be_read_is_answered(spec_file, monkeypatch):
     def fail(*_, **__):
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(reading, "open_regular", fail)
+    monkeypatch.setattr(reading.os, "open", fail)
     with pytest.raises(SpecError, match="cannot be read: Input/output error"):
         load(spec_file)
 
