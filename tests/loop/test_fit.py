@@ -19,6 +19,7 @@ from robustbo.searchspace.space import Space
 from robustbo.surrogates.registry import name_of
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
+from robustbo.trials.tree import Trials
 
 SPACE = Space(x=Float(0.0, 1.0), y=Float(0.0, 1.0))
 
@@ -145,7 +146,7 @@ def renumbered(data, order):
     """The same trials in another order."""
     number = {old: new for new, old in enumerate(order)}
     trials = [replace(data.trials[old], number=number[old]) for old in order]
-    return replace(data, trials=tuple(trials))
+    return replace(data, trials=Trials(trials))
 
 
 @pytest.mark.parametrize("surrogate", ["relevance-pursuit", "student-t", "conjugate", "filtered", "standard"])
@@ -153,7 +154,7 @@ def test_the_order_of_trials_changes_nothing(surrogate):
     settings, n = Settings(SPACE, surrogate=surrogate), 21
     data = observations(settings, history(n, wrong=(3, 12)))
     doubtful = replace(data.trials[5], value=3.0, expected=0.2, expected_sd=0.05)
-    data = replace(data, trials=tuple(doubtful if t.number == 5 else t for t in data.trials))
+    data = replace(data, trials=data.trials.changed({5: doubtful}))
     order = [*range(1, n), 0]
     reordered = renumbered(data, order)
     one, other = fit_to(settings, data, FitCache()), fit_to(settings, reordered, FitCache())

@@ -139,8 +139,8 @@ def told_rough(sd=None):
     values = [4 * (p["x"] - 0.48) ** 2 + 0.2 * (i % 2) for i, p in enumerate(points)]
     for point, value in zip(points, values, strict=True):
         opt.tell(point, value, sd=sd)
-    mean = [mean for mean, _ in fit(opt.settings, opt.history).at_points().values()]
-    return opt, points, mean, values
+    mean = fit(opt.settings, opt.history).at_points()
+    return opt, points, [mean[p["x"],][0] for p in points], values
 
 
 def test_what_was_measured_at_a_point_counts_as_much_as_its_posterior_mean():
