@@ -105,7 +105,7 @@ def num_ended(history: History) -> int:
     """How many trials have ended.
 
     Example:
-        >>> num_ended(History(Trials([Trial(0, {}, state="told"), Trial(1, {}, state="pending")])))
+        >>> num_ended(History((Trial(0, {}, state="told"), Trial(1, {}, state="pending"))))
         1
     """
     return sum(map(history.trials.num, ENDED))
