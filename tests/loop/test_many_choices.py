@@ -65,12 +65,13 @@ def test_what_was_measured_at_the_best_points_is_tried_and_of_few_values_all():
 
 def test_a_value_measured_is_found_again_wherever_it_stands_in_the_list():
     space = rb.Space(x=rb.Float(0, 1), kind=rb.Choice(*range(5000)))
-    best = torch.tensor([space.to_unit({"x": 0.5, "kind": kind}) for kind in (17, 4321)])
     kind = space.parameters[1][1]
-    score = lambda rows: (cell(kind, rows[:, 1]) == 4321) - (rows[:, 0] - 0.2).square()  # noqa: E731
+    best = torch.tensor([space.to_unit({"x": 0.5, "kind": k}) for k in (*range(8), 4321)], dtype=torch.float64)
+    score = lambda rows: (cell(kind, rows[:, 1]) == 4321).double() - (rows[:, 0] - 0.2).square()  # noqa: E731
     point = maximizer.maximize(score, Region(space), best, 0)
     assert point["kind"] == 4321
     assert point["x"] == pytest.approx(0.2, abs=1e-3)
+    assert maximizer.maximize(score, Region(space), best[:-1], 0)["kind"] != 4321  # nor is it met by chance
 
 
 def test_a_maximization_looks_at_a_bounded_number_of_points(monkeypatch):
