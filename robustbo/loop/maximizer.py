@@ -6,7 +6,7 @@ quadratic programming. Numbers that have steps are searched at first as if any w
 changes after another, in turn with the continuous ones. What it returns is a point of the region to the last digit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -23,7 +23,7 @@ from robustbo.searchspace.columns import cell, is_continuous, middle
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
 from robustbo.searchspace.region.region import Region
 from robustbo.searchspace.region.sampling import spread_over
-from robustbo.surrogates.transforms.inputs import most_alike
+from robustbo.surrogates.transforms.inputs import ONE_HOT
 
 Params = dict[str, Value]
 
@@ -32,6 +32,7 @@ NEAREST = 4  # of the best points measured
 AROUND = 32  # points near each
 REACH = (-3.0, -0.5)  # powers of ten, of the unit interval, that these are apart
 CLIMBS = 12  # at once
+MEASURED = 32  # values of one of very many that are tried: those measured at the best points
 FURTHER = 4  # of the best of these go on in mixed spaces, along discrete parameters and along continuous ones in turn
 CONSTRAINED = 3  # one after another, where there are constraints
 APART = 0.1  # of the unit interval: from nearer starts climbs often end at the same place
@@ -71,7 +72,7 @@ def maximize(
     sloped = partial(_differentiated, score) if sloped is None else sloped
     relaxed = _relaxed(score, sloped, region, starts, _values(score, starts))
     found, values = _climbed(score, sloped, region, *relaxed)
-    discrete = [i for i in region.free if i not in region.continuous]
+    discrete = {i: _tried(region, i, best) for i in region.free if i not in region.continuous}
     for _ in range(ROUNDS if discrete else 0):
         further = values.argsort(descending=True, stable=True)[:FURTHER]
         moved = _along_discrete(score, region, discrete, found[further], values[further])
@@ -147,14 +148,28 @@ def _climbed(score: Score, sloped: Sloped, region: Region, rows: Tensor, values:
     return torch.cat([torch.stack(found), rows[rest]]), torch.cat([values.new_tensor(reached), values[rest]])
 
 
+def _tried(region: Region, column: int, best: Tensor) -> list[int]:
+    """The numbers of a parameter's values that are tried from everywhere: of few without an order all of them.
+
+    Of many it is those measured at the best points. Those never measured are much alike to a model: others are reached
+    by steps.
+    """
+    parameter = region.space.parameters[column][1]
+    if not isinstance(parameter, Choice):
+        return []
+    if len(parameter.values) <= ONE_HOT:
+        return [*range(len(parameter.values))]
+    return [*dict.fromkeys(cell(parameter, best[:, column]).tolist())][:MEASURED]
+
+
 def _along_discrete(
-    score: Score, region: Region, columns: Sequence[int], rows: Tensor, values: Tensor
+    score: Score, region: Region, tried: Mapping[int, Sequence[int]], rows: Tensor, values: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Likewise, where one discrete parameter changes after the other, the one that gains most."""
     rows, values = rows.clone(), values.clone()
     going = torch.arange(len(rows))
     while len(going):
-        near = [_one_changed(region, columns, row) for row in rows[going]]
+        near = [_one_changed(region, tried, row) for row in rows[going]]
         counts = [len(each) for each in near]
         scores = _values(score, torch.cat(near)) if sum(counts) else rows.new_zeros(0)
         still = []
@@ -167,11 +182,11 @@ def _along_discrete(
     return rows, values
 
 
-def _one_changed(region: Region, columns: Sequence[int], row: Tensor) -> Tensor:
+def _one_changed(region: Region, tried: Mapping[int, Sequence[int]], row: Tensor) -> Tensor:
     """The points of a region that differ from one in a discrete parameter, and in what follows from that."""
     others = []
-    for column in columns:
-        levels = _others(region.space.parameters[column][1], row[column])
+    for column, numbers in tried.items():
+        levels = _others(region.space.parameters[column][1], row[column], numbers)
         changed = row.expand(len(levels), -1).clone()
         changed[:, column] = levels
         others.append(changed)
@@ -179,18 +194,18 @@ def _one_changed(region: Region, columns: Sequence[int], row: Tensor) -> Tensor:
     return region.canonical(rows[region.holds(rows)])
 
 
-def _others(parameter: Parameter, u: Tensor) -> Tensor:
-    """Coordinates of a parameter's other values; of many in an order those 1, 2, 4, 8 ... places away.
+def _others(parameter: Parameter, u: Tensor, tried: Sequence[int]) -> Tensor:
+    """Coordinates of a parameter's other values: those tried, and those 1, 2, 4, 8 ... places away.
 
-    Of many without an order it is those that a model takes for the most alike.
+    Where there is no order the last is followed by the first. From one to the next of these every value is reached.
     """
     count, place = parameter.count or 1, int(cell(parameter, u))
+    away = [place + sign * 2**k for k in range(count.bit_length()) for sign in (-1, 1)]
     if isinstance(parameter, Choice):
-        places = most_alike(place, count)
+        places = {number % count for number in away} | {*tried}
     else:
-        away = [sign * 2**k for k in range(count.bit_length()) for sign in (-1, 1)]
-        places = sorted({place + step for step in away} & set(range(count)))
-    return middle(parameter, torch.tensor(places, dtype=torch.long))
+        places = {*away} & {*range(count)}
+    return middle(parameter, torch.tensor(sorted(places - {place}), dtype=torch.long))
 
 
 def _within_bounds(sloped: Sloped, region: Region, rows: Tensor, columns: Sequence[int]) -> tuple[Tensor, Tensor]:

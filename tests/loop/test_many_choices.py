@@ -7,9 +7,10 @@ import torch
 
 import robustbo as rb
 from robustbo.loop import maximizer
-from robustbo.searchspace.columns import is_continuous
+from robustbo.searchspace.columns import cell, is_continuous, middle
 from robustbo.searchspace.parameters import MAX_LEVELS
-from robustbo.surrogates.transforms.inputs import ONE_HOT, as_category, most_alike, width
+from robustbo.searchspace.region.region import Region
+from robustbo.surrogates.transforms.inputs import BITS, ONE_HOT, as_category, width
 
 MANY = MAX_LEVELS + 1
 
@@ -25,26 +26,52 @@ def test_a_model_has_no_more_inputs_for_many_values_than_for_few():
     assert max(width(count) for count in range(2, MANY)) <= ONE_HOT
 
 
-@pytest.mark.parametrize("count", [2, ONE_HOT, ONE_HOT + 1, 900])
-def test_those_that_are_most_alike_are_few_and_lead_to_all(count):
+def test_any_two_of_many_differ_in_about_half_of_what_a_model_sees():
+    words = as_category(torch.arange(1000), 1000).double()
+    apart = torch.cdist(words, words, p=1)[tuple(torch.triu_indices(1000, 1000, 1))] / BITS
+    assert apart.mean() == pytest.approx(0.5, abs=0.01)
+    assert apart.min() > 0.15
+    assert apart.max() < 0.85
+
+
+def test_a_longer_list_leaves_the_words_of_a_shorter_one_as_they_are():
+    index = torch.arange(200)
+    assert torch.equal(as_category(index, 200), as_category(index, 900))
+
+
+@pytest.mark.parametrize("count", [2, 3, ONE_HOT, ONE_HOT + 1, 900])
+def test_from_one_value_to_the_next_tried_every_one_is_reached_and_few_are_tried(count):
+    parameter = rb.Choice(*range(count))
     reached, going = {0}, [0]
     while going:
-        others = most_alike(going.pop(), count)
-        assert len(others) < ONE_HOT
+        place = going.pop()
+        others = cell(parameter, maximizer._others(parameter, middle(parameter, torch.tensor(place)), [])).tolist()
+        assert len({*others} - {place}) == len(others) < ONE_HOT
         new = {*others} - reached
         reached |= new
         going += new
     assert reached == {*range(count)}
 
 
-def test_of_few_values_those_that_are_most_alike_are_all_others():
-    assert most_alike(1, 4) == [0, 2, 3]
+def test_what_was_measured_at_the_best_points_is_tried_and_of_few_values_all():
+    space = rb.Space(few=rb.Choice(*range(4)), many=rb.Choice(*range(900)), x=rb.Float(0, 1))
+    best = torch.tensor([space.to_unit({"few": 1, "many": k, "x": 0.5}) for k in (700, 3, 700, 41)])
+    region = Region(space)
+    assert [maximizer._tried(region, i, best) for i in range(3)] == [[0, 1, 2, 3], [700, 3, 41], []]
+    many = space.parameters[1][1]
+    others = maximizer._others(many, middle(many, torch.tensor(12)), [700, 12, 41])
+    assert {700, 41, 11, 13, 10, 14} <= {*cell(many, others).tolist()}
 
 
-@pytest.mark.parametrize("index", [0, 7, 899])
-def test_of_many_they_differ_in_one_digit(index):
-    mine, *others = as_category(torch.tensor([index, *most_alike(index, 900)]), 900)
-    assert {int((mine != other).sum()) for other in others} == {2}  # a one is elsewhere
+def test_a_value_measured_is_found_again_wherever_it_stands_in_the_list():
+    space = rb.Space(x=rb.Float(0, 1), kind=rb.Choice(*range(5000)))
+    kind = space.parameters[1][1]
+    best = torch.tensor([space.to_unit({"x": 0.5, "kind": k}) for k in (*range(8), 4321)], dtype=torch.float64)
+    score = lambda rows: (cell(kind, rows[:, 1]) == 4321).double() - (rows[:, 0] - 0.2).square()  # noqa: E731
+    point = maximizer.maximize(score, Region(space), best, 0)
+    assert point["kind"] == 4321
+    assert point["x"] == pytest.approx(0.2, abs=1e-3)
+    assert maximizer.maximize(score, Region(space), best[:-1], 0)["kind"] != 4321  # nor is it met by chance
 
 
 def test_a_maximization_looks_at_a_bounded_number_of_points(monkeypatch):

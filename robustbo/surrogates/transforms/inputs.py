@@ -1,11 +1,10 @@
-"""What a model sees of a point: every Choice one-hot (one of very many values by its digits), and what exists there.
+"""What a model sees of a point: every Choice one-hot (of very many values a word of bits each), and what exists there.
 
 What does not exist at a point it sees in the middle, or as none of the choices: points that differ only there are the
 same to it.
 """
 
-import math
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import torch
@@ -13,12 +12,13 @@ from botorch.models.transforms.input import InputTransform, NumericToCategorical
 from torch import Tensor
 from torch.nn.functional import one_hot
 
+from robustbo import seeds
 from robustbo.searchspace.columns import presence
 from robustbo.searchspace.encoding import categories, inputs, unit_rows, varying
 from robustbo.searchspace.parameters import Choice
 from robustbo.searchspace.space import ABSENT, Space
 
-DIGITS = 3  # of the number of one of very many values
+BITS = 63  # of the word of one of very many values: as many as a derived seed has
 ONE_HOT = 100  # values at most that have a column each: a length-scale each is what fits and maximizations pay for
 
 
@@ -36,63 +36,28 @@ def one_hot_inputs(space: Space) -> InputTransform | None:
 
 def width(count: int) -> int:
     """In how many columns one of so many values is seen."""
-    return count if count <= ONE_HOT else DIGITS * _base(count)
+    return count if count <= ONE_HOT else BITS
 
 
 def as_category(index: Tensor, count: int) -> Tensor:
     """Values by their numbers, ``...``, as what a kernel sees of a Choice: ``... x width``.
 
-    One of up to `ONE_HOT` values is one-hot. Of more, a column each would be a length-scale each, of which nothing is
-    ever learned; they are seen by the `DIGITS` digits of their numbers, each one-hot. No two are the same, and those
-    that share a digit, which are spread over the list, are somewhat alike.
+    One of up to `ONE_HOT` values is one-hot. Of more, a column each would be a length-scale each, of which nearly
+    nothing is ever learned; each has a word of `BITS` zeros and ones instead, as if drawn by chance. Any two of these
+    differ in about half of their columns, so that no two values are much more alike than others before one is measured.
 
     Example:
         >>> as_category(torch.tensor([0, 1, 1999]), 2000).shape
-        torch.Size([3, 39])
+        torch.Size([3, 63])
     """
-    if count <= ONE_HOT:
-        return one_hot(index, num_classes=count)
-    base, spread = _base(count), index * _step(count) % count
-    digits = [spread // unit % base for unit in _units(base)]
-    return torch.cat([one_hot(digit, num_classes=base) for digit in digits], -1)
+    return one_hot(index, num_classes=count) if count <= ONE_HOT else _words(count)[index]
 
 
-def most_alike(index: int, count: int) -> list[int]:
-    """The other values, by their numbers; of more than `ONE_HOT` those that differ in one digit alone.
-
-    From one to the next of these every value is reached.
-
-    Example:
-        >>> len(most_alike(7, 20)), len(most_alike(7, 900))
-        (19, 27)
-    """
-    if count <= ONE_HOT:
-        return [other for other in range(count) if other != index]
-    base, step = _base(count), _step(count)
-    spread, back = index * step % count, pow(step, -1, count)
-    moved = {spread + (digit - spread // unit % base) * unit for unit in _units(base) for digit in range(base)}
-    return sorted(other * back % count for other in moved - {spread} if other < count)
-
-
-def _units(base: int) -> list[int]:
-    """What a digit of each place counts for."""
-    return [base**place for place in range(DIGITS)]
-
-
-def _base(count: int) -> int:
-    """The smallest number base in which so many numbers have `DIGITS` digits."""
-    base = math.floor(count ** (1 / DIGITS))
-    while base**DIGITS < count:
-        base += 1
-    return base
-
-
-def _step(count: int) -> int:
-    """By what numbers are multiplied, so that neighbours in the list share no digit as a rule; none is lost."""
-    step = round(count * (math.sqrt(5) - 1) / 2)
-    while math.gcd(step, count) > 1:
-        step += 1
-    return step
+@lru_cache(maxsize=8)
+def _words(count: int) -> Tensor:
+    """``count x BITS`` words, one of each value; those of fewer values are the first of them."""
+    numbers = torch.tensor([seeds.derive(0, index, "word of a value") for index in range(count)])
+    return numbers.unsqueeze(-1) >> torch.arange(BITS) & 1
 
 
 class ExistingInputs(InputTransform):
