@@ -65,8 +65,7 @@ def warm(model: Model, plan: Plan, before: Level, rows: Tensor) -> list[Level]:
     """The plausible levels and those next to them, by rising size, from the best one of an earlier pursuit.
 
     Its size is climbed to first, and every other from the one beside it: neighbours have nearly the same
-    hyperparameters, and climbs between them are short. The walk goes up as far as levels are plausible, then down, and
-    up again.
+    hyperparameters, and climbs between them are short. The walk goes up as far as levels are plausible, and then down.
 
     Args:
         model: What stays fixed.
@@ -82,8 +81,7 @@ def warm(model: Model, plan: Plan, before: Level, rows: Tensor) -> list[Level]:
     levels = reach([climb(begin, walk.largest(begin.gains, sizes[middle]))], sizes[middle + 1 :])
     end = middle + len(levels)
     levels = walk.sweep(levels[::-1], sizes[middle:end][::-1], climb)
-    levels = reach(levels, sizes[:middle][::-1])[::-1]
-    return walk.sweep(levels, sizes[end - len(levels) : end], climb)
+    return reach(levels, sizes[:middle][::-1])[::-1]
 
 
 def best(model: Model, plan: Plan, levels: Sequence[Level]) -> Level:
