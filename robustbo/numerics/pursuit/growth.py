@@ -101,8 +101,7 @@ def continued(model: Model, plan: Plan, before: Pursued, rows: Tensor, *, is_cli
         found = [_alternating(model, plan, placed(level.fit, rows), turns) for level in begins]
         level = max(found, key=partial(walk.score, penalty=plan.penalty))
         return Pursued([level], level)
-    chosen = len(before.best.support) if plan.known is None else plan.known
-    levels = search.warm(model, plan, before.levels, chosen, rows)
+    levels = search.warm(model, plan, before.best, rows)
     return Pursued(levels, search.best(model, plan, levels))
 
 
