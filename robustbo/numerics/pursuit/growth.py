@@ -101,7 +101,8 @@ def continued(model: Model, plan: Plan, before: Pursued, rows: Tensor, *, is_cli
         found = [_alternating(model, plan, placed(level.fit, rows), turns) for level in begins]
         level = max(found, key=partial(walk.score, penalty=plan.penalty))
         return Pursued([level], level)
-    levels = search.warm(model, plan, before.best, rows)
+    chosen = len(before.best.support) if plan.known is None else plan.known
+    levels = search.warm(model, plan, before.levels, chosen, rows)
     return Pursued(levels, search.best(model, plan, levels))
 
 

@@ -18,6 +18,7 @@ from robustbo.numerics.pursuit.penalty import Penalty
 from robustbo.numerics.pursuit.support_fit import Level, Refit, empty, extended, refit, suspicious
 
 START_FTOL, WALK_FTOL, FINAL_FTOL = 1e-3, 1e-4, 1e-9  # relative tolerances of the beginning, the way and the end
+NEIGHBOURS = 1  # levels on either side of a plausible one that a warm pursuit visits
 
 
 class Plan(NamedTuple):
@@ -61,27 +62,48 @@ def cold(model: Model, plan: Plan) -> list[Level]:
     return levels
 
 
-def warm(model: Model, plan: Plan, before: Level, rows: Tensor) -> list[Level]:
-    """The plausible levels and those next to them, by rising size, from the best one of an earlier pursuit.
+def warm(model: Model, plan: Plan, before: Sequence[Level], chosen: int, rows: Tensor) -> list[Level]:
+    """The levels that an earlier pursuit of fewer observations makes worth a visit, by rising size.
 
-    Its size is climbed to first, and every other from the one beside it: neighbours have nearly the same
-    hyperparameters, and climbs between them are short. The walk goes up as far as levels are plausible, and then down.
+    Those that are still worth it, now that these observations have been seen at each, are swept both ways.
 
     Args:
         model: What stays fixed.
-        plan: Of its sizes, some are visited.
-        before: The level that the earlier pursuit chose.
-        rows: Which of its observations each is, see `support_fit.placed`; outliers are taken to be as much more.
+        plan: Of its sizes, those that are worth it are visited.
+        before: The levels of the earlier pursuit.
+        chosen: The size that it chose, or a known one.
+        rows: Which of its observations each is, see `support_fit.placed`.
     """
-    climb, sizes = plan.refit(model, WALK_FTOL), plan.sizes
-    reach = partial(walk.reach, penalty=plan.penalty, refit=climb)
-    count = plan.known or len(before.support) * len(rows) / len(before.fit.rho)
-    middle = min(range(len(sizes)), key=lambda i: abs(sizes[i] - count))
-    begin = extended(model, before, rows)
-    levels = reach([climb(begin, walk.largest(begin.gains, sizes[middle]))], sizes[middle + 1 :])
-    end = middle + len(levels)
-    levels = walk.sweep(levels[::-1], sizes[middle:end][::-1], climb)
-    return reach(levels, sizes[:middle][::-1])[::-1]
+    times = len(rows) / len(before[0].fit.rho)
+    sizes, climb = worth_a_visit(plan, before, chosen, times), plan.refit(model, WALK_FTOL)
+    before = [extended(model, level, rows) for level in before]
+    levels = walk.resume(before, sizes, climb)
+    visited = dict(zip(sizes, levels, strict=True))
+    likeliest = max(levels, key=partial(walk.score, penalty=plan.penalty))
+    sizes = worth_a_visit(plan._replace(sizes=sizes), levels, len(likeliest.support))
+    levels = [visited[size] for size in sizes]
+    levels = walk.sweep(levels[::-1], sizes[::-1], climb)[::-1]
+    return walk.sweep(levels, sizes, climb)
+
+
+def worth_a_visit(plan: Plan, before: Sequence[Level], chosen: int, times: float = 1.0) -> list[int]:
+    """The sizes that were plausible, since predictions are averaged over them, the chosen one, and those next to these.
+
+    Args:
+        plan: Of whose sizes they are.
+        before: The levels of an earlier pursuit.
+        chosen: The size that it chose, or a known one.
+        times: How many times as many observations there are as it had: outliers are taken to be as much more.
+    """
+    sizes = plan.sizes
+
+    def nearest(count: float) -> int:
+        return min(range(len(sizes)), key=lambda i: abs(sizes[i] - count))
+
+    plausible = walk.plausible(before, plan.penalty)
+    counts = [plan.known or times * chosen, *(times * len(level.support) for level in plausible)]
+    middles = {nearest(count) for count in counts}
+    return [sizes[i] for i in range(len(sizes)) if any(abs(i - middle) <= NEIGHBOURS for middle in middles)]
 
 
 def best(model: Model, plan: Plan, levels: Sequence[Level]) -> Level:

@@ -20,6 +20,12 @@ from robustbo.numerics.pursuit.support_fit import Level, Refit
 SAME = 0.01  # nats: levels of one support that differ by less are one
 
 
+def resume(levels: Sequence[Level], sizes: Sequence[int], refit: Refit) -> list[Level]:
+    """One level a size, each climbed to from the one of nearest size, its support chosen anew."""
+    nearest = [min(levels, key=lambda level: abs(len(level.support) - size)) for size in sizes]
+    return [refit(level, largest(level.gains, size)) for level, size in zip(nearest, sizes, strict=True)]
+
+
 def _height(level: Level) -> float:
     return level.fit.F
 
@@ -51,26 +57,6 @@ def walk(starts: Sequence[Level], sizes: Sequence[int], refit: Refit) -> list[Le
         paths = _distinct([refit(level, _resize(level, size)) for level in paths])  # eq. 6.10
         best.append(max(paths, key=_height))
     return best
-
-
-def reach(levels: Sequence[Level], sizes: Sequence[int], penalty: Penalty, refit: Refit) -> list[Level]:
-    """Walk on from the last of some levels, as far as the last one is plausible among them.
-
-    Args:
-        levels: Of an earlier walk, in its order; at least one.
-        sizes: The next support sizes.
-        penalty: Of a support.
-        refit: As for `walk`.
-
-    Returns:
-        These levels, and one for each size that was visited: the last one alone may be implausible.
-    """
-    further = list(levels)
-    for size in sizes:
-        if not any(level is further[-1] for level in plausible(further, penalty)):
-            break
-        further.append(refit(further[-1], _resize(further[-1], size)))
-    return further
 
 
 def sweep(levels: Sequence[Level], sizes: Sequence[int], refit: Refit, *, max_swaps: int = 2) -> list[Level]:

@@ -91,10 +91,10 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
         return None if self._pursued is None else (self._pursued, *_units(outcome_transform(self)))
 
     def continue_from(self, before: tuple[Pursued, Tensor, Tensor], rows: Tensor) -> None:
-        """Begin the next pursuit at the level that another model's chose, one fitted to some of these observations.
+        """Begin the next pursuit at the levels of another model's, one fitted to most of these observations.
 
-        It visits only the plausible levels and those next to them, whatever the direction and the sweeps
-        (`numerics.pursuit.search.warm`); of many observations see `numerics.pursuit.growth`, which holds the
+        It visits only those that were plausible, the last choice and those next to them, and sweeps them both ways
+        whatever the direction and the sweeps; of many observations see `numerics.pursuit.growth`, which holds the
         hyperparameters, so that outcomes are standardized as the other model's. Where those of few are standardized by
         quite another factor, it begins from nothing.
         """

@@ -12,7 +12,7 @@ from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.gp.replicates import Groups
 from robustbo.numerics.pursuit.penalty import ALIKE, Penalty
 from robustbo.numerics.pursuit.support_fit import empty, extended, first, refit, screen, suspicious
-from robustbo.numerics.pursuit.walk import level_posterior, reach, settle, sweep, walk
+from robustbo.numerics.pursuit.walk import level_posterior, resume, settle, sweep, walk
 
 
 def fake(F):
@@ -200,9 +200,14 @@ def test_levels_of_fewer_observations_are_taken_up_with_the_new_ones_free_of_sus
     torch.testing.assert_close(taken_up.e, again.e)
 
 
-def test_a_walk_goes_on_as_far_as_its_last_level_is_plausible():
-    search = Additive([9.0, 8.0, 1.0, 0.5, 0.1, 0.05])
-    price = Penalty(lambda k: 6.0 * k)
-    levels = reach([search.at()], [1, 2, 3, 4, 5, 6], price, search.refit)
-    assert [len(level.support) for level in levels] == [0, 1, 2, 3, 4, 5]
-    assert search.visited == [level.support for level in levels[1:]]
+def test_a_resumed_walk_starts_each_size_at_the_nearest_level():
+    search = Additive([1.0, 5.0, 3.0, 4.0])
+    seen = []
+
+    def refit(level, support):
+        seen.append(len(level.support))
+        return search.refit(level, support)
+
+    found = resume([search.at(), search.at(0, 2, 3)], [0, 1, 3], refit)
+    assert seen == [0, 0, 3]
+    assert [level.support for level in found] == [(), (1,), (1, 2, 3)]

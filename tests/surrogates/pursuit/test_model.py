@@ -8,7 +8,7 @@ from botorch.models import SingleTaskGP
 from botorch.models.transforms.outcome import Standardize
 from gpytorch.kernels import MaternKernel, ScaleKernel
 
-from robustbo.numerics.pursuit import search
+from robustbo.numerics.pursuit import walk
 from robustbo.numerics.pursuit.support_fit import first
 from robustbo.surrogates import registry
 from robustbo.surrogates.common.contract import capabilities_for, diagnose, fit
@@ -212,19 +212,26 @@ def test_on_gaussian_data_nothing_is_suspected_beyond_chance():
     assert flagged / 400 < 0.02
 
 
-def test_a_warm_fit_begins_at_the_level_that_was_chosen_and_visits_plausible_ones(monkeypatch):
+def test_a_warm_fit_visits_the_plausible_levels_and_the_chosen_one_and_those_next_to_them(monkeypatch):
     outliers, sizes = [4, 11, 15, 20], tuple(range(9))
     X, Y, _ = data(outliers=outliers)
     before = fit(RelevancePursuitGP(X[:-1], Y[:-1], levels=sizes))
     assert before.support == outliers
-    begun, warm = [], search.warm
-    monkeypatch.setattr(search, "warm", lambda *args: begun.append(args[2]) or warm(*args))
+    none, *others = before.trace
+    implausible = [level._replace(fit=level.fit._replace(F=-1e3)) for level in others]
+    levels = [none._replace(fit=none.fit._replace(F=others[3].fit.F)), *implausible]
+    before._pursued = before._pursued._replace(levels=levels)
+    visited, resume = [], walk.resume
+
+    def spy(levels, sizes, refit):
+        visited.append(sizes)
+        return resume(levels, sizes, refit)
+
+    monkeypatch.setattr(walk, "resume", spy)
     after = RelevancePursuitGP(X, Y, levels=sizes)
     after.continue_from(before.beginning, first(len(X), len(X) - 1))
     assert fit(after).support == outliers
-    assert [list(level.support) for level in begun] == [outliers]
-    assert len(after.trace[0].support) == 3  # without one of them it is implausible
-    assert len(after.trace) < len(sizes)
+    assert visited == [[0, 1, 3, 4, 5]]
 
 
 class TestAValueThatRecurs:
