@@ -66,7 +66,7 @@ def show(
     from robustbo.cli import bounded, live
     from robustbo.trials.codec import opened
 
-    say_ahead(shown(journal), *opened(journal))  # or an error says what is wrong with it
+    say_ahead(journal, *opened(journal))  # or an error says what is wrong with it
     if serve:
         server = live.Server(journal, shown(journal), port)
         terminal.lines([server.address])
@@ -85,12 +85,11 @@ def _overview(journal: str) -> dict[str, Any]:
         return found
     from robustbo.report.overview import overview
     from robustbo.trials.codec import opened
-    from robustbo.trials.storage.places import shown
 
     with warnings.catch_warnings(record=True) as said:
         settings, history = opened(journal)
         is_same = kept.key(journal) == key
-        say_ahead(shown(journal), settings, history)
+        say_ahead(journal, settings, history)
         found = overview(settings, history)
     for each in said:
         warnings.showwarning(each.message, each.category, each.filename, each.lineno)
@@ -118,11 +117,12 @@ def _print(name: str, format_: Format, found: dict[str, Any]) -> None:
     terminal.lines(todo.lines(name, found))
 
 
-def say_ahead(name: str, settings: "Settings", history: "History") -> None:
+def say_ahead(journal: str, settings: "Settings", history: "History") -> None:
     """Before a fit that takes long: what needs none, and about how long it takes."""
     from robustbo.report.ahead import ahead
+    from robustbo.trials.storage.places import shown
 
-    for line in ahead(name, settings, history):
+    for line in ahead(shown(journal), settings, history):
         terminal.log(line)
 
 
@@ -138,8 +138,8 @@ def report_journals(places: list[str], out: Path | None) -> Path:
     from robustbo.trials.storage.places import shown
 
     found = [journals.Read(beside(place, ".html").stem, *opened(place), shown(place)) for place in places]
-    for each in found:
-        say_ahead(each.place, each.settings, each.history)
+    for place, each in zip(places, found, strict=True):
+        say_ahead(place, each.settings, each.history)
     with placed(out or (beside(places[0], ".html") if len(places) == 1 else Path("report.html"))) as path:
         journals.write(found, path, made=datetime.now(UTC))
     return path
@@ -181,7 +181,7 @@ def best(
         if raw and known:
             raise ValueError("best takes --raw or --fixed, got both")
         if not raw:
-            say_ahead(shown(journal), settings, history)
+            say_ahead(journal, settings, history)
         found = overview.raw(settings, history) if raw else overview.best(settings, history, fixed=known)
     terminal.objects([overview.point(found)])
 
@@ -199,14 +199,13 @@ def front(journal: Journal, fixed: FixedOption = None, format_: FormatOption = F
     from robustbo.report.words import outcomes as words
     from robustbo.trials.codec import opened
     from robustbo.trials.extent import space_of
-    from robustbo.trials.storage.places import shown
 
     settings, history = opened(journal)
     with mendable():
         if not settings.objectives:
             raise ValueError(f"a front needs objectives, and this is to {settings.direction} one value: robustbo best")
         space = space_of(settings, history)
-        say_ahead(shown(journal), settings, history)
+        say_ahead(journal, settings, history)
         found = several.front(settings, history, fixed=space.partial(fixed_values(space, fixed or ())))
     if not found.points:
         terminal.log("the front is empty: no point measured probably keeps the bounds")

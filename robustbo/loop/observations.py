@@ -162,13 +162,7 @@ class Data:
 
     def all_but(self, without: Collection[int] = ()) -> Observations:
         """The told trials but some: not the failed, not the excluded, not the pending ones."""
-        return self._observed([t for t in self.told if t.number not in without])
-
-    def with_excluded(self) -> Observations:
-        """The told trials, and those that were told and then excluded."""
-        return self._observed([t for t in self.trials if t.state in ("told", "excluded")])
-
-    def _observed(self, told: Sequence[Trial]) -> Observations:
+        told = [t for t in self.told if t.number not in without]
         known = [t.sd for t in told if t.sd is not None]
         if 0 < len(known) < len(told):
             lacking = [t.number for t in told if t.sd is None]
