@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from robustbo.report.text import Rows, records, render
+from robustbo.report.summary.tables import Rows, records, render
 
 SMALLEST = 1e-3  # a probability below is taken for this, where its logarithm is
 

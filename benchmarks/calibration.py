@@ -1,9 +1,10 @@
 """Of the values that are said to be wrong with some probability, how many are: are the reports' weights true?
 
 The default optimizes in the settings of some runs (what is done already is kept in --work), and says of each value
-after 20, 24, 28, 32, 38, 44 and 52 trials how probable it is that it is wrong (`robustbo.loop.doubt`), over all sets of
-outliers unless it is quarantined. Beside it stands the share of the levels of the pursuit, by their posterior
-probabilities, that leave the value out. A wrong value within 0.2 of the truth is nobody's loss, and not counted at all.
+after 20, 24, 28, 32, 38, 44 and 52 trials how probable it is that it is wrong
+(`robustbo.loop.observations.probability_wrong`), over all sets of outliers unless it is quarantined. Beside it
+stands the share of the levels of the pursuit, by their posterior probabilities, that leave the value out. A wrong
+value within 0.2 of the truth is nobody's loss, and not counted at all.
 
     python benchmarks/calibration.py --replications 12 --work results/calibration --out runs/calibration
 """
@@ -18,11 +19,11 @@ import torch
 from calibrated import log_loss, put
 from torch import Tensor
 
-from robustbo.loop.cache import FitCache
-from robustbo.loop.fit import fit_to
-from robustbo.loop.fitted import Fitted
-from robustbo.loop.judge import judge
-from robustbo.loop.observations import observations
+from robustbo.loop.belief.judge import judge
+from robustbo.loop.observations.table import observations
+from robustbo.loop.surrogate.cache import FitCache
+from robustbo.loop.surrogate.fit import fit_to
+from robustbo.loop.surrogate.fitted_model import Fitted
 from robustbo.replay.cells import optimization as cells
 from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.spec.optimization import RunSpec

@@ -31,7 +31,7 @@ import torch
 from continued import appending, read
 from torch import Tensor
 
-from robustbo.report.palette import COLORS
+from robustbo.report.charts.palette import COLORS
 from robustbo.surrogates.committee.model import CommitteeGP
 from robustbo.surrogates.common.contract import fit
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize

@@ -24,7 +24,7 @@ from torch import Tensor
 from robustbo.numerics.committee import evidence
 from robustbo.numerics.committee.evidence import Shared
 from robustbo.numerics.committee.partition import Shards, random_parts, shard
-from robustbo.report.palette import COLORS
+from robustbo.report.charts.palette import COLORS
 
 NOISE_SD, ESTIMATED = 0.35, 10_000_000
 KINDS = {"GP": (None, None), "RGP": (4.0, None)} | {

@@ -24,8 +24,8 @@ from robustbo.numerics.gp.kernels_tiled import Covariance, correlation
 from robustbo.numerics.iterative.policies import NAMES, by_name
 from robustbo.numerics.iterative.solver import Belief, iterate
 from robustbo.numerics.weighted.rcgp import constant, inverse_multiquadric
-from robustbo.report.palette import COLORS
-from robustbo.report.text import render
+from robustbo.report.charts.palette import COLORS
+from robustbo.report.summary.tables import render
 
 N, ITERATIONS, CORRUPTED = 30, 10, 4
 S2, S2F, L = 0.05, 1.0, 0.2

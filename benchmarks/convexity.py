@@ -16,7 +16,7 @@ from matplotlib.colors import SymLogNorm
 from torch import Tensor
 
 from robustbo.numerics.pursuit.convex import convexity
-from robustbo.report.palette import COLORS
+from robustbo.report.charts.palette import COLORS
 
 K0 = torch.tensor([[1.0, 0.2], [0.2, 1.0]], dtype=torch.float64)
 R = torch.tensor([1.2, -0.8], dtype=torch.float64)

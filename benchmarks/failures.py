@@ -23,7 +23,7 @@ from calibrated import put
 from robustbo.replay.output.loaded import load
 from robustbo.replay.score.feasible import best_feasible
 from robustbo.replay.spec.optimization import RunSpec
-from robustbo.report.text import Rows
+from robustbo.report.summary.tables import Rows
 
 RUNS = Path(__file__).parents[1] / "runs"
 NAMES = ("memory", "disc", "half-space", "slab", "checkerboard", "flakes", "flakes-region")

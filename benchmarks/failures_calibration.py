@@ -14,8 +14,8 @@ from pathlib import Path
 import pandas as pd
 from calibrated import log_loss, put
 
-from robustbo.loop.cache import FitCache
-from robustbo.loop.failures import chances
+from robustbo.loop.feasibility.report import chances
+from robustbo.loop.surrogate.cache import FitCache
 from robustbo.replay.spec.reading import load
 from robustbo.trials.codec import fold
 from robustbo.trials.history import History

@@ -20,7 +20,7 @@ import torch
 from calibrated import log_loss, put
 from failures import NAMES, RUNS
 
-from robustbo.loop import viability
+from robustbo.loop.feasibility import model
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.replay.spec.reading import load
 from robustbo.tasks.failing import Failure
@@ -56,7 +56,7 @@ def drawn(spec: RunSpec, seed: int) -> Callable[[int], Ended]:
         points = [space.from_unit(list(u)) for u in generator.permutation(U)]
         is_flake = generator.random(count) < failing.probability
         is_ok = np.array([not failing.fails_at(point) for point in points]) & ~is_flake
-        return Ended(viability.inputs(space, [tuple(space.to_unit(point)) for point in points]), is_ok)
+        return Ended(model.inputs(space, [tuple(space.to_unit(point)) for point in points]), is_ok)
 
     return trials
 
@@ -64,7 +64,7 @@ def drawn(spec: RunSpec, seed: int) -> Callable[[int], Ended]:
 def scored(known: Ended, others: Ended, seed: int) -> tuple[float, float]:
     """The log loss of what is said of others, and how long the fit took."""
     started = time.process_time()
-    found = viability.fitted(known.X, known.is_ok.tolist(), [False] * len(known.X), seed)
+    found = model.fitted(known.X, known.is_ok.tolist(), [False] * len(known.X), seed)
     seconds = time.process_time() - started
     p = found.log_viable(others.X)[0].exp().numpy()
     return log_loss(pd.Series(p), pd.Series(others.is_ok)), seconds
@@ -85,7 +85,7 @@ def main() -> None:
         trials = drawn(spec, seed)
         known, others = trials(n), trials(OTHERS)
         few, few_s = scored(known, others, seed)
-        with mock.patch.multiple(viability, LEARNED=n, MODELLED=n):
+        with mock.patch.multiple(model, LEARNED=n, MODELLED=n):
             every, every_s = scored(known, others, seed)
         row = {"run": name, "n": n, "seed": seed, "values": round(float(known.is_ok.mean()), 3)}
         row |= {"loss": round(few, 4), "loss_of_all": round(every, 4)}

@@ -20,8 +20,8 @@ import torch
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from robustbo.report.palette import COLORS
-from robustbo.report.text import render
+from robustbo.report.charts.palette import COLORS
+from robustbo.report.summary.tables import render
 from robustbo.surrogates import ConjugateGP, RelevancePursuitGP, StandardGP
 from robustbo.surrogates.common.contract import diagnose, fit
 from robustbo.surrogates.common.map_gp import MapGP

@@ -6,8 +6,8 @@ which further values are disbelieved; outcomes that lose one are fitted again wi
     alone     what each outcome's own surrogate takes for an outlier; predictions are as they are
     laxer     and what is wrong with a probability of more than 0.2 by its own outcome: does it help to leave out more?
     sum       and all values of a trial whose log-likelihood ratios and prior log odds of failing add up to more than 0
-    failed    and those of a trial that has more probably failed than not, by `robustbo.loop.several.joint`, which knows
-              of errors of single values as well
+    failed    and those of a trial that has more probably failed than not, by
+              `robustbo.loop.belief.trial_failure`, which knows of errors of single values as well
     learned   the same, where the rates of both are learned from the trials (20 steps of EM)
     told      the wrong values are left out, and these alone
 
@@ -37,7 +37,7 @@ from joint_data import CHOOSING, JUDGING, Cell, Data, cells, data
 from sklearn.metrics import roc_auc_score
 from torch import Tensor
 
-from robustbo.loop.several.joint import failed, log_likelihood_ratio
+from robustbo.loop.belief.trial_failure import failed, log_likelihood_ratio
 from robustbo.numerics.pursuit.penalty import RATE
 from robustbo.surrogates.common.contract import diagnose, fit, marginals, probability_right, quiet
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP

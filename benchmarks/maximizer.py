@@ -22,13 +22,13 @@ import pandas as pd
 import torch
 
 import robustbo as rb
-from robustbo.loop.acquisition import maximize
-from robustbo.loop.cache import FitCache
-from robustbo.loop.fit import fit_to
-from robustbo.loop.observations import observations
-from robustbo.loop.propose import search
-from robustbo.loop.search import Search
-from robustbo.loop.viability import viability
+from robustbo.loop.acquisition.build import maximize
+from robustbo.loop.candidates.propose import search
+from robustbo.loop.candidates.search import Search
+from robustbo.loop.feasibility.model import viability
+from robustbo.loop.observations.table import observations
+from robustbo.loop.surrogate.cache import FitCache
+from robustbo.loop.surrogate.fit import fit_to
 from robustbo.searchspace.encoding import decode
 from robustbo.seeds import derive
 from robustbo.surrogates.common.contract import quiet

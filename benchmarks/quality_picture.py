@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from robustbo.report.palette import COLORS
+from robustbo.report.charts.palette import COLORS
 
 PANELS = {
     "rmse": "error / spread",

@@ -36,7 +36,7 @@ from quality_picture import draw
 from scipy.stats import rankdata
 
 import robustbo as rb
-from robustbo.loop.outliers import Outlier
+from robustbo.loop.belief.outliers import Outlier
 
 SIZES = (100, 150, 200, 240, 260, 300, 400, 600, 1000, 1500, 1900, 2100, 3000, 5000)
 METHODS = {"default": "auto", "standard": "standard", "informed": "standard"}  # and their surrogates

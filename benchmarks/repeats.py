@@ -31,7 +31,7 @@ from repeats_reports import described, repeats_of, reported
 from repeats_tables import AFTER, SHARES, texts
 
 from robustbo.errors import FitError
-from robustbo.loop.outliers import outliers
+from robustbo.loop.belief.outliers import outliers
 from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.execute.work import Failure
 from robustbo.replay.spec import reading

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from robustbo.loop.judge import Outlier
+from robustbo.loop.belief.judge import Outlier
 from robustbo.tasks.problem import Problem, load
 
 FAR = (5.0, 3.0)  # robust standard deviations beyond which a value is called wrong; the first is the definition

@@ -9,7 +9,7 @@ from pages import markdown
 from repeats_reports import FAR
 from repeats_scores import judged, losses, mean, reliability
 
-from robustbo.report.text import Rows, records
+from robustbo.report.summary.tables import Rows, records
 
 SHARES = (0.25, 0.5, 0.75, 1.0)  # of the trials
 AFTER = [f"{share:.0%}" for share in SHARES]

@@ -28,7 +28,7 @@ import psutil
 from distributed import LocalCluster
 
 from robustbo.replay.kinds import recorded, rows_of
-from robustbo.report.text import render
+from robustbo.report.summary.tables import render
 
 RUN = Path(__file__).parents[1] / "runs" / "figure-7-uniform.toml"
 METHODS = ("standard", "relevance-pursuit", "student-t", "oracle")

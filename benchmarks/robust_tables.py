@@ -26,7 +26,7 @@ import torch
 from continued import appending, read
 
 from robustbo import seeds
-from robustbo.report.text import render
+from robustbo.report.summary.tables import render
 from robustbo.surrogates import ComputationAwareGP, ConjugateGP, RelevancePursuitGP, StandardGP, StudentTGP
 from robustbo.surrogates.common.contract import fit, quiet
 from robustbo_problems import regression

@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 
-from robustbo.report.palette import COLORS
+from robustbo.report.charts.palette import COLORS
 from robustbo_problems.rover import VARIANTS, Field, load_field, progress, rover, trajectories
 
 BLUE, RED, ORANGE = COLORS[0], COLORS[1], COLORS[4]

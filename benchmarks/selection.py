@@ -28,7 +28,7 @@ import torch
 from botorch.models.gpytorch import GPyTorchModel
 from torch import Tensor
 
-from robustbo.report.text import render
+from robustbo.report.summary.tables import render
 from robustbo.surrogates.common.contract import diagnose, fit, quiet
 from robustbo.surrogates.common.scoring import normal_log_density
 from robustbo.surrogates.registry import SURROGATES

@@ -25,10 +25,10 @@ from failures import finished, mean_and_error
 
 from robustbo.replay.output.loaded import load
 from robustbo.replay.spec.optimization import RunSpec
-from robustbo.report import canvas
-from robustbo.report.chart import Chart, Line, axis
-from robustbo.report.palette import looks
-from robustbo.report.text import Rows
+from robustbo.report.charts import matplotlib_canvas
+from robustbo.report.charts.chart import Chart, Line, axis
+from robustbo.report.charts.palette import looks
+from robustbo.report.summary.tables import Rows
 from robustbo.trials.settings import DEFAULT_SURROGATE
 
 RUNS = Path(__file__).parents[1] / "runs"
@@ -161,7 +161,7 @@ def draw(runs: list[Run], path: Path) -> bool:
             ]
             panels.append(Chart(f"{name}, {KINDS[run.kind]}", across, up, lines, about=f"{name}{run.kind}"))
         rows.append(panels)
-    return canvas.draw(rows, path)
+    return matplotlib_canvas.draw(rows, path)
 
 
 def filled(page: str, made: Rows, of_shares: Rows) -> str:

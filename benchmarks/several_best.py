@@ -21,7 +21,7 @@ from calibrated import put
 from scipy.optimize import minimize
 from torch import Tensor
 
-from robustbo.report.text import Rows
+from robustbo.report.summary.tables import Rows
 from robustbo.tasks.several import SeveralProblem
 from robustbo_problems.several import gardner, pressure_vessel, welded_beam
 

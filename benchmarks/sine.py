@@ -20,8 +20,8 @@ from robustbo.numerics.gp.log_posterior import log_posterior
 from robustbo.numerics.gp.map_fit import maximize
 from robustbo.numerics.gp.outlier_gain import errors
 from robustbo.numerics.pursuit.support_fit import Level
-from robustbo.report.palette import COLORS
-from robustbo.report.text import render
+from robustbo.report.charts.palette import COLORS
+from robustbo.report.summary.tables import render
 from robustbo.surrogates.baselines.scaled_clip import ScaledClipGP
 from robustbo.surrogates.baselines.standard import StandardGP
 from robustbo.surrogates.common.contract import fit

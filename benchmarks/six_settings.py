@@ -26,8 +26,8 @@ from robustbo.replay.score.optimization import CONFIDENCE, RESAMPLES, regret_red
 from robustbo.replay.sections.optimization import curves
 from robustbo.replay.sections.section import Loaded
 from robustbo.replay.spec.optimization import RunSpec
-from robustbo.report import canvas
-from robustbo.report.chart import Axis
+from robustbo.report.charts import matplotlib_canvas
+from robustbo.report.charts.chart import Axis
 from robustbo.trials.settings import DEFAULT_SURROGATE
 
 RUNS = Path(__file__).parents[1] / "runs"
@@ -54,7 +54,7 @@ def draw(runs: dict[tuple[int, str], Loaded], path: Path) -> None:
     x, y = _around([chart.x for chart in panels]), _around([chart.y for chart in panels])
     panels = [chart._replace(x=x, y=y) for chart in panels]
     columns = len(runs) // len(RATES)
-    canvas.draw([panels[:columns], panels[columns:]], path)
+    matplotlib_canvas.draw([panels[:columns], panels[columns:]], path)
 
 
 def _around(axes: list[Axis]) -> Axis:

@@ -20,7 +20,7 @@ from failures import finished, mean_and_error
 
 from robustbo.replay.output.loaded import load
 from robustbo.replay.spec.optimization import RunSpec
-from robustbo.report.text import Rows
+from robustbo.report.summary.tables import Rows
 
 RUNS = Path(__file__).parents[1] / "runs"
 NAMES = ("two-circles", "mixture", "speed-reducer", "conditional", "pool")

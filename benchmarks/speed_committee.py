@@ -32,7 +32,7 @@ from distributed import Client, LocalCluster
 from robustbo.numerics.committee import evidence
 from robustbo.numerics.committee.evidence import Shared
 from robustbo.numerics.committee.partition import MEMORY, Shards, random_parts, shard
-from robustbo.report.text import render
+from robustbo.report.summary.tables import render
 from robustbo.surrogates.committee.cluster import Cluster, parts_of
 from robustbo.surrogates.committee.files import MemoryMap
 from robustbo.surrogates.committee.streamed import StreamedCommittee

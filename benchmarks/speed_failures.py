@@ -18,8 +18,8 @@ from calibrated import put_in
 
 import robustbo as rb
 from robustbo import seeds
-from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
+from robustbo.loop.surrogate.cache import FitCache
 from robustbo.tasks.corruption import build
 from robustbo.tasks.problem import Problem
 from robustbo_problems.memory import out_of_memory

@@ -32,7 +32,7 @@ from continued import appending, read
 from gpytorch.mlls import ExactMarginalLogLikelihood
 from torch import Tensor
 
-from robustbo.report.text import records, render
+from robustbo.report.summary.tables import records, render
 from robustbo.surrogates.common.contract import fit, quiet
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import robustbo as rb
-from robustbo.report.text import render
+from robustbo.report.summary.tables import render
 from robustbo.trials.storage import disk
 
 DIMENSIONS = 3

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
-from robustbo.report.text import render
+from robustbo.report.summary.tables import render
 from robustbo.surrogates.common.contract import fit
 from robustbo.surrogates.iterative.model import ComputationAwareGP
 from robustbo_problems.regression_functions import friedman

@@ -25,10 +25,10 @@ from botorch.models.gpytorch import GPyTorchModel
 from gpytorch.mlls import ExactMarginalLogLikelihood
 from torch import Tensor
 
-from robustbo.loop.acquisition import incumbent_value, maximize
-from robustbo.loop.log_ei import StudentTLogExpectedImprovement
+from robustbo.loop.acquisition.build import incumbent_value, maximize
+from robustbo.loop.acquisition.log_nei import StudentTLogExpectedImprovement
 from robustbo.numerics.improvement.student_t import log_improvement
-from robustbo.report.text import render
+from robustbo.report.summary.tables import render
 from robustbo.surrogates.common.contract import fit, quiet
 from robustbo.surrogates.student_t_process.model import StudentTProcess
 from robustbo_problems.hartmann6 import hartmann6

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from robustbo.report.text import render
+from robustbo.report.summary.tables import render
 from robustbo_problems.rover import VARIANTS, load_field, rewards, rover
 
 

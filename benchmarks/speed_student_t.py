@@ -31,7 +31,7 @@ from robustbo.numerics.gp.covariance import Covariance, stationary
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.parameters import LogNormal, LogNormals
 from robustbo.numerics.student_t.map_fit import HeavyModel, evaluate, search, slopes
-from robustbo.report.text import render
+from robustbo.report.summary.tables import render
 from robustbo.surrogates.baselines.student_t_variational import StudentTVariationalGP
 from robustbo.surrogates.common.contract import fit
 from robustbo.surrogates.student_t.model import DOF, StudentTGP

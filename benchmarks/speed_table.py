@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from robustbo.report.text import records, render
+from robustbo.report.summary.tables import records, render
 
 RATIOS = {
     "default / Optuna": ("default", "optuna", "cpu_s"),

@@ -17,7 +17,7 @@ import pandas as pd
 from calibrated import put_in
 from selection import FUNCTIONS, SIZES, Cell, data, predictive, start
 
-from robustbo.report.text import records
+from robustbo.report.summary.tables import records
 from robustbo.surrogates.common.contract import diagnose, fit
 from robustbo.surrogates.registry import SURROGATES
 

@@ -11,8 +11,6 @@ Example:
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from robustbo import moved
-
 if TYPE_CHECKING:
     from robustbo.driving.stopping import LittleToGain
     from robustbo.errors import (
@@ -36,10 +34,10 @@ if TYPE_CHECKING:
         SpaceWarning,
         SpecError,
     )
-    from robustbo.loop.incumbent import Incumbent
-    from robustbo.loop.outliers import Outlier
-    from robustbo.loop.several.candidates import FrontPoint
-    from robustbo.loop.several.front import Front
+    from robustbo.loop.belief.front import Front
+    from robustbo.loop.belief.incumbent import Incumbent
+    from robustbo.loop.belief.measured_points import FrontPoint
+    from robustbo.loop.belief.outliers import Outlier
     from robustbo.optimizer import Optimizer
     from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal
     from robustbo.searchspace.pool import Pool
@@ -49,7 +47,6 @@ if TYPE_CHECKING:
     from robustbo.trials.outcome import Outcome
 
 __version__ = "0.1.0"
-moved.install()
 
 __all__ = [
     "Choice",
@@ -102,13 +99,13 @@ _HOME = dict.fromkeys(_ERRORS, "robustbo.errors") | {
     "Space": "robustbo.searchspace.space",
     "History": "robustbo.trials.history",
     "Trial": "robustbo.trials.history",
-    "Front": "robustbo.loop.several.front",
-    "FrontPoint": "robustbo.loop.several.candidates",
-    "Incumbent": "robustbo.loop.incumbent",
+    "Front": "robustbo.loop.belief.front",
+    "FrontPoint": "robustbo.loop.belief.measured_points",
+    "Incumbent": "robustbo.loop.belief.incumbent",
     "LittleToGain": "robustbo.driving.stopping",
     "Optimizer": "robustbo.optimizer",
     "Outcome": "robustbo.trials.outcome",
-    "Outlier": "robustbo.loop.outliers",
+    "Outlier": "robustbo.loop.belief.outliers",
     "Prediction": "robustbo.study.study",
     "Study": "robustbo.study.study",
 }

@@ -14,7 +14,7 @@ from robustbo.driving.plan import Callback, Several, checked
 from robustbo.driving.result import Result
 from robustbo.errors import ExhaustedWarning, warn
 from robustbo.guidance import explain_misfits
-from robustbo.loop.distinct import NOTHING_NEW
+from robustbo.loop.candidates.pending import NOTHING_NEW
 from robustbo.searchspace.region.made import region_of
 from robustbo.searchspace.region.region import Fixed
 from robustbo.searchspace.space import Space
@@ -61,7 +61,7 @@ class Optimizer(Sheets):
             posteriors), "qLogNEI", "qLogEI" or "LogEI"; "sobol" asks for space-filling points for ever.
         num_initial: How many Sobol points come first; 2 (d + 1), at least 5, unless said.
         remeasure: Which values may be re-evaluated, where that is worth more than a new point: "promising" (those that
-            a robust surrogate flags), "suspicious" (any) or "never"; see `robustbo.loop.replicate`.
+            a robust surrogate flags), "suspicious" (any) or "never"; see `robustbo.loop.candidates.replicate`.
         max_repeats: How many measurements more one point may get, failed ones included.
         set_aside: Whether a value that a robust surrogate did not expect is quarantined: left out for now.
         failures: "learn" where trials fail, and keep away from there ("learn" unless said); or "ignore" that they do.

@@ -14,7 +14,6 @@ import pytest
 import torch
 
 import robustbo
-from robustbo.moved import MOVED
 
 PACKAGE = Path(robustbo.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -22,7 +21,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = (
     (
         *("errors", "limits", "foreign", "lazy", "seeds", "validation", "guidance", "rounding", "formulas"),
-        *("determinism", "moved"),
+        "determinism",
     ),
     ("numerics", "searchspace"),
     ("surrogates", "tasks"),
@@ -85,58 +84,14 @@ WITHIN = {
         "repair": {"storage", "trial", "events", "history", "schema", "settings", "codec"},
     },
     "loop": {
-        "warm_start": {"observations"},
-        "cache": set(),
-        "log_ei": set(),
-        "viable": {"log_ei"},
-        "evidence": set(),
-        "place": {"evidence"},
-        "observations": {"place"},
-        "distinct": {"observations"},
-        "active": {"cache", "observations", "warm_start"},
-        "units": {"observations"},
-        "doubt": {"evidence", "observations", "place", "units"},
-        "fitted": {"evidence", "observations"},
-        "fit": {"active", "attempt", "cache", "doubt", "evidence", "fitted", "observations", "units", "warm_start"},
-        "attempt": set(),
-        "viability": {"cache", "observations", "warm_start"},
-        "failures": {"attempt", "cache", "observations", "viability"},
-        "away": {"observations", "distinct", "viability"},
-        "climb": set(),
-        "constrained": set(),
-        "summit": set(),
-        "ties": set(),
-        "maximizer": {"climb", "constrained", "summit", "ties"},
-        "acquisition": {"log_ei"},
-        "search": {
-            "acquisition",
-            "observations",
-            "fitted",
-            "ladder",
-            "log_ei",
-            "viability",
-            "viable",
-            "maximizer",
-            "ties",
-        },
-        "ladder": {"attempt", "cache", "observations", "fit", "fitted"},
-        "judge": {"doubt", "evidence", "observations", "fitted", "ladder"},
-        "propose": {"observations", "distinct", "fitted", "search", "ties", "viability"},
-        "retry": {"observations", "search", "viability"},
-        "replicate": {"observations", "fitted", "judge"},
-        "incumbent": {"cache", "observations", "fit", "fitted", "ladder", "judge"},
-        "outliers": {"cache", "observations", "fitted", "ladder", "judge", "several"},
-        "suggestion": {"evidence"},
-        "choose": {"distinct", "fit", "observations", "propose", "replicate", "retry", "search", "suggestion"},
-        "several": {
-            *("attempt", "cache", "choose", "evidence", "fit", "fitted", "incumbent", "judge", "ladder", "log_ei"),
-            "acquisition",
-            *("observations", "replicate", "search", "suggestion", "viability"),
-        },
-        "decide": {
-            *("attempt", "cache", "choose", "evidence", "observations", "distinct", "fit", "fitted", "ladder", "judge"),
-            *("incumbent", "propose", "replicate", "several", "suggestion", "viability", "away", "retry"),
-        },
+        "observations": set(),
+        "surrogate": {"observations"},
+        "feasibility": {"observations", "surrogate"},
+        "acquisition": set(),
+        "optimize_acqf": set(),
+        "belief": {"observations", "surrogate"},
+        "candidates": {"observations", "surrogate", "feasibility", "acquisition", "optimize_acqf", "belief"},
+        "decide": {"observations", "surrogate", "feasibility", "belief", "candidates"},
     },
     "gest": {
         "variables": set(),
@@ -184,7 +139,7 @@ LATE = {
     "cli/sheets.py",
     "cli/study.py",
     "cli/terminal.py",
-    "report/canvas.py",
+    "report/charts/matplotlib_canvas.py",
     "replay/execute/on_dask.py",
     "sheets/workbook.py",
     "sklearn/search.py",
@@ -200,8 +155,8 @@ OPENERS = (
     "trials/",
     "replay/",
     "cli/terminal.py",
-    "report/canvas.py",
-    "report/kept.py",
+    "report/charts/matplotlib_canvas.py",
+    "report/summary/cache.py",
     "sheets/",
     "surrogates/committee/files.py",
 )
@@ -279,13 +234,17 @@ def test_what_may_be_imported_makes_no_circle():
     [
         (
             ("trials", "history", "History"),
-            ["decide", "failures", "fit", "incumbent", "observations", "outliers", "several/front"],
+            [
+                *("belief/front", "belief/incumbent", "belief/outliers", "decide", "feasibility/report"),
+                *("observations/table", "surrogate/fit"),
+            ],
         ),
         (
             ("trials", "settings", "Settings"),
             [
-                *("choose", "decide", "failures", "fit", "incumbent", "ladder", "observations", "outliers"),
-                *("several/decide", "several/front", "several/learned", "several/search"),
+                *("belief/front", "belief/incumbent", "belief/outcome_models", "belief/outliers", "candidates/choose"),
+                *("candidates/decide_several", "candidates/search_several", "decide", "feasibility/report"),
+                *("observations/table", "surrogate/fallback", "surrogate/fit"),
             ],
         ),
     ],
@@ -350,13 +309,13 @@ def test_only_surrogates_are_modules():
 MODULES_ELSEWHERE = {
     "robustbo.ax.strategy.LowerBound",
     "robustbo.ax.viability.Viable",
-    "robustbo.loop.log_ei.Explicit",
-    "robustbo.loop.log_ei.LogNEI",
-    "robustbo.loop.log_ei.StudentTLogExpectedImprovement",
-    "robustbo.loop.several.acquisition.LogNEHVI",
-    "robustbo.loop.several.uncompiled.LogEHVI",
-    "robustbo.loop.several.uncompiled.SampledLogNEHVI",
-    "robustbo.loop.viable.LogViable",
+    "robustbo.loop.acquisition.log_nei.Explicit",
+    "robustbo.loop.acquisition.log_nei.LogNEI",
+    "robustbo.loop.acquisition.log_nei.StudentTLogExpectedImprovement",
+    "robustbo.loop.acquisition.log_nehvi.LogNEHVI",
+    "robustbo.loop.acquisition.botorch_ehvi.LogEHVI",
+    "robustbo.loop.acquisition.botorch_ehvi.SampledLogNEHVI",
+    "robustbo.loop.acquisition.feasibility_weight.LogViable",
 }
 
 
@@ -379,17 +338,6 @@ def test_nobody_but_the_contract_asks_a_model_by_name_what_it_can_do():
 
 def test_a_file_stays_small():
     assert not breaking(lambda f: len(f.read_text().splitlines()) > 250)
-
-
-def test_old_import_paths_go_on_working():
-    def module(name):
-        return importlib.import_module(f"robustbo.{name}")
-
-    assert not [old for old, new in MOVED.items() if module(old) is not module(new)]
-    # the modules at the root and those of the surrogates, as they were before each idea had a folder
-    before = (Path(__file__).parent / "fixtures" / "import_paths_before.txt").read_text().split()
-    known = {".".join(f.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__") for f in FILES}
-    assert not [old for old in before if old not in MOVED and old not in known]
 
 
 def test_importing_the_package_and_a_space_does_not_import_torch():

@@ -9,7 +9,7 @@ import pytest
 import robustbo as rb
 from robustbo.formulas import guarded, restored
 from robustbo.replay.output import report
-from robustbo.report.text import render
+from robustbo.report.summary.tables import render
 from tests.trials.forged import command as run_command
 
 TEXTS = ['=HYPERLINK("http://x","y")', "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3", "\t=1", "'=x", "''@"]

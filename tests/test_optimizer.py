@@ -10,8 +10,8 @@ from botorch.models import SingleTaskGP
 
 import robustbo as rb
 from robustbo.errors import JournalError
-from robustbo.loop import fit
 from robustbo.loop.decide import step
+from robustbo.loop.surrogate import fit
 from robustbo.tasks.corruption import build
 from robustbo.tasks.problem import Problem
 from robustbo.trials.settings import Settings
@@ -325,7 +325,9 @@ class TestBest:
 
     def test_where_nothing_can_be_fitted_a_sobol_point_comes(self, monkeypatch):
         opt = go_on(optimizer(), 7)
-        monkeypatch.setattr("robustbo.loop.ladder.fit_to", lambda *_: (_ for _ in ()).throw(ValueError("no numbers")))
+        monkeypatch.setattr(
+            "robustbo.loop.surrogate.fallback.fit_to", lambda *_: (_ for _ in ()).throw(ValueError("no numbers"))
+        )
         assert (opt.ask().origin, opt.best().mean) == ("sobol", opt.best(raw=True).mean)
         with pytest.raises(rb.FitError, match="no surrogate could judge these values"):
             opt.outliers()

@@ -15,7 +15,7 @@ from robustbo.ax.formula import closed_form
 from robustbo.ax.viability import OPTION, Viable
 from robustbo.determinism.isolation import seeded
 from robustbo.determinism.surroundings import pinned
-from robustbo.loop.log_ei import Explicit
+from robustbo.loop.acquisition.log_nei import Explicit
 from robustbo.surrogates.common.contract import quiet
 
 

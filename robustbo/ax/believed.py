@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from robustbo.ax.experiment import Run
 from robustbo.ax.seen import seen
-from robustbo.loop.incumbent import incumbent
-from robustbo.loop.several import front as several
+from robustbo.loop.belief import front as several
+from robustbo.loop.belief.incumbent import incumbent
 from robustbo.searchspace.parameters import Value
 
 
@@ -58,7 +58,7 @@ def best(client: Any, fixed_parameters: Mapping[str, Any] | None = None) -> Best
     parameter constraint (of those added later) is the best only where all do.
 
     With outcome constraints it is the best of the arms that probably keep them, where none does the one most likely to;
-    see `robustbo.loop.several.front.best`. Bounds relative to a baseline are relative to what is believed of it.
+    see `robustbo.loop.belief.front.best`. Bounds relative to a baseline are relative to what is believed of it.
 
     Args:
         client: An Ax client; it is only read.

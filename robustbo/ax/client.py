@@ -10,9 +10,9 @@ from robustbo.ax.experiment import history_of, runs_of
 from robustbo.ax.seen import FITS, fits_of, seen, settings_of
 from robustbo.ax.space import space_of
 from robustbo.ax.wanted import metrics_of, wanted_of
+from robustbo.loop.belief.outliers import outliers as reported
 from robustbo.loop.decide import step
-from robustbo.loop.failures import failures as failed
-from robustbo.loop.outliers import outliers as reported
+from robustbo.loop.feasibility.report import failures as failed
 from robustbo.trials.settings import DEFAULT_MAX_REPEATS, Failures
 from robustbo.validation import nearest, real
 
@@ -60,7 +60,7 @@ def failures(client: Any) -> pd.DataFrame:
 
     Columns: trial_index, arm_name, looks_like ("region" or "flake"), log_odds (of a flake, in nats), again (what became
     of other trials at its point: "told", "failed" or "pending"; missing where there is none); see
-    `robustbo.loop.failures.Failure`.
+    `robustbo.loop.feasibility.report.Failure`.
 
     Args:
         client: An Ax client; it is only read.

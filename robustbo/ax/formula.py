@@ -12,9 +12,9 @@ from botorch.acquisition.objective import IdentityMCObjective, PosteriorTransfor
 from botorch.models import ModelListGP
 from torch import Tensor
 
-from robustbo.loop.acquisition import has_formulas
-from robustbo.loop.log_ei import Explicit, LogNEI, turned
-from robustbo.loop.several.acquisition import LogNEHVI
+from robustbo.loop.acquisition.build import has_formulas
+from robustbo.loop.acquisition.log_nehvi import LogNEHVI
+from robustbo.loop.acquisition.log_nei import Explicit, LogNEI, turned
 from robustbo.numerics.improvement.goals import Goal
 
 NOISY = (qLogNoisyExpectedImprovement, qLogNoisyExpectedHypervolumeImprovement)

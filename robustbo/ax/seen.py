@@ -8,7 +8,7 @@ from robustbo.ax.experiment import Run, history_of, runs_of
 from robustbo.ax.space import space_of
 from robustbo.ax.wanted import Goals, goals_of
 from robustbo.errors import SpaceError
-from robustbo.loop.cache import FitCache
+from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.space import Space
 from robustbo.study.predicting import predicted
 from robustbo.surrogates.registry import SURROGATES

@@ -12,8 +12,8 @@ from botorch.acquisition import AcquisitionFunction
 from torch import Tensor
 
 from robustbo.ax.experiment import ended_arms
-from robustbo.loop.viability import fitted
-from robustbo.loop.viable import LogViable, log_discount
+from robustbo.loop.acquisition.feasibility_weight import LogViable, log_discount
+from robustbo.loop.feasibility.model import fitted
 
 OPTION = "ended"  # of the acquisition
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from robustbo.cli import terminal
 from robustbo.errors import RobustBOError
-from robustbo.report.policy import EMBEDDED_NOWHERE, POLICY
+from robustbo.report.page.policy import EMBEDDED_NOWHERE, POLICY
 
 LOOPBACK = "127.0.0.1"
 MOST = 32  # connections at a time; a browser has six

@@ -12,9 +12,9 @@ from typing import Any
 
 from robustbo.cli import terminal
 from robustbo.cli.bounded import BoundedServer
-from robustbo.loop.cache import FitCache
-from robustbo.report import journal_page
-from robustbo.report.overview import overview
+from robustbo.loop.surrogate.cache import FitCache
+from robustbo.report.page import journal_page
+from robustbo.report.summary.overview import overview
 from robustbo.trials.codec import opened
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings

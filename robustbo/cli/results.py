@@ -52,7 +52,7 @@ def show(
     if port and not serve:
         raise RobustBOError(f"--port is that of --serve, which was not given, got {port}")
     if html or out is not None:
-        from robustbo.report.canvas import FORMATS
+        from robustbo.report.charts.matplotlib_canvas import FORMATS
 
         if html and out is not None and out.suffix in FORMATS:
             raise RobustBOError(f"--html writes a page, got --out {out}; a picture needs no --html")
@@ -78,28 +78,28 @@ def show(
 
 def _overview(journal: str) -> dict[str, Any]:
     """The overview of a journal: that which was kept, if nothing has changed since."""
-    from robustbo.report import kept
+    from robustbo.report.summary import cache
 
-    key = kept.key(journal)
-    if key is not None and (found := kept.get(key)) is not None:
+    key = cache.key(journal)
+    if key is not None and (found := cache.get(key)) is not None:
         return found
-    from robustbo.report.overview import overview
+    from robustbo.report.summary.overview import overview
     from robustbo.trials.codec import opened
 
     with warnings.catch_warnings(record=True) as said:
         settings, history = opened(journal)
-        is_same = kept.key(journal) == key
+        is_same = cache.key(journal) == key
         say_ahead(journal, settings, history)
         found = overview(settings, history)
     for each in said:
         warnings.showwarning(each.message, each.category, each.filename, each.lineno)
     if key is not None and is_same and not said:
-        kept.put(key, found)
+        cache.put(key, found)
     return found
 
 
 def _print(name: str, format_: Format, found: dict[str, Any]) -> None:
-    from robustbo.report.words import summary, todo
+    from robustbo.report.summary import text_summary, text_todo
 
     if format_ is Format.json:
         terminal.objects([found])
@@ -107,19 +107,19 @@ def _print(name: str, format_: Format, found: dict[str, Any]) -> None:
     if format_ is Format.csv:
         terminal.rows([{k: v for k, v in o.items() if k != "params"} for o in found["outliers"]], format_)
         return
-    terminal.lines(summary.lines(name, found))
-    for title, rows in summary.results(found).items():
+    terminal.lines(text_summary.lines(name, found))
+    for title, rows in text_summary.results(found).items():
         terminal.rows(rows, format_, title=title)
     if not found["outliers"] and "outliers" not in found.get("not_computed", ()):
         terminal.lines(["no value looks wrong"])
-    for title, rows in summary.tables(found, datetime.now(UTC)).items():
+    for title, rows in text_summary.tables(found, datetime.now(UTC)).items():
         terminal.rows(rows, format_, title=title)
-    terminal.lines(todo.lines(name, found))
+    terminal.lines(text_todo.lines(name, found))
 
 
 def say_ahead(journal: str, settings: "Settings", history: "History") -> None:
     """Before a fit that takes long: what needs none, and about how long it takes."""
-    from robustbo.report.ahead import ahead
+    from robustbo.report.summary.progress import ahead
     from robustbo.trials.storage.places import shown
 
     for line in ahead(shown(journal), settings, history):
@@ -133,7 +133,7 @@ def report_journals(places: list[str], out: Path | None) -> Path:
         places: Of the journals.
         out: The path; unless said that of the only journal with the suffix .html, or report.html.
     """
-    from robustbo.report import journals
+    from robustbo.report.page import journals
     from robustbo.trials.codec import opened
     from robustbo.trials.storage.places import shown
 
@@ -164,7 +164,7 @@ def best(
     With --fixed: the point measured that is best, as the model thinks, when it is changed to these values.
     """
     from robustbo.cli.typed import fixed_values
-    from robustbo.report import overview
+    from robustbo.report.summary import overview
     from robustbo.trials.codec import opened
     from robustbo.trials.extent import space_of
     from robustbo.trials.storage.places import shown
@@ -194,9 +194,9 @@ def front(journal: Journal, fixed: FixedOption = None, format_: FormatOption = F
     points measured, when they are changed to these values.
     """
     from robustbo.cli.typed import fixed_values
-    from robustbo.loop.several import front as several
-    from robustbo.report import outcomes
-    from robustbo.report.words import outcomes as words
+    from robustbo.loop.belief import front as several
+    from robustbo.report.summary import outcomes
+    from robustbo.report.summary import text_outcomes as words
     from robustbo.trials.codec import opened
     from robustbo.trials.extent import space_of
 

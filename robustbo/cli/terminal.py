@@ -64,7 +64,7 @@ def log(message: str) -> None:
 
 def rows(found: list[dict[str, Any]], format_: Format, title: str = "") -> None:
     """Rows of a result, all with the same keys."""
-    from robustbo.report.text import render
+    from robustbo.report.summary.tables import render
 
     if format_ is not Format.json:  # which escapes by itself
         found = [{escaped(key): escaped(v) if isinstance(v, str) else v for key, v in row.items()} for row in found]

@@ -5,8 +5,8 @@ import secrets
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from robustbo.loop.cache import FitCache
-from robustbo.loop.distinct import is_exhausted
+from robustbo.loop.candidates.pending import is_exhausted
+from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.region.made import region_of
 from robustbo.study.handing import as_of_now, given_out, line_of
 from robustbo.study.queueing import own

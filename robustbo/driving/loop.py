@@ -18,8 +18,8 @@ from robustbo.driving.plan import Plan
 from robustbo.driving.progress import Display
 from robustbo.driving.result import Result, result
 from robustbo.errors import JournalError
-from robustbo.loop.cache import FitCache
-from robustbo.loop.distinct import NOTHING_NEW
+from robustbo.loop.candidates.pending import NOTHING_NEW
+from robustbo.loop.surrogate.cache import FitCache
 from robustbo.study.recording import Recording
 from robustbo.trials.history import Trial
 from robustbo.trials.store import Store

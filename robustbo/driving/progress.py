@@ -10,15 +10,15 @@ import rich.progress
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from robustbo.loop.cache import FitCache
-from robustbo.loop.failures import failures
-from robustbo.loop.fit import fit_to, is_robust
-from robustbo.loop.judge import judge
-from robustbo.loop.observations import observations
-from robustbo.loop.several.front import front
-from robustbo.report.outcomes import without_value
-from robustbo.report.overview import best as best_of
-from robustbo.report.overview import raw
+from robustbo.loop.belief.front import front
+from robustbo.loop.belief.judge import judge
+from robustbo.loop.feasibility.report import failures
+from robustbo.loop.observations.table import observations
+from robustbo.loop.surrogate.cache import FitCache
+from robustbo.loop.surrogate.fit import fit_to, is_robust
+from robustbo.report.summary.outcomes import without_value
+from robustbo.report.summary.overview import best as best_of
+from robustbo.report.summary.overview import raw
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 

@@ -2,9 +2,9 @@
 
 from typing import TypeAlias
 
-from robustbo.loop.incumbent import Incumbent
-from robustbo.loop.several.front import Front
-from robustbo.report.outcomes import without_value
+from robustbo.loop.belief.front import Front
+from robustbo.loop.belief.incumbent import Incumbent
+from robustbo.report.summary.outcomes import without_value
 from robustbo.study.study import Study
 
 Result: TypeAlias = Incumbent | Front

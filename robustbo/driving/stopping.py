@@ -8,16 +8,16 @@ import torch
 from torch import Tensor
 
 from robustbo.determinism.surroundings import pinned
-from robustbo.loop.attempt import attempt
-from robustbo.loop.cache import FitCache
-from robustbo.loop.fit import fit
-from robustbo.loop.fitted import Fitted
-from robustbo.loop.incumbent import as_modelled
-from robustbo.loop.observations import observations
-from robustbo.loop.several.candidates import candidates
-from robustbo.loop.several.front import reference_of
-from robustbo.loop.several.learned import Several, climb_each, missing
-from robustbo.loop.several.replicate import promised
+from robustbo.loop.belief.front import reference_of
+from robustbo.loop.belief.incumbent import as_modelled
+from robustbo.loop.belief.measured_points import candidates
+from robustbo.loop.belief.outcome_models import Several, climb_each, missing
+from robustbo.loop.candidates.replicate_several import promised
+from robustbo.loop.observations.table import observations
+from robustbo.loop.surrogate.attempt import attempt
+from robustbo.loop.surrogate.cache import FitCache
+from robustbo.loop.surrogate.fit import fit
+from robustbo.loop.surrogate.fitted_model import Fitted
 from robustbo.numerics.improvement.value_of_information import expected_improvement
 from robustbo.study.study import Study
 from robustbo.trials.history import History, Trial

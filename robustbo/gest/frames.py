@@ -6,8 +6,8 @@ from typing import Any
 import pandas as pd
 
 from robustbo.gest.problem import ID
-from robustbo.loop.failures import Failure
-from robustbo.loop.judge import COLUMNS, Outlier
+from robustbo.loop.belief.judge import COLUMNS, Outlier
+from robustbo.loop.feasibility.report import Failure
 from robustbo.trials.history import Trial, column_names
 
 FAILURES = ("reason", "looks_like", "log_odds", "again")

@@ -14,7 +14,7 @@ from robustbo.gest.frames import failure_frame, outlier_frame
 from robustbo.gest.problem import ID, problem_of
 from robustbo.gest.recording import events_of
 from robustbo.gest.results import results_of, rows_of
-from robustbo.loop.incumbent import Incumbent
+from robustbo.loop.belief.incumbent import Incumbent
 from robustbo.optimizer import Optimizer
 from robustbo.surrogates.names import SurrogateName
 from robustbo.trials.settings import DEFAULT_MAX_REPEATS, DEFAULT_REMEASURE, Acquisition, Failures, Remeasure
@@ -170,7 +170,7 @@ class RobustGenerator(Generator):
         """Every failed evaluation, by ``_id``, and whether it looks like its point's doing or like a flake.
 
         Columns: the variables, reason, looks_like ("region" or "flake"), log_odds (of a flake, in nats), again (what
-        became of other evaluations at the point); see `robustbo.loop.failures.Failure`.
+        became of other evaluations at the point); see `robustbo.loop.feasibility.report.Failure`.
         """
         return failure_frame(self._problem.space.names, self.optimizer.failures())
 

@@ -8,25 +8,25 @@ from functools import partial
 
 from robustbo import seeds
 from robustbo.determinism.surroundings import pinned
-from robustbo.loop.attempt import attempt
-from robustbo.loop.away import away, is_filled
-from robustbo.loop.cache import FitCache
-from robustbo.loop.choose import choose, may_replicate
-from robustbo.loop.distinct import NOTHING_NEW, first_point, is_exhausted
-from robustbo.loop.evidence import Expectation
-from robustbo.loop.fit import is_robust
-from robustbo.loop.fitted import Fitted
-from robustbo.loop.incumbent import Incumbent, incumbent, raw_incumbent
-from robustbo.loop.judge import judge
-from robustbo.loop.ladder import climb
-from robustbo.loop.observations import Data, Row, observations
-from robustbo.loop.propose import search
-from robustbo.loop.replicate import replicate
-from robustbo.loop.retry import wanted_again
-from robustbo.loop.several import decide as several
-from robustbo.loop.several.learned import climb_each, missing
-from robustbo.loop.suggestion import Suggestion
-from robustbo.loop.viability import Viability, viability
+from robustbo.loop.belief.incumbent import Incumbent, incumbent, raw_incumbent
+from robustbo.loop.belief.judge import judge
+from robustbo.loop.belief.outcome_models import climb_each, missing
+from robustbo.loop.candidates import decide_several as several
+from robustbo.loop.candidates.choose import choose, may_replicate
+from robustbo.loop.candidates.initial_design import away, is_filled
+from robustbo.loop.candidates.pending import NOTHING_NEW, first_point, is_exhausted
+from robustbo.loop.candidates.propose import search
+from robustbo.loop.candidates.replicate import replicate
+from robustbo.loop.candidates.retry import wanted_again
+from robustbo.loop.candidates.suggestion import Suggestion
+from robustbo.loop.feasibility.model import Viability, viability
+from robustbo.loop.observations.expectation import Expectation
+from robustbo.loop.observations.table import Data, Row, observations
+from robustbo.loop.surrogate.attempt import attempt
+from robustbo.loop.surrogate.cache import FitCache
+from robustbo.loop.surrogate.fallback import climb
+from robustbo.loop.surrogate.fit import is_robust
+from robustbo.loop.surrogate.fitted_model import Fitted
 from robustbo.searchspace.region.region import Fixed
 from robustbo.surrogates.common.contract import capabilities
 from robustbo.surrogates.filtered import Verdict

@@ -9,10 +9,10 @@ from optuna.trial import FrozenTrial, TrialState
 
 from robustbo.determinism.surroundings import pinned
 from robustbo.errors import FitError
-from robustbo.loop.fitted import Fitted
-from robustbo.loop.judge import Outlier, judge
-from robustbo.loop.ladder import climb, finite
-from robustbo.loop.observations import observations
+from robustbo.loop.belief.judge import Outlier, judge
+from robustbo.loop.observations.table import observations
+from robustbo.loop.surrogate.fallback import climb, finite
+from robustbo.loop.surrogate.fitted_model import Fitted
 from robustbo.optuna.study import Seen, check_single, seen
 from robustbo.trials.history import Trial
 from robustbo.trials.settings import Settings

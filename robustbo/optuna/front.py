@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from optuna.study import Study
 
-from robustbo.loop.several.front import front as believed_front
+from robustbo.loop.belief.front import front as believed_front
 from robustbo.optuna.study import seen
 
 

@@ -12,8 +12,8 @@ from optuna.trial import FrozenTrial, TrialState
 
 from robustbo import seeds
 from robustbo.errors import SpaceExhausted
-from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import Suggestion, step
+from robustbo.loop.surrogate.cache import FitCache
 from robustbo.optuna import notes
 from robustbo.optuna.conditions import search_space
 from robustbo.optuna.distributions import parameter, theirs

@@ -8,12 +8,12 @@ import pandas as pd
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
-from robustbo.loop.cache import FitCache
+from robustbo.loop.belief.incumbent import incumbents
+from robustbo.loop.belief.judge import COLUMNS
+from robustbo.loop.belief.outliers import outliers as reported
 from robustbo.loop.decide import step
-from robustbo.loop.failures import failures as failed
-from robustbo.loop.incumbent import incumbents
-from robustbo.loop.judge import COLUMNS
-from robustbo.loop.outliers import outliers as reported
+from robustbo.loop.feasibility.report import failures as failed
+from robustbo.loop.surrogate.cache import FitCache
 from robustbo.optuna import notes
 from robustbo.optuna.conditions import search_space
 from robustbo.optuna.content import checked_noise
@@ -96,9 +96,9 @@ def outliers(study: Study) -> pd.DataFrame:
 
     Columns: value, expected (by all the others), sd (of that, noise included), evidence (nats that it is wrong),
     probability_wrong, status (what is believed of it, in a word), flagged, remeasured ("confirmed", "refuted" or "not
-    yet"), weight; see `robustbo.loop.judge.Outlier`. Of several objectives there is a row a value, and a column more at
-    the beginning: objective, by its number, or its name where the study has metric names. What pruned trials have
-    reported is not among them.
+    yet"), weight; see `robustbo.loop.belief.judge.Outlier`. Of several objectives there is a row a value, and a column
+    more at the beginning: objective, by its number, or its name where the study has metric names. What
+    pruned trials have reported is not among them.
 
     Args:
         study: With any sampler; it is only read.
@@ -121,8 +121,8 @@ def failures(study: Study) -> pd.DataFrame:
     """The trials that gave no value, and whether each looks like its point's doing or like a flake: indexed by number.
 
     Columns: reason, looks_like ("region" or "flake"), log_odds (of a flake, in nats), again; see
-    `robustbo.loop.failures.Failure`. While no trial has a value nothing can be said of any: looks_like is None,
-    log_odds NaN; so it is of one whose point is not known.
+    `robustbo.loop.feasibility.report.Failure`. While no trial has a value nothing can be said of any: looks_like is
+    None, log_odds NaN; so it is of one whose point is not known.
 
     Args:
         study: With any sampler; it is only read.

@@ -22,7 +22,7 @@ from robustbo.replay.sections import optimization as show_optimization
 from robustbo.replay.sections import regression as show_regression
 from robustbo.replay.sections.section import Loaded, Tables
 from robustbo.replay.spec.reading import AnySpec, near
-from robustbo.report.chart import Chart
+from robustbo.report.charts.chart import Chart
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from robustbo.replay.spec.method import NAMED_ABOUT
 from robustbo.replay.spec.reading import SPEC_FILE
-from robustbo.report.text import Rows
+from robustbo.report.summary.tables import Rows
 from robustbo.surrogates.registry import SURROGATES
 from robustbo.tasks import corruption, problem, regions, regression
 from robustbo.trials.settings import DEFAULT_SURROGATE

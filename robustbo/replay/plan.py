@@ -10,7 +10,7 @@ from robustbo.replay.execute.work import past_seconds
 from robustbo.replay.kinds import KINDS, kind_of
 from robustbo.replay.spec import reading
 from robustbo.replay.spec.reading import AnySpec
-from robustbo.report.text import Rows, records
+from robustbo.report.summary.tables import Rows, records
 from robustbo.trials.storage.places import check_file
 
 UNKNOWN = "unknown"

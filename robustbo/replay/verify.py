@@ -18,7 +18,7 @@ from robustbo import limits
 from robustbo.errors import DataError, FileError, JournalError, ReplayMismatch, RobustBOError, SpecError
 from robustbo.foreign.access import recorded
 from robustbo.foreign.reading import text_of
-from robustbo.loop.units import center_and_scale
+from robustbo.loop.observations.units import center_and_scale
 from robustbo.replay import kinds
 from robustbo.replay.cells.cell import Cell
 from robustbo.replay.check.asks import salvaged, verify_journal

@@ -3,7 +3,7 @@
 import warnings
 
 from robustbo.errors import ExhaustedWarning, SpaceExhausted
-from robustbo.loop.distinct import AGAIN
+from robustbo.loop.candidates.pending import AGAIN
 from robustbo.optimizer import Optimizer
 from robustbo.trials.history import Trial
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pandas as pd
 
 from robustbo.errors import FitError, NumericsWarning, SpaceError, warn
-from robustbo.loop.cache import FitCache
-from robustbo.loop.outliers import Outlier, outliers
+from robustbo.loop.belief.outliers import Outlier, outliers
+from robustbo.loop.surrogate.cache import FitCache
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 

@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from robustbo.errors import SpaceExhausted, SpaceWarning, warn
-from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
+from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.region.made import region_of
 from robustbo.searchspace.region.region import Fixed
 from robustbo.trials import worker

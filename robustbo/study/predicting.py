@@ -8,11 +8,11 @@ import pandas as pd
 
 from robustbo.determinism.surroundings import pinned
 from robustbo.errors import FitError
-from robustbo.loop.cache import FitCache
-from robustbo.loop.fitted import Fitted
-from robustbo.loop.ladder import climb, finite
-from robustbo.loop.observations import observations
-from robustbo.loop.several.learned import Several, climb_each, missing
+from robustbo.loop.belief.outcome_models import Several, climb_each, missing
+from robustbo.loop.observations.table import observations
+from robustbo.loop.surrogate.cache import FitCache
+from robustbo.loop.surrogate.fallback import climb, finite
+from robustbo.loop.surrogate.fitted_model import Fitted
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from robustbo.errors import JournalError
-from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
+from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.region.region import Fixed
 from robustbo.trials.history import History
 from robustbo.trials.repair.salvage import SALVAGED

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self, overload
 import pandas as pd
 
 from robustbo.guidance import STUDY, Guided, explain_misfits
-from robustbo.loop.cache import FitCache
-from robustbo.loop.failures import Failure, chances, failures
-from robustbo.loop.incumbent import Incumbent, incumbent, raw_incumbent
-from robustbo.loop.outliers import Outlier, outliers
-from robustbo.loop.several.front import Front, best, front, raw_best
+from robustbo.loop.belief.front import Front, best, front, raw_best
+from robustbo.loop.belief.incumbent import Incumbent, incumbent, raw_incumbent
+from robustbo.loop.belief.outliers import Outlier, outliers
+from robustbo.loop.feasibility.report import Failure, chances, failures
+from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.tabular import Point, Points, is_point, points_of
 from robustbo.study.framing import evidence_of, framed
 from robustbo.study.predicting import Prediction, as_columns, index_of, predicted

@@ -49,11 +49,12 @@ class Settings:
         options: The surrogate's own options, as JSON text (hashable).
         acquisition: One of `ACQUISITIONS`; "sobol" never leaves the Sobol sequence.
         num_initial: How many Sobol points come first.
-        remeasure: Which values may be measured again: one of `REMEASURES`; see `robustbo.loop.replicate`.
+        remeasure: Which values may be measured again: one of `REMEASURES`; see `robustbo.loop.candidates.replicate`.
         max_repeats: How many measurements more one point may get.
-        set_aside: Whether a value that was not to be expected is left out for now; see `robustbo.loop.doubt`.
+        set_aside: Whether a value that was not to be expected is left out for now; see
+            `robustbo.loop.observations.probability_wrong`.
         failures: Whether it is learned where trials fail, so that asks stay away: one of `FAILURES`; see
-            `robustbo.loop.viability`.
+            `robustbo.loop.feasibility.model`.
         seed: Root of all randomness.
         committee_from: Beyond so many told values a committee takes the surrogate's place; None never. The journals of
             "auto" said 2000 once.

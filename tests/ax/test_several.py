@@ -15,9 +15,9 @@ from robustbo.ax import best, complete, failures, front, generation_strategy, ne
 from robustbo.ax import client as module
 from robustbo.ax.formula import goals_of as goals_of_models
 from robustbo.ax.wanted import Bound, goals_of
-from robustbo.loop.log_ei import LogNEI
-from robustbo.loop.several.acquisition import LogNEHVI
-from robustbo.loop.suggestion import Suggestion
+from robustbo.loop.acquisition.log_nehvi import LogNEHVI
+from robustbo.loop.acquisition.log_nei import LogNEI
+from robustbo.loop.candidates.suggestion import Suggestion
 from robustbo.numerics.improvement.goals import Goal
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # what Ax and its libraries say to their own developers

@@ -4,8 +4,8 @@ import pytest
 
 import robustbo as rb
 from robustbo.errors import RobustBOError
-from robustbo.report import ahead, overview
-from robustbo.report.ahead import LONG, SECONDS
+from robustbo.report.summary import overview, progress
+from robustbo.report.summary.progress import LONG, SECONDS
 
 
 def study(count, journal=None, **more):
@@ -19,14 +19,14 @@ def study(count, journal=None, **more):
 
 @pytest.fixture
 def few(monkeypatch):
-    monkeypatch.setattr(ahead, "LONG", 5)
-    monkeypatch.setattr(ahead, "SECONDS", ((5, 2, 10), (7, 5, 40)))
+    monkeypatch.setattr(progress, "LONG", 5)
+    monkeypatch.setattr(progress, "SECONDS", ((5, 2, 10), (7, 5, 40)))
 
 
 def test_it_has_what_needs_no_fit_and_about_how_long_that_takes(few, monkeypatch):
     monkeypatch.setattr(overview, "outliers", None)  # no surrogate is asked
     opt = study(5)
-    lines = ahead.ahead("lab", opt.settings, opt.history)
+    lines = progress.ahead("lab", opt.settings, opt.history)
     assert lines[1:] == [
         "5 told, 0 pending, 0 queued, 1 failed, 0 excluded",
         "best raw value: trial 2, 0, at x=0.4",
@@ -34,14 +34,14 @@ def test_it_has_what_needs_no_fit_and_about_how_long_that_takes(few, monkeypatch
     ]
     assert lines[0].startswith("lab: minimize with")
     opt = study(9)
-    assert ahead.ahead("lab", opt.settings, opt.history)[-1].endswith(
+    assert progress.ahead("lab", opt.settings, opt.history)[-1].endswith(
         "9 values, to say what is best and what looks wrong: about 5 to 40 s"
     )
 
 
 def test_of_few_values_nothing_is_said():
     opt = study(3)
-    assert ahead.ahead("lab", opt.settings, opt.history) == []
+    assert progress.ahead("lab", opt.settings, opt.history) == []
     assert [row[0] for row in SECONDS] == sorted(row[0] for row in SECONDS)
     assert SECONDS[0][0] == LONG
 
@@ -62,11 +62,11 @@ def stopped(*_, **__):
 @pytest.mark.parametrize(
     ("command", "made"),
     [
-        (["show"], "robustbo.report.overview.overview"),
-        (["show", "--format", "json"], "robustbo.report.overview.overview"),
-        (["best"], "robustbo.report.overview.best"),
-        (["report"], "robustbo.report.journals.write"),
-        (["show", "--html"], "robustbo.report.journals.write"),
+        (["show"], "robustbo.report.summary.overview.overview"),
+        (["show", "--format", "json"], "robustbo.report.summary.overview.overview"),
+        (["best"], "robustbo.report.summary.overview.best"),
+        (["report"], "robustbo.report.page.journals.write"),
+        (["show", "--html"], "robustbo.report.page.journals.write"),
     ],
 )
 def test_commands_say_it_on_stderr_before_they_fit(command, made, few, call, tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 
 import robustbo as rb
 from robustbo.determinism.interrupted import letting_go
-from robustbo.loop import ladder
+from robustbo.loop.surrogate import fallback
 
 
 class Held:
@@ -95,7 +95,7 @@ def test_the_ladder_takes_no_interrupt_for_an_error_in_the_numbers(monkeypatch):
             raise RuntimeError("trying to pop from empty mode stack")
 
     with monkeypatch.context() as patch:
-        patch.setattr(ladder, "fit_to", interrupted)
+        patch.setattr(fallback, "fit_to", interrupted)
         with pytest.raises(KeyboardInterrupt):
             opt.ask()
     assert opt.ask().fallback is None

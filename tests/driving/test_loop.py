@@ -24,7 +24,7 @@ from robustbo.driving.evaluators.outcome import Outcome
 from robustbo.driving.plan import Plan
 from robustbo.driving.progress import Display
 from robustbo.errors import JournalWriteError
-from robustbo.loop.cache import FitCache
+from robustbo.loop.surrogate.cache import FitCache
 from robustbo.study.handing import given_out
 from robustbo.trials import worker
 from tests.moments import interrupted_at

@@ -10,7 +10,7 @@ from rich.console import Console
 import robustbo as rb
 from robustbo.driving.progress import Display
 from robustbo.driving.stopping import LittleToGain, promise
-from robustbo.loop.several.front import Front
+from robustbo.loop.belief.front import Front
 from robustbo.trials.history import History
 
 SPACE = rb.Space(x=rb.Float(0, 1), y=rb.Float(0, 1))

@@ -6,7 +6,7 @@ import pytest
 import robustbo as rb
 from robustbo.driving.stopping import LittleToGain, promise
 from robustbo.errors import FitError
-from robustbo.loop.cache import FitCache
+from robustbo.loop.surrogate.cache import FitCache
 from robustbo.trials.history import History, Trial
 
 LINE = rb.Space(x=rb.Float(0.0, 1.0))

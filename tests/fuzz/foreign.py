@@ -24,7 +24,7 @@ from robustbo.cli.typed import space_of
 from robustbo.errors import RobustBOError
 from robustbo.replay.output.loaded import load
 from robustbo.replay.spec import reading
-from robustbo.report import kept
+from robustbo.report.summary import cache
 from robustbo_problems import datasets, formats
 from tests.fuzz import damage
 from tests.trials import forged
@@ -108,8 +108,8 @@ def sources(folder):
     files["data.txt"] = b"1 2 3.5\n4 5 6.25\n"
     files["data.csv.gz"] = gzip.compress(b"a,b,c\n1,2,3\n4,5,6\n")
     files["data.idx.gz"] = gzip.compress(b"\0\0\x08\x02\0\0\0\x02\0\0\0\x03abcdef")
-    kept.put("overview", {"pending": [{"asked_by": None, "trial": 1}], "best": 1.5})
-    files["overview.json"] = (kept.folder() / "overview.json").read_bytes()
+    cache.put("overview", {"pending": [{"asked_by": None, "trial": 1}], "best": 1.5})
+    files["overview.json"] = (cache.folder() / "overview.json").read_bytes()
     return files
 
 
@@ -193,8 +193,8 @@ def read_data(path, random):
 
 
 def read_kept(path, random):
-    shutil.copy(path, kept.folder() / path.name)
-    made = kept.get("overview")
+    shutil.copy(path, cache.folder() / path.name)
+    made = cache.get("overview")
     assert made is None or made["best"] == 1.5, made
 
 

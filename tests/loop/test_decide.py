@@ -4,12 +4,12 @@ from dataclasses import replace
 import pytest
 import torch
 
+from robustbo.loop.belief.incumbent import incumbent
+from robustbo.loop.belief.judge import Belief
+from robustbo.loop.belief.outliers import outliers
 from robustbo.loop.decide import step
-from robustbo.loop.fit import fit
-from robustbo.loop.incumbent import incumbent
-from robustbo.loop.judge import Belief
-from robustbo.loop.observations import observations
-from robustbo.loop.outliers import outliers
+from robustbo.loop.observations.table import observations
+from robustbo.loop.surrogate.fit import fit
 from robustbo.searchspace.encoding import decode, encode
 from robustbo.searchspace.parameters import Choice, Float, Int
 from robustbo.searchspace.space import Space
@@ -103,6 +103,7 @@ def test_where_nothing_is_believed_any_point_may_be_the_incumbent(monkeypatch):
     line, made = wave(1.0, 1.0)
     told = Settings(line, direction="maximize")
     monkeypatch.setattr(
-        "robustbo.loop.incumbent.judge", lambda *_: Belief([replace(o, status="flagged") for o in outliers(told, made)])
+        "robustbo.loop.belief.incumbent.judge",
+        lambda *_: Belief([replace(o, status="flagged") for o in outliers(told, made)]),
     )
     assert incumbent(told, made).trial.number == 6

@@ -6,9 +6,9 @@ import matplotlib.image
 import pytest
 
 import robustbo as rb
-from robustbo.loop.outliers import outliers
-from robustbo.report.fates import by_fate
-from robustbo.report.timeline import draw
+from robustbo.loop.belief.outliers import outliers
+from robustbo.report.charts.marks import by_fate
+from robustbo.report.charts.timeline import draw
 from robustbo.trials.codec import fold
 from robustbo.trials.history import Diagnosis, History
 from robustbo.trials.storage.reading import read
@@ -152,6 +152,6 @@ class TestTimeline:
             draw(opt.settings, opt.history, tmp_path / "t.png")
 
     def test_without_matplotlib_it_says_what_to_install(self, path, tmp_path, monkeypatch):
-        monkeypatch.setattr("robustbo.report.canvas.plt", None)
+        monkeypatch.setattr("robustbo.report.charts.matplotlib_canvas.plt", None)
         with pytest.raises(rb.RobustBOError, match=r"install robustbo\[report\]"):
             draw(*fold(path, read(path)), tmp_path / "t.png")

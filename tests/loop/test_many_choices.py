@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import robustbo as rb
-from robustbo.loop import maximizer
+from robustbo.loop.optimize_acqf import maximizer
 from robustbo.searchspace.columns import cell, is_continuous, middle
 from robustbo.searchspace.parameters import MAX_LEVELS
 from robustbo.searchspace.region.region import Region

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import robustbo as rb
-from robustbo.report.overview import overview
+from robustbo.report.summary.overview import overview
 from robustbo.study.handing import line_of
 from robustbo.trials.history import History
 from robustbo.trials.trial import Measured

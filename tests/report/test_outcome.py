@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import robustbo as rb
-from robustbo.loop.cache import FitCache
-from robustbo.report import journal_page, journals, several_charts, timeline
-from robustbo.report.one_outcome import seen
-from robustbo.report.slices import slices
-from robustbo.report.through import Surface, _predicted
+from robustbo.loop.surrogate.cache import FitCache
+from robustbo.report.charts import several_charts, timeline
+from robustbo.report.charts.one_outcome import seen
+from robustbo.report.charts.slices import slices
+from robustbo.report.page import journal_page, journals
+from robustbo.report.page.slices_section import Surface, _predicted
 from robustbo.trials.outcome import Outcome
 
 SPACE = rb.Space(x=rb.Float(0, 1))

@@ -8,12 +8,13 @@ import pandas as pd
 import pytest
 
 import robustbo as rb
-from robustbo.loop.cache import FitCache
-from robustbo.loop.several.candidates import FrontPoint
-from robustbo.loop.several.front import Front
-from robustbo.report import fronts, journal_page, journals, one_outcome, several_charts, timeline
-from robustbo.report.chart import Axis
-from robustbo.report.fates import OUTSIDE
+from robustbo.loop.belief.front import Front
+from robustbo.loop.belief.measured_points import FrontPoint
+from robustbo.loop.surrogate.cache import FitCache
+from robustbo.report.charts import fronts, one_outcome, several_charts, timeline
+from robustbo.report.charts.chart import Axis
+from robustbo.report.charts.marks import OUTSIDE
+from robustbo.report.page import journal_page, journals
 from robustbo.trials.outcomes import Wanted
 from robustbo.trials.trial import Trial
 

@@ -10,10 +10,11 @@ import pytest
 
 import robustbo as rb
 from robustbo.errors import SpaceWarning
-from robustbo.report import journal_page, timeline
-from robustbo.report.overview import overview
-from robustbo.report.slices import across, curves, guide, shades, slices
-from robustbo.report.words import chosen as words
+from robustbo.report.charts import timeline
+from robustbo.report.charts.slices import across, curves, guide, shades, slices
+from robustbo.report.page import journal_page
+from robustbo.report.summary import text_space as words
+from robustbo.report.summary.overview import overview
 
 MIXED = rb.Space(
     x=rb.Float(0, 1),

@@ -1,9 +1,9 @@
 """What a history recommends and flags: of one outcome or of several."""
 
-from robustbo.loop.cache import FitCache
+from robustbo.loop.belief.front import best, front
+from robustbo.loop.belief.outliers import outliers
 from robustbo.loop.decide import incumbent
-from robustbo.loop.outliers import outliers
-from robustbo.loop.several.front import best, front
+from robustbo.loop.surrogate.cache import FitCache
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings

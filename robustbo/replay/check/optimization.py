@@ -3,8 +3,8 @@
 from itertools import takewhile
 from typing import Any
 
-from robustbo.loop.cache import FitCache
 from robustbo.loop.decide import step
+from robustbo.loop.surrogate.cache import FitCache
 from robustbo.replay.cells import records
 from robustbo.replay.cells.optimization import OptimizationCell, asked_before, excluded, exclusions, told_value
 from robustbo.replay.cells.recommendation import flags, recommend

@@ -7,7 +7,7 @@ log: a value differs in its last digits, and what follows from many values by mo
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from robustbo.loop.units import center_and_scale
+from robustbo.loop.observations.units import center_and_scale
 from robustbo.searchspace.space import Space
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings

@@ -10,8 +10,8 @@ from robustbo.replay.kinds import kind_of
 from robustbo.replay.output.loaded import load
 from robustbo.replay.output.report import draw
 from robustbo.replay.sections.section import Loaded
-from robustbo.report.canvas import plt
-from robustbo.report.html import check_name, document, table
+from robustbo.report.charts.matplotlib_canvas import plt
+from robustbo.report.page.html import check_name, document, table
 from robustbo.trials.storage.whole import replace_text
 
 

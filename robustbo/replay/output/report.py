@@ -13,7 +13,7 @@ from robustbo.formulas import guarded_cell, restored_cell
 from robustbo.replay.kinds import kind_of, recorded, rows_of
 from robustbo.replay.sections.section import Tables
 from robustbo.replay.spec.reading import AnySpec
-from robustbo.report import canvas
+from robustbo.report.charts import matplotlib_canvas
 from robustbo.trials.storage.whole import replace_text
 
 ROWS, SUMMARY, PICTURE = "results.csv", "summary.csv", "curves.png"
@@ -56,7 +56,7 @@ def recorded_rows(folder: Path) -> Path | None:
 def draw(spec: AnySpec, found: Tables, path: Path) -> bool:
     """Draw a run; whether that was possible: it needs matplotlib."""
     rows = kind_of(spec).charts(spec, found)
-    return canvas.draw(rows, path, spec.title if len(rows) > 1 else "")
+    return matplotlib_canvas.draw(rows, path, spec.title if len(rows) > 1 else "")
 
 
 def write(folder: Path, spec: AnySpec) -> list[Path]:

@@ -14,10 +14,10 @@ from robustbo.replay.score.optimization import Curve, curve, regret_reduction
 from robustbo.replay.sections.section import Loaded, Tables, ranked, section, timing
 from robustbo.replay.spec.method import sees
 from robustbo.replay.spec.optimization import RunSpec
-from robustbo.report import svg
-from robustbo.report.chart import GRAY, Axis, Chart, Dots, Line, Note, axis
-from robustbo.report.html import share, side_by_side, table
-from robustbo.report.timeline import counts
+from robustbo.report.charts import svg
+from robustbo.report.charts.chart import GRAY, Axis, Chart, Dots, Line, Note, axis
+from robustbo.report.charts.timeline import counts
+from robustbo.report.page.html import share, side_by_side, table
 from robustbo.tasks.several import SeveralProblem
 from robustbo.trials.settings import DEFAULT_SURROGATE
 

@@ -14,9 +14,9 @@ import pandas as pd
 from robustbo.replay.score.regression import WHERE, beside, with_error
 from robustbo.replay.sections.section import Loaded, Tables, ranked, section, timing
 from robustbo.replay.spec.regression import NONE, RegressionSpec
-from robustbo.report import svg
-from robustbo.report.chart import Axis, Chart, Line, Strip, axis, strips
-from robustbo.report.html import share, side_by_side, table
+from robustbo.report.charts import svg
+from robustbo.report.charts.chart import Axis, Chart, Line, Strip, axis, strips
+from robustbo.report.page.html import share, side_by_side, table
 
 DENSITY = "log density of a test target"
 

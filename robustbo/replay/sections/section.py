@@ -10,8 +10,8 @@ import pandas as pd
 
 from robustbo.replay.spec.method import NAMED_ABOUT
 from robustbo.replay.spec.reading import AnySpec
-from robustbo.report.html import switches, table
-from robustbo.report.palette import Look, looks
+from robustbo.report.charts.palette import Look, looks
+from robustbo.report.page.html import switches, table
 from robustbo.trials.settings import DEFAULT_SURROGATE
 
 ABOUT = {

@@ -5,7 +5,7 @@ import math
 import pytest
 
 import robustbo as rb
-from robustbo.loop.several.front import believed, front, hypervolumes
+from robustbo.loop.belief.front import believed, front, hypervolumes
 
 WRONG = 5
 

@@ -7,7 +7,7 @@ from robustbo.replay.output.report import draw
 from robustbo.replay.sections.optimization import curves, goes_wrong
 from robustbo.replay.sections.section import Tables
 from robustbo.replay.spec.optimization import RunSpec
-from robustbo.report import svg
+from robustbo.report.charts import svg
 
 
 def tables(rows, methods):
@@ -52,7 +52,7 @@ def test_the_chart_has_each_mean_and_the_optimum(spec, found):
 
 
 def test_without_matplotlib_nothing_is_drawn(spec, found, tmp_path, monkeypatch):
-    monkeypatch.setattr("robustbo.report.canvas.plt", None)
+    monkeypatch.setattr("robustbo.report.charts.matplotlib_canvas.plt", None)
     assert not draw(spec, found, tmp_path / "curves.png")
     assert not (tmp_path / "curves.png").exists()
 

@@ -7,8 +7,8 @@ from botorch.sampling.pathwise import draw_matheron_paths
 from botorch.utils.sampling import draw_sobol_normal_samples
 from gpytorch.kernels import MaternKernel, ScaleKernel
 
-from robustbo.loop.acquisition import build
-from robustbo.loop.log_ei import NUM_SAMPLES
+from robustbo.loop.acquisition.build import build
+from robustbo.loop.acquisition.log_nei import NUM_SAMPLES
 from robustbo.numerics.gp.kernels import matern52, squared_differences
 from robustbo.numerics.improvement.noisy import log_improvement, over
 from robustbo.numerics.pursuit.averaging import moments, probabilities

@@ -10,7 +10,7 @@ import pytest
 from robustbo.errors import JournalError
 from robustbo.replay.execute import work
 from robustbo.replay.output import report
-from robustbo.report import canvas
+from robustbo.report.charts import matplotlib_canvas
 from robustbo.trials.storage import lock_files, whole
 from tests.trials.forged import command as run_command
 from tests.trials.storage.rows import optimizer
@@ -85,7 +85,7 @@ def test_a_failure_leaves_what_was(tmp_path, failure, monkeypatch):
 @pytest.mark.parametrize("suffix", [".html", ".png", ".svg"])
 @pytest.mark.parametrize("command", ["show", "report"])
 def test_pages_and_pictures_do_not_follow_links(tmp_path, victim, command, suffix, monkeypatch):
-    if suffix != ".html" and canvas.plt is None:
+    if suffix != ".html" and matplotlib_canvas.plt is None:
         pytest.skip("pictures need matplotlib")
     monkeypatch.chdir(tmp_path)
     optimizer("lab.jsonl").tell({"x": 0.5}, 1.0)
@@ -102,7 +102,9 @@ def test_a_replay_does_not_follow_links(tmp_path, victim, monkeypatch):
     paths = [linked(tmp_path / "out" / name, victim) for name in names]
     code, _, err = run_command("replay", "small.toml", "--out", "out")
     assert code == 0, err
-    assert [path.name for path in paths if path.is_symlink() and (path.name != report.PICTURE or canvas.plt)] == []
+    assert [
+        path.name for path in paths if path.is_symlink() and (path.name != report.PICTURE or matplotlib_canvas.plt)
+    ] == []
     code, _, err = run_command("replay", "small.toml", "--out", "out", "--trials", "4")  # the times of both are kept
     assert len((tmp_path / "out" / work.TIMINGS).read_text().splitlines()) == 3, err
 

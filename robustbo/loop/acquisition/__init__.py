@@ -1,0 +1,1 @@
+"""Acquisition functions, built for a fitted surrogate."""

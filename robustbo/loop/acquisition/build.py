@@ -1,0 +1,122 @@
+"""Acquisition functions by name, and BoTorch's maximization of those that are not ours."""
+
+from typing import TypeGuard
+
+import torch
+from botorch.acquisition import AcquisitionFunction, LogExpectedImprovement, qLogExpectedImprovement
+from botorch.acquisition.logei import qLogNoisyExpectedImprovement
+from botorch.models.gpytorch import GPyTorchModel
+from botorch.optim import optimize_acqf
+from botorch.optim.optimize_mixed import optimize_acqf_mixed_alternating
+from botorch.sampling import SobolQMCNormalSampler
+from torch import Tensor
+
+from robustbo.loop.acquisition.log_nei import NUM_SAMPLES, LogNEI, Mixture, StudentTLogExpectedImprovement, is_student_t
+from robustbo.numerics.improvement.noisy import MOST
+from robustbo.searchspace.encoding import categories, discrete, varying
+from robustbo.searchspace.space import Space
+from robustbo.surrogates.common.contract import capabilities, marginals
+from robustbo.surrogates.common.map_gp import MapGP
+from robustbo.trials.settings import ACQUISITIONS
+
+NUM_RESTARTS = 4
+RAW_SAMPLES = 256
+CHUNK = 256  # points whose posterior means are computed at once
+AT_ONCE = 2**24  # covariances, of points with all points measured, that are computed at once
+NEARBY = {"sample_around_best": True}  # as many again, near the best posterior means: a narrow maximum lies there
+
+
+def build(
+    name: str,
+    model: GPyTorchModel,
+    X: Tensor,
+    X_pending: Tensor | None,
+    seed: int,
+    X_best: Tensor | None = None,
+    latents: Mixture | None = None,
+) -> AcquisitionFunction:
+    """An acquisition function of a fitted model that is to be maximized.
+
+    Args:
+        name: One of `ACQUISITIONS` but "sobol"; "auto" is `StudentTLogExpectedImprovement` where the posterior is
+            Student-t and nothing is pending, else `LogNEI` for surrogates of ours with a named kernel, else qLogNEI.
+            The incumbent of LogEI (Student-t or not) and qLogEI is the best posterior mean among the points measured,
+            not the best value. LogEI has no closed form with points pending, or where a Student-t process is
+            transformed: it is qLogEI then.
+        model: A fitted model.
+        X: ``n x d`` points measured.
+        X_pending: ``p x d`` points asked and not told, or None.
+        seed: Of the Monte Carlo samples.
+        X_best: ``m x d`` points of which the best is to be improved upon; those measured unless given.
+        latents: What the `latents` of a model that `has_formulas` give, where that is at hand.
+
+    Raises:
+        ValueError: If there is no acquisition function of that name.
+    """
+    if name == "auto" and has_formulas(model):
+        return LogNEI(model, X if X_pending is None else torch.cat([X, X_pending]), seed, X_best, latents)
+    best = _greatest(model, X if X_best is None else X_best)
+    sampler = SobolQMCNormalSampler(torch.Size([NUM_SAMPLES]), seed=seed)
+    match name:
+        case "auto" | "LogEI" if X_pending is None and is_student_t(model, X):
+            return StudentTLogExpectedImprovement(model, best_f=incumbent_value(model, best))
+        case "auto" | "qLogNEI":
+            return qLogNoisyExpectedImprovement(model, best, sampler=sampler, X_pending=X_pending)
+        case "LogEI" if X_pending is None and capabilities(model).is_normal:
+            return LogExpectedImprovement(model, best_f=incumbent_value(model, best))
+        case "LogEI" | "qLogEI":
+            return qLogExpectedImprovement(model, incumbent_value(model, best), sampler=sampler, X_pending=X_pending)
+    raise ValueError(f"acquisition must be one of {list(ACQUISITIONS)}, got {name!r}")
+
+
+def _greatest(model: GPyTorchModel, X: Tensor) -> Tensor:
+    """Of many ``n x d`` points those of the best posterior means: no other may well be the best."""
+    if len(X) <= MOST:
+        return X
+    with torch.no_grad():
+        mean = torch.cat([marginals(model, part)[0] for part in X.split(CHUNK)])
+    return X[mean.argsort(descending=True, stable=True)[:MOST].sort().values]
+
+
+def has_formulas(model: GPyTorchModel) -> TypeGuard[MapGP]:
+    """Whether it is one of ours whose fitted processes are told in numbers, and all that it says of the objective."""
+    return isinstance(model, MapGP) and model.is_named and capabilities(model).is_normal
+
+
+def incumbent_value(model: GPyTorchModel, X: Tensor) -> Tensor:
+    """The best posterior mean among ``n x d`` points."""
+    with torch.no_grad():
+        return model.posterior(X).mean.max()
+
+
+def maximize(function: AcquisitionFunction, space: Space, n: int = 0) -> Tensor:
+    """The point that maximizes an acquisition function over a space: ``d`` encoded coordinates.
+
+    Continuous spaces go through `optimize_acqf`, from raw samples everywhere and near the best points, spaces with an
+    Int or a Choice through BoTorch's alternating mixed optimizer, which has starting points of its own (near the
+    measured ones too, unless an Int has more than two levels).
+
+    Args:
+        function: The function.
+        space: The space.
+        n: How many observations its model has: of many, fewer points are computed at once.
+    """
+    choices, others = categories(space), discrete(space)
+    bounds = torch.tensor([[0.0], [1.0]], dtype=torch.float64).repeat(1, len(varying(space)))
+    for column, levels in others.items():
+        bounds[:, column] = torch.tensor([levels[0], levels[-1]], dtype=torch.float64)
+    for column, count in choices.items():
+        bounds[1, column] = count - 1
+    if not others and not choices:
+        options = {**NEARBY, "init_batch_limit": max(1, AT_ONCE // (MOST * max(n, 1)))}
+        X, _ = optimize_acqf(function, bounds, q=1, num_restarts=NUM_RESTARTS, raw_samples=RAW_SAMPLES, options=options)
+    else:
+        X, _ = optimize_acqf_mixed_alternating(
+            function,
+            bounds,
+            discrete_dims=others,
+            cat_dims={column: list(range(count)) for column, count in choices.items()},
+            num_restarts=NUM_RESTARTS,
+            raw_samples=RAW_SAMPLES,
+        )
+    return X.squeeze(0)

@@ -1,0 +1,244 @@
+"""The best point so far, as a pure function of settings and history."""
+
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeVar
+
+from robustbo.determinism.surroundings import pinned
+from robustbo.errors import FitError
+from robustbo.guidance import TRIAL, Guided
+from robustbo.loop.belief.judge import judge
+from robustbo.loop.observations.table import Data, Row, observations
+from robustbo.loop.surrogate.cache import FitCache
+from robustbo.loop.surrogate.fallback import climb, finite
+from robustbo.loop.surrogate.fit import is_robust
+from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.rounding import rounded
+from robustbo.searchspace.parameters import Value
+from robustbo.searchspace.region.region import Fixed
+from robustbo.trials.history import History, Trial
+from robustbo.trials.outcome import Outcome
+from robustbo.trials.settings import Settings
+
+T = TypeVar("T")
+
+NOTHING_TOLD = "the best needs at least one told value, got none; tell one first"
+LASTING = 0.5  # of an error that the surrogate takes for noise: what the objective itself does there; see `incumbent`
+
+
+@dataclass(frozen=True)
+class Incumbent(Guided):
+    """The best point among those measured.
+
+    Attributes:
+        trial: The first trial that measured it.
+        mean: Posterior mean of the objective there (or the raw value, where that was asked for).
+        sd: Posterior standard deviation (or the value's own, NaN where unknown).
+        moved: The point, where it is that of the trial but for what was to have a given value.
+        outcomes: Of several outcomes, posterior mean and standard deviation of each there.
+        probability_feasible: That it keeps all outcome constraints.
+        is_raw: Whether mean and sd are the value's own, of which no model has said anything.
+        quantity: What mean and sd are of: its name, its unit, and the possible range, which the mean is within.
+
+    Example:
+        >>> print(Incumbent(Trial(9, {"lr": 0.01, "act": "tanh"}, value=1.098), 1.1004, 0.0138))
+        trial 9, lr=0.01, act='tanh': measured 1.098, believed 1.1 ± 0.014
+    """
+
+    MEANT = TRIAL
+    trial: Trial
+    mean: float
+    sd: float
+    moved: dict[str, Value] | None = None
+    outcomes: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    probability_feasible: float = 1.0
+    is_raw: bool = False
+    quantity: Outcome = field(default=Outcome(), repr=False, compare=False)
+
+    def __str__(self) -> str:
+        point, of = ", ".join(f"{name}={value!r}" for name, value in self.params.items()), self.quantity
+        value = None if self.moved else self.trial.value
+        if value is not None and self.is_raw:
+            said = "measured " + of.with_unit(rounded(value, 4) + ("" if math.isnan(self.sd) else f" ± {self.sd:.2g}"))
+        else:
+            measured = "" if value is None else f"measured {of.number(value, 4)}, "
+            said = measured + "believed " + of.with_unit(f"{rounded(self.mean, 4)} ± {self.sd:.2g}")
+        return f"trial {self.trial.number}, {point}: {f'{of.name} ' if of.name else ''}{said}"
+
+    @property
+    def params(self) -> dict[str, Value]:
+        """The point."""
+        return self.trial.params if self.moved is None else self.moved
+
+    def of(self, quantity: Outcome) -> "Incumbent":
+        """The same for people: of what is measured, with a mean that is possible."""
+        return replace(self, mean=self.mean if self.is_raw else quantity.nearest(self.mean), quantity=quantity)
+
+
+@pinned
+def incumbent(settings: Settings, history: History, fits: FitCache | None = None, fixed: Fixed = ()) -> Incumbent:
+    """The measured point that is best by its posterior mean and its own value together.
+
+    What the surrogate takes for noise may be roughness of the objective, which comes again when the point is measured
+    again, and values at single points do not tell which. So a point counts half-way between what the surrogate says of
+    it and what was measured there; by the former alone, where the noise is known.
+
+    A point whose every value a robust surrogate disbelieves has not been measured: what the others predict there is a
+    promise, and the value says otherwise. It is the incumbent only where no value is believed.
+
+    Where no surrogate can be fitted it is the best value measured. A point that breaks a constraint is the best only
+    where all do. With some values fixed it is the best of the points measured when they are changed to these values,
+    as the surrogate predicts them; in a pool, of the rows measured that have them.
+
+    Raises:
+        ValueError: If no value has been told, or no point measured will do with what is fixed.
+        SpaceError: If no point keeps the constraints with what is fixed.
+        FitError: If some values are fixed and no surrogate can be fitted.
+    """
+    if not fixed:
+        return incumbents(settings, history, fits)[-1]
+    data = observations(settings, history, fixed)
+    if not data.told:
+        raise ValueError(NOTHING_TOLD)
+    if not moved(data, data.told):
+        raise ValueError(f"no point measured will do with {dict(data.fixed)!r}; ask and tell one there first")
+    use = partial(_best_at, data)
+    best, why = climb(settings, data, use, FitCache() if fits is None else fits, is_judging=True)
+    if best is None:
+        raise FitError(f"no surrogate could say what is best {why}")
+    return best.of(settings.quantity)
+
+
+@pinned
+def incumbents(
+    settings: Settings, history: History, fits: FitCache | None = None, *, without: Collection[int] = ()
+) -> list[Incumbent]:
+    """The best points so far, by what is believed now: each is better than all before it, and the last is the best.
+
+    Args:
+        settings: What the run was told at its beginning.
+        history: All that happened.
+        fits: The last fits.
+        without: Trials that are learned from, and are no candidates.
+
+    Raises:
+        ValueError: If no value has been told.
+    """
+    return [found.of(settings.quantity) for found in as_modelled(settings, history, fits, without)]
+
+
+@pinned
+def as_modelled(
+    settings: Settings, history: History, fits: FitCache | None = None, without: Collection[int] = ()
+) -> list[Incumbent]:
+    """The same as the surrogate has them, whatever is possible: means that decisions compare.
+
+    Raises:
+        ValueError: If no value has been told.
+    """
+    data = observations(settings, history)
+    if all(trial.number in without for trial in data.told):
+        raise ValueError(NOTHING_TOLD)
+    rising = partial(_rising, data, without)
+    found, _ = climb(settings, data, rising, FitCache() if fits is None else fits, is_judging=True)
+    return _rising_values(data, without) if found is None else found
+
+
+def _rising(data: Data, without: Collection[int], settings: Settings, fitted: Fitted) -> list[Incumbent]:
+    """The incumbents by a fitted surrogate."""
+    points, disbelieved = fitted.at_points(), _disbelieved(data, settings, fitted)
+    believed, values = _believed(data, fitted, disbelieved, without), _values(fitted, disbelieved)
+
+    def worth(row: Row) -> float:
+        mean = points[row][0]
+        return data.sign * ((1 - LASTING) * mean + LASTING * values.get(row, mean))
+
+    rows = sorted((row for row in points if row in believed), key=lambda row: believed[row].number)
+    best = records(rows, worth)
+    finite(*points[best[-1]])
+    return [Incumbent(believed[row], *points[row]) for row in best]
+
+
+def records(found: Iterable[T], worth: Callable[[T], float]) -> list[T]:
+    """Those that are worth more than all before them; the first is one."""
+    made: list[T] = []
+    for each in found:
+        if not made or worth(each) > worth(made[-1]):
+            made.append(each)
+    return made
+
+
+def _disbelieved(data: Data, settings: Settings, fitted: Fitted) -> Collection[int]:
+    """The trials whose values a robust surrogate disbelieves."""
+    return judge(data, fitted).flagged if is_robust(settings) else ()
+
+
+def _values(fitted: Fitted, disbelieved: Collection[int]) -> dict[Row, float]:
+    """The mean of the believed values at each point, where some of their errors may not be noise."""
+    numbers, rows, values, sds, _ = fitted.observations
+    found: dict[Row, list[float]] = {}
+    for number, row, value in zip(numbers, rows, values, strict=True):
+        if sds is None and number not in disbelieved:
+            found.setdefault(row, []).append(value)
+    return {row: math.fsum(value / len(each) for value in each) for row, each in found.items()}
+
+
+def _believed(
+    data: Data, fitted: Fitted, disbelieved: Collection[int], without: Collection[int] = ()
+) -> dict[Row, Trial]:
+    """The first trial at each point measured that keeps the constraints and has a value that is believed.
+
+    Of these demands the second is dropped where it leaves nothing, then the first.
+    """
+    pairs = sorted(zip(fitted.observations.numbers, fitted.observations.X, strict=True))
+    measured = [(number, row) for number, row in pairs if number not in without] or pairs
+    first = {row: data.trials[number] for number, row in reversed(measured)}
+    kept = {row for row, trial in first.items() if not data.space.broken(trial.params)} or {*first}
+    believed = {row for number, row in measured if number not in disbelieved}
+    return {row: trial for row, trial in first.items() if row in (kept & believed or kept)}
+
+
+def _best_at(data: Data, settings: Settings, fitted: Fitted) -> Incumbent:
+    """The incumbent with some values fixed."""
+    believed = _believed(data, fitted, _disbelieved(data, settings, fitted))
+    found = moved(data, believed.values()) or moved(data, data.told)
+    means, sds = fitted.predict(fitted.encoded(list(found)))
+    finite(*means, *sds)
+    best = max(range(len(means)), key=lambda i: data.sign * means[i])
+    trial, point = list(found.values())[best]
+    return Incumbent(trial, means[best], sds[best], None if point == trial.params else point)
+
+
+def moved(data: Data, trials: Iterable[Trial]) -> dict[Row, tuple[Trial, dict[str, Value]]]:
+    """By its row: each point measured as it is with what is fixed, and its trial, where that is a point asked for."""
+    found: dict[Row, tuple[Trial, dict[str, Value]]] = {}
+    for trial in trials:
+        if data.space.is_pool:
+            point = trial.params if data.region.contains(trial.params) else None
+        else:
+            point = data.region.point(data.rows[trial.number])
+        if point is not None:
+            found.setdefault(tuple(data.space.to_unit(point)), (trial, point))
+    return found
+
+
+def raw_incumbent(settings: Settings, history: History) -> Incumbent:
+    """The trial of best measured value, whatever the surrogate thinks of it.
+
+    Raises:
+        ValueError: If no value has been told.
+    """
+    data = observations(settings, history)
+    if not data.told:
+        raise ValueError(NOTHING_TOLD)
+    return _rising_values(data)[-1].of(settings.quantity)
+
+
+def _rising_values(data: Data, without: Collection[int] = ()) -> list[Incumbent]:
+    """The trials of the best measured values so far."""
+    told = [trial for trial in data.told if trial.number not in without]
+    kept = [trial for trial in told if data.region.contains(trial.params)] or told
+    best = records(kept, lambda trial: data.sign * trial.measured)
+    return [Incumbent(t, t.measured, math.nan if t.sd is None else t.sd, is_raw=True) for t in best]

@@ -1,0 +1,145 @@
+"""What is believed of each value: one report form for every surrogate, which all that asks for a belief reads."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from robustbo.determinism.surroundings import pinned
+from robustbo.loop.observations.expectation import Word, surprise
+from robustbo.loop.observations.probability_wrong import Status, disbelieved, probabilities, status, unmodelled
+from robustbo.loop.observations.table import Data
+from robustbo.loop.surrogate.fallback import finite
+from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.rounding import rounded
+from robustbo.surrogates.common.contract import capabilities, diagnose, quiet
+from robustbo.trials.history import Trial
+from robustbo.trials.outcome import Outcome
+
+# What other libraries' data frames say of a value: attributes of an `Outlier`.
+COLUMNS = ("value", "expected", "sd", "evidence", "probability_wrong", "status", "flagged", "remeasured", "weight")
+
+
+@dataclass(frozen=True)
+class Outlier:
+    """A measured value against what all the others predict for it.
+
+    Attributes:
+        trial: The trial.
+        value: What was measured.
+        expected: What the other measurements predict for it.
+        sd: Standard deviation of that prediction, noise included.
+        evidence: Log-likelihood ratio of this value having an error of its own, in nats (5 nats: 150 times as likely).
+        probability_wrong: How probable it is that it is wrong; see `robustbo.loop.observations.probability_wrong`.
+        status: "flagged" where it is disbelieved, "quarantined" where it is so by what was expected of it and left out
+            of the fit, "refuted" where it is so beside a believed one at its point; "confirmed" where it is believed
+            and not the only one there; "vouched for" where it is believed by the user's word; else "inlier".
+        weight: How much it counts in the fit, 1 being all, where the surrogate weighs values (0 where it is
+            quarantined); in relevance pursuit the probability that it is right.
+        outcome: Which of several outcomes it is; None where there is one.
+        failed: Of several outcomes, the probability that the trial failed as a whole, which spoils all of them; None
+            where the surrogates do not tell how probable it is that a value is wrong.
+        quantity: What value and expectation are of: its name, its unit, and the possible range, within which the
+            expectation is.
+
+    Example:
+        >>> print(Outlier(Trial(7, {"x": 0.5}), 9.9, 0.2341, 0.0223, 42.1, 0.9999, "refuted"))
+        trial 7: measured 9.9, expected 0.2341 ± 0.022; refuted, wrong with probability 1, evidence 42.1 nats
+    """
+
+    trial: Trial
+    value: float
+    expected: float
+    sd: float
+    evidence: float
+    probability_wrong: float
+    status: Status
+    weight: float | None = None
+    outcome: str | None = None
+    failed: float | None = None
+    quantity: Outcome = field(default=Outcome(), repr=False, compare=False)
+
+    def __str__(self) -> str:
+        of, name = self.quantity, self.outcome or self.quantity.name
+        which = f"trial {self.trial.number}" + (f", {name}" if name else "")
+        expected = of.with_unit(f"{rounded(self.expected, 4)} ± {self.sd:.2g}")
+        found = f"measured {of.number(self.value, 4)}, expected {expected}"
+        said = f"wrong with probability {self.probability_wrong:.3g}, evidence {self.evidence:.3g} nats"
+        return f"{which}: {found}; {self.status}, {said}"
+
+    def of(self, quantity: Outcome) -> "Outlier":
+        """The same for people: of what is measured, with an expectation that is possible."""
+        return replace(self, expected=quantity.nearest(self.expected), quantity=quantity)
+
+    @property
+    def flagged(self) -> bool:
+        """Whether it is treated as an outlier."""
+        return self.status in ("flagged", "quarantined", "refuted")
+
+    @property
+    def remeasured(self) -> str:
+        """What another measurement at its point said of it: "confirmed", "refuted", or "not yet"."""
+        return self.status if self.status in ("confirmed", "refuted") else "not yet"
+
+
+@dataclass(frozen=True)
+class Belief:
+    """What is believed of the told values, the most suspicious first: flagged before not, then by evidence."""
+
+    values: tuple[Outlier, ...]
+
+    def __iter__(self) -> Iterator[Outlier]:
+        return iter(self.values)
+
+    @property
+    def flagged(self) -> frozenset[int]:
+        """The trials whose values are disbelieved."""
+        return frozenset(o.trial.number for o in self.values if o.flagged)
+
+
+@pinned
+def judge(data: Data, fitted: Fitted) -> Belief:
+    """What a surrogate that has been fitted to the data believes of each told value.
+
+    It disbelieves what is more probably wrong than right, if the loop heeds it; another, and one that leaves out some
+    of what it is given, what it treats as outliers.
+    """
+    said = _said(data, fitted)
+    finite(*(number for word in said.values() for number in word[:3]))
+    places = unmodelled(data, frozenset(fitted.quarantined))
+    wrong = probabilities(data, said, {t.number: said[t.number][:2] for place in places for t in place.told})
+    can = capabilities(fitted.model)
+    if can.is_heeded and not can.judges_alone:
+        doubted = disbelieved(wrong)
+    else:
+        doubted = {number for number, word in said.items() if word.is_outlier}
+    out = frozenset(doubted.union(fitted.quarantined)) - data.vouched
+    report = []
+    for number, word in said.items():
+        trial = data.trials[number]
+        others = [t for t in data.places[trial.point].told if t is not trial]
+        found = status(trial, others, out, number in fitted.quarantined)
+        report.append(Outlier(trial, trial.measured, *word[:3], wrong[number], found, word.weight))
+    return Belief(tuple(sorted(report, key=suspicious)))
+
+
+def suspicious(o: Outlier) -> tuple[bool, float, int]:
+    """By what values are sorted, the most suspicious first: flagged before not, then by evidence."""
+    return not o.flagged, -o.evidence, o.trial.number
+
+
+def _said(data: Data, fitted: Fitted) -> dict[int, Word]:
+    """By trial: the surrogate's word on what it was fitted to and on others, and how far off a quarantined value is."""
+    with fitted.apart(0), quiet():
+        diagnosis = diagnose(fitted.model)
+    expected, sd = fitted.in_units(diagnosis.expected, diagnosis.sd)
+    wrong: list[float | None] = [None] * len(expected)
+    weight = wrong if diagnosis.weight is None else diagnosis.weight.clamp(max=1.0).tolist()
+    if fitted.probability_wrong is not None:
+        wrong, weight = [*fitted.probability_wrong], [1 - p for p in fitted.probability_wrong]
+    marks = diagnosis.evidence.tolist(), diagnosis.is_outlier.tolist()
+    rows = zip(expected, sd, *marks, weight, wrong, strict=True)
+    said = dict(zip(fitted.observations.numbers, (Word(*row) for row in rows), strict=True)) | {**fitted.others}
+    against = fitted.expect(data.rows_of(fitted.quarantined))
+    for number, expectation in zip(fitted.quarantined, against, strict=True):
+        evidence = surprise(data.trials[number].measured, *expectation)
+        said[number] = Word(*expectation, evidence, True, None if weight[:1] == [None] else 0.0)
+    return said

@@ -1,0 +1,156 @@
+"""The points measured whose values are believed, and what is believed of all outcomes there."""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from robustbo.loop.belief.incumbent import moved
+from robustbo.loop.belief.outcome_models import Learned, Several
+from robustbo.loop.observations.table import Data, Row
+from robustbo.loop.surrogate.fallback import finite
+from robustbo.searchspace.parameters import Value
+from robustbo.trials.history import Trial
+from robustbo.trials.outcome import Outcome
+from robustbo.trials.outcomes import Wanted
+
+LEAST = 1e-300  # a standard deviation that is as good as none
+LIKELY = 0.5  # probability that all constraints are kept, from which on a point may be recommended
+
+
+@dataclass(frozen=True)
+class FrontPoint:
+    """A point measured, and what is believed of it.
+
+    Attributes:
+        trial: The first trial that measured it.
+        means: Posterior mean of each outcome there, in your units.
+        sds: Standard deviation of each.
+        probability_feasible: That it keeps the outcome constraints; 1 where there are none.
+        probability: That it is feasible and no other point measured beats it.
+        moved: The point, where it is that of the trial but for what was to have a given value.
+        quantities: What each outcome is: its unit, and its possible range, which the mean is within.
+
+    Example:
+        >>> print(FrontPoint(Trial(7, {"x": 0.5}), {"yield": 81.25, "cost": 3.0}, {"yield": 0.41, "cost": 0.02}))
+        trial 7, x=0.5: yield 81.25 ± 0.41, cost 3 ± 0.02
+    """
+
+    trial: Trial
+    means: Mapping[str, float]
+    sds: Mapping[str, float]
+    probability_feasible: float = 1.0
+    probability: float = math.nan
+    moved: dict[str, Value] | None = None
+    quantities: Mapping[str, Outcome] = field(default_factory=dict, repr=False, compare=False)
+
+    def __str__(self) -> str:
+        point = ", ".join(f"{name}={value!r}" for name, value in self.params.items())
+        return f"trial {self.trial.number}, {point}: {', '.join(map(self._said, self.means))}"
+
+    def _said(self, name: str) -> str:
+        quantity = self.quantities.get(name, Outcome(name))
+        return f"{name} {quantity.with_unit(f'{self.means[name]:.4g} ± {self.sds[name]:.2g}')}"
+
+    @property
+    def params(self) -> dict[str, Value]:
+        """The point."""
+        return self.trial.params if self.moved is None else self.moved
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The points measured whose values are believed, and what is believed of them.
+
+    Attributes:
+        several: What has been learned of each outcome.
+        trials: The first trial at each of ``m`` points.
+        points: The points.
+        X: ``m x d`` inputs.
+        means: ``m x M`` posterior means of all outcomes, in the user's units.
+        sds: Their standard deviations.
+        feasible: ``m`` probabilities that a point keeps the outcome constraints.
+    """
+
+    several: Several
+    trials: tuple[Trial, ...]
+    points: tuple[Mapping[str, Value], ...]
+    X: Tensor
+    means: Tensor
+    sds: Tensor
+    feasible: Tensor
+
+    @property
+    def objectives(self) -> Tensor:
+        """``m x K`` posterior means of the objectives, turned so that larger is better."""
+        return turned(self.several, self.means)
+
+    @property
+    def is_likely(self) -> Tensor:
+        """Which points probably keep the outcome constraints."""
+        return self.feasible >= LIKELY
+
+    def point(self, i: int, probability: float = math.nan) -> FrontPoint:
+        """One of the points as people see it: with means that are possible."""
+        quantities = {each.wanted.name: each.wanted.quantity for each in self.several}
+        means, sds = (dict(zip(quantities, of[i].tolist(), strict=True)) for of in (self.means, self.sds))
+        shown = {name: quantities[name].nearest(mean) for name, mean in means.items()}
+        point = None if self.points[i] == self.trials[i].params else dict(self.points[i])
+        return FrontPoint(self.trials[i], shown, sds, self.feasible[i].item(), probability, point, quantities)
+
+
+def turned(several: Sequence[Learned], values: Tensor) -> Tensor:
+    """``... x K`` objectives out of ``... x M`` outcomes in the user's units, turned so that larger is better."""
+    signs = [(i, each.wanted.sign) for i, each in enumerate(several) if each.wanted.is_objective]
+    return torch.stack([sign * values[..., i] for i, sign in signs], -1)
+
+
+def candidates(data: Data, several: Several) -> Candidates:
+    """The points measured whose values are believed, as they are with what is fixed.
+
+    Of the demands that a point has a value of each objective, and that its values are believed, and that it keeps the
+    constraints of the space, the first two are dropped where they leave nothing, then the last.
+    """
+    first = dict[Row, Trial]()
+    for trial in data.told:
+        first.setdefault(data.rows[trial.number], trial)
+    kept = {row: trial for row, trial in first.items() if not data.space.broken(trial.params)} or first
+    doubted = {row for each in several for row in _doubted(each, kept)}
+    believed = {row: trial for row, trial in kept.items() if row not in doubted} or kept
+    if data.fixed:
+        found = moved(data, believed.values()) or moved(data, data.told)
+    else:
+        found = {row: (trial, trial.params) for row, trial in believed.items()}
+    trials, points = zip(*found.values(), strict=True)
+    X = several[0].fitted.encoded(list(found))
+    said = [each.fitted.predict(X) for each in several]
+    finite(*(number for pair in said for numbers in pair for number in numbers))
+    means, sds = (torch.tensor([pair[i] for pair in said], dtype=torch.float64).T for i in (0, 1))
+    return Candidates(several, trials, points, X, means, sds, _feasible(several, means, sds))
+
+
+def _doubted(learned: Learned, among: Collection[Row]) -> set[Row]:
+    """The rows at which every value of an outcome is disbelieved; or an objective has none at all.
+
+    It is missing, or excluded: what a model expects there is no measurement, as little as with one outcome.
+    """
+    rows = learned.data.rows
+    believed = {rows[t.number] for t in learned.data.told if t.number not in learned.disbelieved}
+    measured = among if learned.wanted.is_objective else {rows[number] for number in learned.disbelieved}
+    return {*measured} - believed
+
+
+def _feasible(several: Sequence[Learned], means: Tensor, sds: Tensor) -> Tensor:
+    """The probability that all outcomes keep their bounds, each by itself."""
+    p = torch.ones(len(means), dtype=torch.float64)
+    for i, each in enumerate(several):
+        p = p * probability_kept(each.wanted, means[:, i], sds[:, i])
+    return p
+
+
+def probability_kept(wanted: Wanted, mean: Tensor, sd: Tensor) -> Tensor:
+    """The probability that ``m`` values of an outcome, of these means and standard deviations, keep its bounds."""
+    at_most, below = (torch.special.ndtr((bound - mean) / sd.clamp_min(LEAST)) for bound in wanted.bounds[::-1])
+    return (at_most - below).clamp_min(0)

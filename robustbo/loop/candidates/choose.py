@@ -1,0 +1,49 @@
+"""The choice between a new point, a replicate, and a failed trial again."""
+
+from collections.abc import Callable
+
+from robustbo.loop.candidates.pending import AGAIN
+from robustbo.loop.candidates.propose import propose
+from robustbo.loop.candidates.replicate import is_wanted
+from robustbo.loop.candidates.retry import flake
+from robustbo.loop.candidates.search import Search
+from robustbo.loop.candidates.suggestion import Suggestion
+from robustbo.loop.observations.table import Data, Row
+from robustbo.loop.surrogate.fit import is_robust
+from robustbo.trials.history import RETRY
+from robustbo.trials.settings import Settings
+from robustbo.trials.trial import point_of
+
+
+def choose(
+    data: Data,
+    reason: str | None,
+    searching: Search,
+    seed: Callable[[str], int],
+    replicate: Callable[[Row], Suggestion | None],
+) -> Suggestion:
+    """A new point; or in its place a replicate, or a failed trial again.
+
+    Args:
+        data: All trials.
+        reason: Why a point is asked for, if that is known before.
+        searching: The search for a new point.
+        seed: Of each purpose.
+        replicate: The replicate in place of a new point at a unit-cube row, if any.
+    """
+    point = propose(searching, data, seed)
+    row = tuple(data.space.to_unit(point))
+    if (made := replicate(row)) is not None:
+        return made
+    if searching.viability is not None and is_wanted(data):
+        failed = flake(searching, data, searching.viability, row)
+        if failed is not None:
+            return Suggestion(failed.params, "model", None, failed.number, RETRY)
+    is_again = reason is None and point_of(point) in data.trials.by_point
+    return Suggestion(point, "model", reason=AGAIN if is_again else reason)
+
+
+def may_replicate(settings: Settings, data: Data) -> bool:
+    """Whether a value may be measured again now: by a surrogate that is robust, or because any may be."""
+    is_on = settings.remeasure == "suspicious" or (settings.remeasure == "promising" and is_robust(settings))
+    return is_on and is_wanted(data)

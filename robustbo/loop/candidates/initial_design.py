@@ -1,0 +1,35 @@
+"""Space-filling points that keep away from where trials fail."""
+
+from robustbo import seeds
+from robustbo.loop.candidates.pending import Params, first_point
+from robustbo.loop.feasibility.model import Viability
+from robustbo.loop.observations.table import Data
+from robustbo.searchspace.region.sampling import sobol_points
+from robustbo.trials.trial import point_of
+
+AWAY = "away from failures"  # the reason of a trial whose Sobol point would probably fail
+LEAST = 2  # values, without which no model proposes anything
+LOOKED_AT = 256  # points beyond the trial's own
+FAIR = 0.5  # of the greatest probability of a value anywhere: a point with as much will do
+
+
+def is_filled(data: Data, num_initial: int) -> bool:
+    """Whether enough is known to leave the first phase, of which some trials have failed."""
+    return len(data.trials) >= num_initial and data.trials.num("told") >= LEAST
+
+
+def away(data: Data, viability: Viability, seed: int, trial: int) -> tuple[Params, str | None]:
+    """The first point of the Sobol sequence, of those not asked for yet, at which a value may well be had.
+
+    Returns:
+        The point, and the reason where it is not the one of the trial's number.
+
+    Raises:
+        SpaceExhausted: If every point is being measured.
+    """
+    first, taken = first_point(data, seed, trial), data.trials.by_point
+    sequence = sobol_points(data.region, seeds.derive(seed, 0, "sobol"), 0, trial + LOOKED_AT)
+    others = [point for point in sequence if point_of(point) not in taken] or [first]
+    p = viability.log_p([tuple(data.space.to_unit(other)) for other in others]).exp()
+    chosen = others[int((p >= FAIR * p.max()).int().argmax())]
+    return chosen, None if chosen == first else AWAY

@@ -1,0 +1,1 @@
+"""The probability that a trial gives a value, learned from those that failed."""

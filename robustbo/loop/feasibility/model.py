@@ -1,0 +1,191 @@
+"""Where trials give a value: the model of failures, fitted to how all trials ended, as a function of the history alone.
+
+A crash is information: what a point promises counts by the probability that anything is measured there (how much, says
+`viable.CAUTION`). A flake is none: a rate of failures that have nothing to do with their points is learned along with
+it.
+
+What the user has said counts: a failure that was a flake (``retry=True``) says nothing of its point, and one that was
+none (``retry=False``) is no flake to the model either.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from robustbo import seeds
+from robustbo.lazy import cached_property
+from robustbo.loop.observations.table import Data, Row
+from robustbo.loop.surrogate.cache import FitCache
+from robustbo.loop.surrogate.warm_start import predecessor
+from robustbo.numerics.failures.likelihood import Outcomes
+from robustbo.numerics.failures.map_fit import Model, evaluate, search
+from robustbo.numerics.failures.predictive import Predictor
+from robustbo.numerics.failures.predictive import predictor as predictor_of
+from robustbo.numerics.failures.telling import most_telling
+from robustbo.numerics.gp.covariance import stationary
+from robustbo.numerics.gp.parameters import LogNormal
+from robustbo.numerics.linalg.lapack import Array
+from robustbo.searchspace.encoding import encode
+from robustbo.searchspace.space import Space
+from robustbo.surrogates.transforms.inputs import one_hot_inputs
+
+KERNEL = "matern52"
+REACH, SPREAD = 0.4, 0.8  # prior of the length-scales: its mode, times the root of d, and of the logarithm the spread
+LEARNED, MODELLED = 100, 200  # places at most that hyperparameters are learned from, and that predictions come from
+
+Ended = tuple[int, Row, bool, bool]  # a trial's number and row, whether there is a value, or none for sure
+
+
+@dataclass(frozen=True)
+class Viability:
+    """A fitted model of where trials give a value.
+
+    Attributes:
+        space: The search space.
+        numbers: The trials that it was fitted to.
+        predictor: What it says.
+    """
+
+    space: Space
+    numbers: tuple[int, ...]
+    predictor: Predictor
+
+    def log_p(self, rows: Sequence[Row]) -> Tensor:
+        """``m`` log probabilities that a trial at a unit-cube row gives a value."""
+        return self.predictor.log_viable(inputs(self.space, rows))[0]
+
+    @cached_property
+    def log_odds(self) -> dict[int, float]:
+        """Of each trial, if it has failed: how much likelier it was a flake than its point's doing, in nats."""
+        return dict(zip(self.numbers, self.predictor.log_odds.tolist(), strict=True))
+
+
+def inputs(space: Space, rows: Sequence[Row]) -> Tensor:
+    """``m x d`` inputs of the model."""
+    X, one_hot = encode(space, [list(row) for row in rows]), one_hot_inputs(space)
+    return X if one_hot is None else one_hot.transform(X)
+
+
+def viability(data: Data, seed: int, fits: FitCache) -> Viability | None:
+    """The model fitted to how trials ended; None where none has failed but by flakes that the user knows to be some.
+
+    Of several outcomes a trial of which an objective came to nothing (NaN) counts as failed: of a bound that is kept
+    where there is nothing to optimize, nothing comes.
+    """
+    failed = {trial.number: trial.retry is False for trial in data.failed if trial.retry is not True}
+    failed |= {trial.number: False for trial in data.lacking}
+    if not failed:
+        return None
+    ok = {trial.number for trial in (*data.told, *data.excluded)} - {*failed}
+    ended = [(number, data.rows[number], number in ok, failed.get(number, False)) for number in sorted(ok | {*failed})]
+    return _fitted_to(data.space, tuple(ended), seed, fits)
+
+
+def _fitted_to(space: Space, ended: tuple[Ended, ...], seed: int, fits: FitCache) -> Viability:
+    """That of these trials."""
+
+    def fit() -> Viability:
+        numbers, rows, is_ok, is_sure = zip(*ended, strict=True)
+        predictor = fitted(inputs(space, rows), is_ok, is_sure, seed, _beginning(space, ended, fits))
+        fits.get_small(("failures", space, ended), lambda: predictor.x)  # where the next search begins
+        return Viability(space, numbers, predictor)
+
+    return fits.get_small(("viability", space, ended, seed), fit)
+
+
+def _beginning(space: Space, ended: tuple[Ended, ...], fits: FitCache) -> Tensor | None:
+    """Where the search of an earlier count of these trials ended; None where one begins anew."""
+    count = predecessor(len(ended))
+    if count is None or all(is_ok for _, _, is_ok, _ in ended[:count]):
+        return None
+
+    def search_before() -> Tensor:
+        _, rows, is_ok, is_sure = zip(*ended[:count], strict=True)
+        places = Places.of(inputs(space, rows), is_ok, is_sure)
+        return search(places.model(places.most_telling(LEARNED)), _beginning(space, ended[:count], fits)).x
+
+    return fits.get_small(("failures", space, ended[:count]), search_before)
+
+
+class Places(NamedTuple):
+    """Where trials have been, and what became of them: those at one place count as one.
+
+    Attributes:
+        Z: ``n x d`` inputs, no two the same.
+        outcomes: What became of the trials at each.
+        at: Which place each trial was at.
+    """
+
+    Z: Tensor
+    outcomes: Outcomes
+    at: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, X: Tensor, is_ok: Sequence[bool], is_sure: Sequence[bool]) -> "Places":
+        """Those of trials at ``m x d`` inputs; see `fitted`."""
+        rows = [tuple(row) for row in X.tolist()]
+        places = {row: i for i, row in enumerate(dict.fromkeys(rows))}
+        at = np.array([places[row] for row in rows])
+        kinds = np.asarray([is_ok, np.logical_not(is_ok), is_sure], float)
+        K, k, sure = (np.bincount(at, which).astype(np.float64) for which in kinds)
+        return cls(X.new_tensor(list(places)), Outcomes(K, k, sure > 0), at)
+
+    def most_telling(self, count: int) -> NDArray[np.intp]:
+        """Up to so many places, in order."""
+        if len(self.Z) <= count:
+            return np.arange(len(self.Z))
+        return np.sort(most_telling(self.Z.numpy(), self.outcomes.is_ok, count))
+
+    def model(self, which: NDArray[np.intp]) -> Model:
+        """The model of some of the places."""
+        d = self.Z.shape[-1]
+        prior = LogNormal(math.log(REACH * math.sqrt(d)) + SPREAD**2, SPREAD)
+        K, k, is_sure = self.outcomes
+        outcomes = Outcomes(K[which], k[which], is_sure[which])
+        return Model(outcomes, stationary(self.Z[which], KERNEL, prior, None))
+
+
+def fitted(
+    X: Tensor, is_ok: Sequence[bool], is_sure: Sequence[bool], seed: int, before: Tensor | None = None
+) -> Predictor:
+    """The model fitted to how trials ended; those at one place count as one.
+
+    Where there are many places, the most telling ones stand for all: few say how far places speak for each other and
+    how often trials flake, and more of them where they fail.
+
+    Args:
+        X: ``n x d`` inputs.
+        is_ok: Whether each of ``n`` trials ended with a value.
+        is_sure: Whether it failed by its point, by the user's word.
+        seed: Of the samples.
+        before: Hyperparameters where the search begins; several places unless given.
+
+    Returns:
+        Its ``log_odds`` are those of the ``n`` trials.
+    """
+    places = Places.of(X, is_ok, is_sure)
+    which, more = places.most_telling(LEARNED), places.most_telling(MODELLED)
+    model = places.model(which)
+    value = search(model, before).value
+    if len(more) > len(which):
+        larger = places.model(more)
+        there = evaluate(larger, value.x)
+        if math.isfinite(there.F):  # else so many do not agree, and those that it was learned from do
+            model, value, which = larger, there, more
+    predictor = predictor_of(model, KERNEL, places.Z[which], value, seeds.generator(seed, len(X), "failures"))
+    return predictor._replace(log_odds=_log_odds(predictor, places, which)[places.at])
+
+
+def _log_odds(predictor: Predictor, places: Places, which: NDArray[np.intp]) -> Array:
+    """Of each place, those of which are modelled: how much likelier what failed there was a flake, in nats."""
+    odds = np.full(len(places.Z), math.inf)
+    others = ~places.outcomes.is_ok
+    others[which] = False
+    odds[others] = predictor.log_odds_at(places.Z[others], places.outcomes.k[others])
+    odds[which] = predictor.log_odds
+    return odds

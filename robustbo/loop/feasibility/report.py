@@ -1,0 +1,106 @@
+"""What is believed of each failed trial: that its point makes trials fail, or that it was a flake."""
+
+import logging
+import math
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from robustbo.determinism.surroundings import pinned
+from robustbo.errors import FitError
+from robustbo.loop.feasibility.model import Viability, viability
+from robustbo.loop.observations.table import Data, observations
+from robustbo.loop.surrogate.attempt import attempt
+from robustbo.loop.surrogate.cache import FitCache
+from robustbo.trials.history import History, Trial
+from robustbo.trials.settings import Settings
+
+log = logging.getLogger("robustbo")
+Again = Literal["told", "failed", "pending"] | None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A trial that gave no value, against what all the others say of its point.
+
+    Attributes:
+        trial: The trial; its ``reason`` is what happened.
+        log_odds: How much likelier it is a flake, which strikes anywhere, than its point's doing, in nats: 3 nats are
+            20 to 1. Infinite where the user has said which; NaN where it was not judged.
+        again: What became of other trials at its point: "told", "failed" (none gave a value), "pending", or None.
+    """
+
+    trial: Trial
+    log_odds: float
+    again: Again = None
+
+    @property
+    def looks_like(self) -> Literal["flake", "region"] | None:
+        """Which of the two it looks like; None where it was not judged."""
+        return None if math.isnan(self.log_odds) else "flake" if self.log_odds > 0 else "region"
+
+    @property
+    def probability_flake(self) -> float:
+        """Probability that it was a flake."""
+        return 0.0 if self.log_odds < -700 else 1 / (1 + math.exp(-self.log_odds))
+
+
+@pinned
+def failures(
+    settings: Settings, history: History, fits: FitCache | None = None, *, is_judged: bool = True
+) -> list[Failure]:
+    """Every failed trial, in order; judged unless that is not wanted, since it takes time, or cannot be learned.
+
+    Of a single failure at a point that nobody has tried again there is nothing to say: it is not judged.
+    """
+    data = observations(settings, history)
+    found = _learned(settings, data, fits)[0] if is_judged else None
+    made = []
+    for trial in data.failed:
+        said = {None: math.nan, True: math.inf, False: -math.inf}[trial.retry]
+        again = _again({t.state for t in data.places[trial.point].trials if t is not trial})
+        is_alone = len(data.failed) == 1 and again in (None, "pending")
+        odds = said if found is None or trial.retry is not None or is_alone else found.log_odds[trial.number]
+        made.append(Failure(trial, odds, again))
+    return made
+
+
+def _again(states: Collection[str]) -> Again:
+    """What became of the other trials at a point, of these states."""
+    if not states:
+        return None
+    return "told" if {"told", "excluded"} & {*states} else "failed" if {*states} == {"failed"} else "pending"
+
+
+@pinned
+def chances(settings: Settings, history: History, rows: list[list[float]], fits: FitCache | None = None) -> list[float]:
+    """The probability that a trial at each unit-cube row gives a value; 1 where none has failed.
+
+    Raises:
+        FitError: If it cannot be learned where trials fail.
+    """
+    found, why = _learned(settings, observations(settings, history), fits)
+    if why is not None:
+        raise FitError(f"it could not be learned where trials fail: {why}")
+    if found is None or not rows:
+        return [1.0] * len(rows)
+    p, why = attempt(lambda: found.log_p([tuple(row) for row in rows]).exp().tolist())
+    if p is None:
+        raise FitError(f"the probability of a value could not be computed: {why}")
+    return p
+
+
+@pinned
+def flake_rate(settings: Settings, history: History, fits: FitCache | None = None) -> float | None:
+    """The share of trials that fail wherever they are, as it is learned; None where nothing is learned."""
+    found, _ = _learned(settings, observations(settings, history), fits)
+    return None if found is None else found.predictor.e1
+
+
+def _learned(settings: Settings, data: Data, fits: FitCache | None) -> tuple[Viability | None, str | None]:
+    """The model of failures, None where none has failed; and why it cannot be had, if it cannot."""
+    found, why = attempt(partial(viability, data, settings.seed, FitCache() if fits is None else fits))
+    if why is not None:
+        log.warning("where trials fail could not be learned: %s", why)
+    return found, why

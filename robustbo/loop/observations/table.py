@@ -1,0 +1,189 @@
+"""What a decision sees of a history: one frozen table of all trials, with their rows and the groups of replicates."""
+
+import hashlib
+import struct
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from robustbo.errors import NumericsWarning, warn
+from robustbo.lazy import cached_property
+from robustbo.loop.observations.groups import Place
+from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.region import Fixed, Region
+from robustbo.searchspace.space import Space
+from robustbo.trials.extent import space_of
+from robustbo.trials.history import Diagnosis, History, Trial
+from robustbo.trials.outcomes import Wanted
+from robustbo.trials.settings import Settings
+from robustbo.trials.tree import BARRED, LOST, OPENED, Trials
+from robustbo.trials.trial import Point
+
+Row = tuple[float, ...]  # unit-cube coordinates
+
+
+class Observations(NamedTuple):
+    """What a surrogate is fitted to; hashable.
+
+    Attributes:
+        numbers: The trials, in their order or in the observations' own.
+        X: One row of unit-cube coordinates each.
+        values: The measured values, in the user's units.
+        sds: Their noise, or None where it is to be inferred.
+        vouched: Those for whose values the user vouches.
+    """
+
+    numbers: tuple[int, ...]
+    X: tuple[Row, ...]
+    values: tuple[float, ...]
+    sds: tuple[float, ...] | None
+    vouched: frozenset[int] = frozenset()
+
+    def first(self, count: int) -> "Observations":
+        """The first so many."""
+        sds, numbers = None if self.sds is None else self.sds[:count], self.numbers[:count]
+        return Observations(numbers, self.X[:count], self.values[:count], sds, self.vouched.intersection(numbers))
+
+    def in_own_order(self) -> "Observations":
+        """The same in an order that follows from what they are, whatever that of the trials is.
+
+        It is that of a hash of their points, and at one point of their values: so the first of them are a fair sample,
+        in which those at one point stand together. Observations that are the same in all are so in the order of trials.
+        """
+        points = [_digest(*row) for row in self.X]
+        sds = (0.0,) * len(self.values) if self.sds is None else self.sds
+        is_vouched = [number in self.vouched for number in self.numbers]
+        values = [_digest(*each) for each in zip(self.values, sds, is_vouched, strict=True)]
+        return self.only(sorted(range(len(points)), key=lambda i: (points[i], values[i], self.numbers[i])))
+
+    def but(self, numbers: Collection[int]) -> "Observations":
+        """Those that are not of some trials."""
+        return self.only([i for i, number in enumerate(self.numbers) if number not in numbers])
+
+    def only(self, kept: Sequence[int]) -> "Observations":
+        """Those at some places."""
+        numbers = tuple(self.numbers[i] for i in kept)
+        return Observations(
+            numbers,
+            tuple(self.X[i] for i in kept),
+            tuple(self.values[i] for i in kept),
+            None if self.sds is None else tuple(self.sds[i] for i in kept),
+            self.vouched.intersection(numbers),
+        )
+
+
+def _digest(*numbers: float) -> bytes:
+    """A hash of numbers, the same on every machine."""
+    return hashlib.blake2b(struct.pack(f"<{len(numbers)}d", *(each + 0.0 for each in numbers)), digest_size=8).digest()
+
+
+@dataclass(frozen=True)
+class Data:
+    """All trials of an optimization; what follows from them is found when it is first asked for.
+
+    Attributes:
+        space: The search space.
+        sign: 1 where larger values are better, else -1.
+        trials: Trial number i at place i: its value, its noise, its state, and what was expected when it was asked.
+        diagnoses: Those made on the way.
+        fixed: Parameters that have a given value in what is asked for now, and it.
+        objectives: The names of those that are told by their names.
+    """
+
+    space: Space
+    sign: float
+    trials: Trials
+    diagnoses: tuple[Diagnosis, ...] = ()
+    fixed: Fixed = ()
+    objectives: tuple[str, ...] = ()
+
+    def of(self, wanted: Wanted) -> "Data":
+        """What one of several outcomes alone sees: a trial where it is missing has failed, for it."""
+        trials = Trials(trial.of(wanted.name) for trial in self.trials)
+        return replace(self, sign=wanted.sign, trials=trials, diagnoses=(), objectives=())
+
+    @cached_property
+    def region(self) -> Region:
+        """What may be asked for now."""
+        return region_of(self.space, self.fixed)
+
+    @cached_property
+    def told(self) -> tuple[Trial, ...]:
+        """The trials whose values count."""
+        return tuple(self.trials.having("told"))
+
+    @cached_property
+    def excluded(self) -> tuple[Trial, ...]:
+        """The trials whose values do not, by the user's word."""
+        return tuple(self.trials.having("excluded"))
+
+    @cached_property
+    def vouched(self) -> frozenset[int]:
+        """The told trials whose values are believed, by the user's word."""
+        return frozenset(trial.number for trial in self.told if trial.is_vouched)
+
+    @cached_property
+    def pending(self) -> tuple[Trial, ...]:
+        """The trials that may still be told, whether somebody measures them or they wait."""
+        return tuple(self.trials.having(OPENED))
+
+    @cached_property
+    def failed(self) -> tuple[Trial, ...]:
+        """The trials that gave no value."""
+        return tuple(self.trials.having("failed"))
+
+    @cached_property
+    def lacking(self) -> tuple[Trial, ...]:
+        """The told trials of which an objective came to no finite number, while other outcomes did."""
+        lost = {t.number: {name for name, each in t.outcomes.items() if each.is_lost} for t in self.trials.having(LOST)}
+        return tuple(self.trials[number] for number, names in lost.items() if names.intersection(self.objectives))
+
+    @cached_property
+    def barred(self) -> tuple[Trial, ...]:
+        """The failed trials whose points are never asked for again, by the user's word."""
+        return tuple(self.trials.having(BARRED))
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """The unit-cube row of each trial."""
+        return tuple(tuple(self.space.to_unit(trial.params)) for trial in self.trials)
+
+    @cached_property
+    def places(self) -> dict[Point, Place]:
+        """The groups of replicates: all trials at each point, in order."""
+        found: dict[Point, list[Trial]] = {}
+        for trial in self.trials:
+            found.setdefault(trial.point, []).append(trial)
+        return {point: Place(tuple(trials)) for point, trials in found.items()}
+
+    def rows_of(self, numbers: Collection[int]) -> list[Row]:
+        """The rows of some trials."""
+        return [self.rows[number] for number in numbers]
+
+    def all_but(self, without: Collection[int] = ()) -> Observations:
+        """The told trials but some: not the failed, not the excluded, not the pending ones."""
+        told = [t for t in self.told if t.number not in without]
+        known = [t.sd for t in told if t.sd is not None]
+        if 0 < len(known) < len(told):
+            lacking = [t.number for t in told if t.sd is None]
+            which = f"trial {lacking[0]}" + (f" and {len(lacking) - 1} more" if len(lacking) > 1 else "")
+            text = f"sd is known for some of the values, and not for {which}: noise is inferred for all"
+            warn(f"{text}; tell it always, or amend these values with their sd", NumericsWarning)
+        return Observations(
+            tuple(t.number for t in told),
+            tuple(self.rows[t.number] for t in told),
+            tuple(float(t.measured) for t in told),
+            tuple(known) if known and len(known) == len(told) else None,
+            self.vouched.intersection(t.number for t in told),
+        )
+
+    def before_the_last(self) -> "Data":
+        """The same where the last told value is not known yet."""
+        last = self.told[-1]
+        return replace(self, trials=self.trials.changed({last.number: replace(last, state="pending")}))
+
+
+def observations(settings: Settings, history: History, fixed: Fixed = ()) -> Data:
+    """The table of a history, for asks with some values fixed."""
+    objectives = tuple(name for name, _ in settings.objectives)
+    return Data(space_of(settings, history), settings.sign, history.trials, history.diagnoses, fixed, objectives)

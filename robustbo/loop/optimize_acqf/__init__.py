@@ -1,0 +1,1 @@
+"""The maximum of an acquisition function over a space."""

@@ -1,0 +1,238 @@
+"""Maximization of an acquisition function over a region: constraints kept, fixed values as they are.
+
+From the best of many points of the region (spread over it, and near the best ones measured) it climbs, along all
+continuous parameters at once: within bounds by BFGS, all climbs together, and where there are constraints by sequential
+quadratic programming. Numbers that have steps are searched at first as if any would do; then one discrete parameter
+changes after another, in turn with the continuous ones. What it returns is a point of the region to the last digit.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from robustbo import seeds
+from robustbo.errors import SpaceError
+from robustbo.loop.optimize_acqf.newton_polish import summit
+from robustbo.loop.optimize_acqf.projected_bfgs import climb
+from robustbo.loop.optimize_acqf.slsqp import Score, Sloped, within_constraints
+from robustbo.loop.optimize_acqf.ties import first_of_best, level
+from robustbo.searchspace.columns import cell, is_continuous, middle
+from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
+from robustbo.searchspace.region.region import Region
+from robustbo.searchspace.region.sampling import spread_over
+from robustbo.surrogates.transforms.inputs import ONE_HOT
+
+Params = dict[str, Value]
+
+LOOKED_AT = 512  # points spread over the region, of which the best are climbed from
+NEAREST = 4  # of the best points measured
+AROUND = 32  # points near each
+REACH = (-3.0, -0.5)  # powers of ten, of the unit interval, that these are apart
+CLIMBS = 12  # at once
+MEASURED = 32  # values of one of very many that are tried: those measured at the best points
+FURTHER = 4  # of the best of these go on in mixed spaces, along discrete parameters and along continuous ones in turn
+CONSTRAINED = 3  # one after another, where there are constraints
+APART = 0.1  # of the unit interval: from nearer starts climbs often end at the same place
+ROUNDS = 8
+STEPS = 60  # of a climb
+ENOUGH = 1e-5  # nats that a step of a climb would gain, below which it ends
+GAIN = 1e-6  # of a score, in nats, below which a round was the last
+
+
+def maximize(
+    score: Score,
+    region: Region,
+    best: Tensor,
+    seed: int,
+    coarse: Score | None = None,
+    sloped: Sloped | None = None,
+) -> Params:
+    """The point of a region where a score is greatest.
+
+    Args:
+        score: What is maximized.
+        region: Where.
+        best: ``k x d`` unit-cube rows near which it may well be.
+        seed: Of what is drawn.
+        coarse: Nearly the same, and cheaper: by which it is seen where to begin; the score itself unless given.
+        sloped: The score with its gradient along continuous parameters; by automatic differentiation unless given.
+
+    Raises:
+        SpaceError: If no point of the region is found.
+        ArithmeticError: If the score is a number at none that is looked at.
+    """
+    generator = seeds.generator(seed, 0, "restricted")  # the name it had first
+    everywhere = spread_over(region)
+    some = everywhere[torch.as_tensor(generator.permutation(len(everywhere))[:LOOKED_AT])]
+    rows = torch.cat([some, _near(region, best, generator)])
+    starts = _starts(rows, _values(score if coarse is None else coarse, rows))
+    sloped = partial(_differentiated, score) if sloped is None else sloped
+    relaxed = _relaxed(score, sloped, region, starts, _values(score, starts))
+    found, values = _climbed(score, sloped, region, *relaxed)
+    discrete = {i: _tried(region, i, best) for i in region.free if i not in region.continuous}
+    for _ in range(ROUNDS if discrete else 0):
+        further = values.argsort(descending=True, stable=True)[:FURTHER]
+        moved = _along_discrete(score, region, discrete, found[further], values[further])
+        again, higher = _climbed(score, sloped, region, *moved)
+        gain = float(higher.max() - values.max())
+        found, values = torch.cat([again, found]), torch.cat([higher, values])
+        if not gain > GAIN:
+            break
+    if not values.isfinite().any():
+        raise ArithmeticError(f"what is maximized must be finite somewhere, got {values.tolist()}")
+    is_finished = bool(region.continuous) and not region.shape.num_slacks  # nothing but bounds is in the way
+    for row in found[level(values, ENOUGH if is_finished else 0.0).argsort(descending=True, stable=True)]:
+        row = _finished(sloped, region, row) if is_finished else row
+        if (point := region.point(row.tolist())) is not None:
+            return point
+    for row in rows.tolist():
+        if (point := region.point(row)) is not None:
+            return point
+    raise SpaceError(f"some point that is looked at must be one of the region, none of {len(rows)} is")
+
+
+def _values(score: Score, rows: Tensor) -> Tensor:
+    with torch.no_grad():
+        return score(rows).nan_to_num(nan=-torch.inf, neginf=-torch.inf)
+
+
+def _near(region: Region, best: Tensor, generator: np.random.Generator) -> Tensor:
+    """Points of a region near some."""
+    best = region.complete(best[:NEAREST])
+    rows = best.repeat_interleave(AROUND, 0)
+    reach = 10 ** generator.uniform(*REACH, size=(len(rows), 1))
+    moves = generator.random((len(rows), len(region.free))) < max(0.5, 1 / len(region.free))
+    for k, column in enumerate(region.free):
+        parameter = region.space.parameters[column][1]
+        step = generator.standard_normal(len(rows)) * reach[:, 0] * moves[:, k]
+        if not is_continuous(parameter):
+            count = parameter.count or 1
+            step = np.where(step == 0, 0, np.sign(step) * np.maximum(np.abs(step), 1 / count))
+        rows[:, column] = (rows[:, column] + torch.as_tensor(step)).clamp(0.0, 1.0)
+    rows = region.complete(torch.cat([best, rows]))
+    return region.canonical(rows[region.holds(rows)])
+
+
+def _starts(rows: Tensor, scores: Tensor) -> Tensor:
+    """The best rows that are apart from each other, the best first."""
+    left, chosen = scores.argsort(descending=True, stable=True), list[int]()
+    while len(left) and len(chosen) < CLIMBS:
+        chosen.append(int(left[0]))
+        left = left[(rows[left] - rows[chosen[-1]]).abs().amax(-1) > APART]
+    return rows[chosen]
+
+
+def _relaxed(score: Score, sloped: Sloped, region: Region, rows: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows from climbs on which numbers that have steps are searched as if any would do, where that leads higher."""
+    numeric = [i for i in region.free if not isinstance(region.space.parameters[i][1], Choice | Ordinal)]
+    if numeric == region.continuous or region.shape.num_slacks:
+        return rows, values
+    found, _ = _within_bounds(sloped, region, rows, numeric)
+    higher = _values(score, found)
+    is_up = higher > values
+    return torch.where(is_up[:, None], found, rows), torch.where(is_up, higher, values)
+
+
+def _climbed(score: Score, sloped: Sloped, region: Region, rows: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows from climbs along all continuous parameters, and the scores there."""
+    if not region.continuous:
+        return rows, values
+    if not region.shape.num_slacks:
+        return _within_bounds(sloped, region, rows, region.continuous)
+    some = zip(rows[:CONSTRAINED], values[:CONSTRAINED].tolist(), strict=True)
+    found, reached = zip(*(within_constraints(score, sloped, region, row, value) for row, value in some), strict=True)
+    rest = slice(CONSTRAINED, None)
+    return torch.cat([torch.stack(found), rows[rest]]), torch.cat([values.new_tensor(reached), values[rest]])
+
+
+def _tried(region: Region, column: int, best: Tensor) -> list[int]:
+    """The numbers of a parameter's values that are tried from everywhere: of few without an order all of them.
+
+    Of many it is those measured at the best points. Those never measured are much alike to a model: others are reached
+    by steps.
+    """
+    parameter = region.space.parameters[column][1]
+    if not isinstance(parameter, Choice):
+        return []
+    if len(parameter.values) <= ONE_HOT:
+        return [*range(len(parameter.values))]
+    return [*dict.fromkeys(cell(parameter, best[:, column]).tolist())][:MEASURED]
+
+
+def _along_discrete(
+    score: Score, region: Region, tried: Mapping[int, Sequence[int]], rows: Tensor, values: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Likewise, where one discrete parameter changes after the other, the one that gains most."""
+    rows, values = rows.clone(), values.clone()
+    going = torch.arange(len(rows))
+    while len(going):
+        near = [_one_changed(region, tried, row) for row in rows[going]]
+        counts = [len(each) for each in near]
+        scores = _values(score, torch.cat(near)) if sum(counts) else rows.new_zeros(0)
+        still = []
+        for i, each, found in zip(going.tolist(), near, scores.split(counts), strict=True):
+            if len(each) and found.max() > values[i] + GAIN:
+                best = first_of_best(found)
+                rows[i], values[i] = each[best], found[best]
+                still.append(i)
+        going = torch.tensor(still, dtype=torch.long)
+    return rows, values
+
+
+def _one_changed(region: Region, tried: Mapping[int, Sequence[int]], row: Tensor) -> Tensor:
+    """The points of a region that differ from one in a discrete parameter, and in what follows from that."""
+    others = []
+    for column, numbers in tried.items():
+        levels = _others(region.space.parameters[column][1], row[column], numbers)
+        changed = row.expand(len(levels), -1).clone()
+        changed[:, column] = levels
+        others.append(changed)
+    rows = region.complete(torch.cat(others))
+    return region.canonical(rows[region.holds(rows)])
+
+
+def _others(parameter: Parameter, u: Tensor, tried: Sequence[int]) -> Tensor:
+    """Coordinates of a parameter's other values: those tried, and those 1, 2, 4, 8 ... places away.
+
+    Where there is no order the last is followed by the first. From one to the next of these every value is reached.
+    """
+    count, place = parameter.count or 1, int(cell(parameter, u))
+    away = [place + sign * 2**k for k in range(count.bit_length()) for sign in (-1, 1)]
+    if isinstance(parameter, Choice):
+        places = {number % count for number in away} | {*tried}
+    else:
+        places = {*away} & {*range(count)}
+    return middle(parameter, torch.tensor(sorted(places - {place}), dtype=torch.long))
+
+
+def _within_bounds(sloped: Sloped, region: Region, rows: Tensor, columns: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """Rows from climbs along some parameters, and the scores there before they are put into one form."""
+    is_moved = np.isin(np.arange(rows.shape[1]), columns)
+
+    def both(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        values, slopes = (part.numpy() for part in sloped(torch.from_numpy(x)))
+        return values, np.where(is_moved & np.isfinite(slopes), slopes, 0.0)
+
+    found, values = climb(both, rows.numpy(), STEPS, ENOUGH)
+    return region.canonical(torch.from_numpy(found)), torch.from_numpy(values)
+
+
+def _finished(sloped: Sloped, region: Region, row: Tensor) -> Tensor:
+    """The maximum near a row along all continuous parameters."""
+
+    def gradients(x: np.ndarray) -> np.ndarray:
+        return sloped(torch.from_numpy(x))[1].numpy()
+
+    return region.canonical(torch.from_numpy(summit(gradients, row.numpy(), region.continuous))[None])[0]
+
+
+def _differentiated(score: Score, rows: Tensor) -> tuple[Tensor, Tensor]:
+    """Scores and their gradients by automatic differentiation."""
+    with torch.enable_grad():
+        at = rows.clone().requires_grad_()
+        values = score(at)
+        (slopes,) = torch.autograd.grad(values.sum(), at)
+    return values.detach(), slopes

@@ -1,1 +1,0 @@
-"""What is made of several outcomes, each with a robust surrogate and wrong values of its own."""

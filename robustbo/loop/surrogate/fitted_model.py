@@ -1,0 +1,101 @@
+"""A fitted surrogate that speaks the user's units."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+
+import torch
+from botorch.models.gpytorch import GPyTorchModel
+from torch import Tensor
+
+from robustbo.determinism.isolation import isolated, seeded
+from robustbo.loop.observations.expectation import Expectation, Word
+from robustbo.loop.observations.table import Observations, Row
+from robustbo.searchspace.encoding import encode
+from robustbo.searchspace.space import Space
+from robustbo.surrogates.common import contract
+from robustbo.surrogates.common.averaged import alone
+from robustbo.surrogates.registry import SURROGATES
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A surrogate fitted to a history, speaking the user's units.
+
+    Attributes:
+        model: The BoTorch model; it maximizes, whatever the user's direction.
+        X: ``n x d`` inputs, encoded for the model.
+        observations: What it was fitted to.
+        space: The search space.
+        sign: 1 where larger is better, else -1.
+        center: Value that the model sees as 0; that of an earlier fit, where the search began there.
+        scale: Units of the value that the model sees as 1; likewise.
+        seconds: How long the fit took, without those that it began from.
+        quarantined: The told trials that are left out; see `robustbo.loop.observations.probability_wrong`.
+        others: What is said of those that it was not fitted to for their number; see `robustbo.loop.surrogate.subset`.
+        sampled: What follows from the model alone and takes long, once it has been asked for: whoever leaves out other
+            values, or says more of others, has the same model, and this with it.
+    """
+
+    model: GPyTorchModel
+    X: Tensor
+    observations: Observations
+    space: Space
+    sign: float
+    center: float
+    scale: float
+    seconds: float
+    quarantined: tuple[int, ...] = ()
+    others: Mapping[int, Word] = field(default_factory=dict)
+    sampled: dict[str, list[float] | None] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the surrogate is one of this library."""
+        return type(self.model) in SURROGATES.values()
+
+    def apart(self, seed: int) -> AbstractContextManager[None]:
+        """Where code of the surrogate runs, so that what it draws depends on the seed alone."""
+        return (isolated if self.is_ours else seeded)(seed)
+
+    def in_units(self, mean: Tensor, sd: Tensor) -> tuple[list[float], list[float]]:
+        """The model's means and standard deviations in the user's units."""
+        return (self.sign * self.scale * mean + self.center).tolist(), (self.scale * sd).tolist()
+
+    def predict(
+        self, X: Tensor, *, is_noisy: bool = False, is_averaged: bool = True
+    ) -> tuple[list[float], list[float]]:
+        """Posterior mean and standard deviation at ``m x d`` encoded points: of the objective, or of a value there.
+
+        Where the model predicts by several fits, that is by all of them, or by the one that names the outliers.
+        """
+        with self.apart(0), contract.quiet(), torch.no_grad():
+            model = self.model if is_averaged else alone(self.model)
+            return self.in_units(*contract.marginals(model, X, is_noisy))
+
+    def at_points(self, *, is_averaged: bool = True) -> dict[Row, tuple[float, float]]:
+        """Posterior mean and standard deviation of the objective at each point it was fitted to, by unit-cube row."""
+        with self.apart(0), contract.quiet(), torch.no_grad():
+            model = self.model if is_averaged else alone(self.model)
+            means, sds = self.in_units(*contract.at_inputs(model, self.X))
+        found: dict[Row, tuple[float, float]] = {}
+        for row, *of_point in zip(self.observations.X, means, sds, strict=True):
+            found.setdefault(row, (of_point[0], of_point[1]))
+        return found
+
+    @property
+    def probability_wrong(self) -> list[float] | None:
+        """How probable it is that each value it was fitted to is wrong; None where the surrogate does not say."""
+        if "wrong" not in self.sampled:
+            with self.apart(0), contract.quiet():
+                right = contract.probability_right(self.model)
+            self.sampled["wrong"] = None if right is None else (1 - right).tolist()
+        return self.sampled["wrong"]
+
+    def expect(self, rows: Sequence[Row]) -> list[Expectation]:
+        """What it expects to be told at each unit-cube row, and the standard deviation of that, noise included."""
+        return list(zip(*self.predict(self.encoded(rows), is_noisy=True), strict=True)) if rows else []
+
+    def encoded(self, rows: Sequence[Sequence[float]] | Tensor) -> Tensor:
+        """``m x d`` inputs of the model for unit-cube rows."""
+        return encode(self.space, rows if isinstance(rows, Tensor) else [list(row) for row in rows])

@@ -1,0 +1,133 @@
+"""Which of very many observations an exact process is fitted to: a part, and the others are judged by it.
+
+Beyond `MOST` observations the first ones make way: half of what stays are those of the best predicted values, where the
+loop works, and half are spread over all that is known, as far from each other as can be in the process's own
+length-scales. Predictions decide, not values: a wrong one is no reason to stay. A choice holds for `STEP` observations
+more, which all join. So the part that is left out grows from nothing, and there is no size at which anything jumps.
+
+A choice follows from the observations alone.
+
+References:
+    docs/equations.md section 6, eq. 6.17.
+"""
+
+from collections.abc import Callable, Hashable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from robustbo.loop.observations.table import Observations
+from robustbo.loop.surrogate.cache import FitCache
+from robustbo.loop.surrogate.warm_start import anchor
+
+MOST = 2000  # observations of which an exact process takes a second or so
+STEP = 160  # observations between two choices; both are counts at which searches begin, see `warm_start.anchor`
+GUESSED = 1920  # observations at most of the fit by which a choice is made, likewise
+RENEWED = 8  # that is renewed where there are between an eighth and a quarter more observations
+BEST = 0.5  # share of what stays that is chosen for its predicted value
+
+
+class Guess(NamedTuple):
+    """What a process predicts of the objective at ``n`` points.
+
+    Attributes:
+        best: How good the value may be, larger being better.
+        Z: ``n x d`` inputs in units of its length-scales.
+    """
+
+    best: Tensor
+    Z: Tensor
+
+
+class Active(NamedTuple):
+    """A choice.
+
+    Attributes:
+        told: All that stays, in order.
+        sample: The observations of the fit by which it was made.
+        num_chosen: How many of those that stay were chosen; those after them were told later.
+        others: What has made way.
+    """
+
+    told: Observations
+    sample: Observations
+    num_chosen: int
+    others: Observations
+
+
+def active(
+    told: Observations,
+    guess: Callable[[Observations, Observations], Guess],
+    fits: FitCache,
+    key: Hashable,
+) -> Active | None:
+    """What stays of some observations; None where all do.
+
+    Args:
+        told: All that there are.
+        guess: What a process fitted to the first argument predicts at the points of the second.
+        fits: The last choices.
+        key: What they depend on besides.
+    """
+    n = len(told.values)
+    first = told.first(n - n % STEP)
+    if len(first.values) <= MOST:
+        return None
+    sample = regular(first.first(anchor(len(first.values), RENEWED)))
+    room = MOST - STEP
+    stays = fits.get_dear(("active", key, first), lambda: chosen(guess(sample, first), first, room))
+    kept = [i for i in range(n) if i >= len(stays) or stays[i]]
+    return Active(told.only(kept), sample, room, first.only([i for i, each in enumerate(stays) if not each]))
+
+
+def regular(told: Observations) -> Observations:
+    """Some of the observations, evenly."""
+    n = len(told.values)
+    return told if n <= GUESSED else told.only([i * n // GUESSED for i in range(GUESSED)])
+
+
+def chosen(guess: Guess, told: Observations, room: int) -> list[bool]:
+    """Which observations stay: as many as there is room for, those of one point one after the other.
+
+    Points that have several are the first of the best ones: what was measured again matters.
+    """
+    places: dict[tuple[float, ...], list[int]] = {}
+    for i, row in enumerate(told.X):
+        places.setdefault(row, []).append(i)
+    members = list(places.values())
+    at = torch.tensor([each[0] for each in members])
+    best = guess.best[at]
+    counts = torch.tensor([len(each) for each in members])
+    by_value = best.argsort(descending=True, stable=True)
+    order = by_value[(counts[by_value] == 1).int().argsort(stable=True)]
+    taken = [False] * len(told.values)
+    num_best = int((counts[order].cumsum(0) <= BEST * room).sum())
+    near = order[: max(1, num_best)]
+    for place in [*near.tolist(), *spread(guess.Z[at], near, room)]:
+        for i in members[place]:
+            if room > 0:
+                taken[i], room = True, room - 1
+    return taken
+
+
+def spread(Z: Tensor, begin: Tensor, count: int) -> list[int]:
+    """Points one after the other, each the farthest from all before it.
+
+    Args:
+        Z: ``m x d`` points.
+        begin: Indices of those before the first.
+        count: How many at most.
+
+    References:
+        Gonzalez (1985), Clustering to minimize the maximum intercluster distance.
+    """
+    nearest = torch.cdist(Z, Z[begin]).amin(-1).square()
+    found: list[int] = []
+    while len(found) < min(count, len(Z) - len(begin)):
+        far = int(nearest.argmax())  # eq. 6.17
+        if nearest[far] <= 0:
+            break
+        found.append(far)
+        nearest = nearest.minimum((Z - Z[far]).square().sum(-1))
+    return found

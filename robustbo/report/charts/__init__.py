@@ -1,0 +1,1 @@
+"""Charts as plain data, and their drawing as SVG or by matplotlib."""

@@ -1,0 +1,1 @@
+"""Pages in HTML: of a study, of several studies side by side."""

@@ -1,0 +1,1 @@
+"""A study in plain values and in words."""

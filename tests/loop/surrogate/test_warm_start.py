@@ -1,0 +1,76 @@
+from itertools import pairwise
+
+import pytest
+
+from robustbo.loop.observations.table import Observations
+from robustbo.loop.surrogate.warm_start import MOST, ROOT, Beginning, anchor, predecessor, sample_size
+
+
+def told(numbers):
+    numbers = tuple(numbers)
+    return Observations(numbers, tuple((i / 1000,) for i in numbers), tuple(map(float, numbers)), None)
+
+
+def chain(n, before):
+    sizes = [n]
+    while (n := before(n)) is not None:
+        sizes.append(n)
+    return sizes
+
+
+@pytest.mark.parametrize("n", [*range(1, 700), 1999])
+def test_samples_become_smaller_down_to_a_few(n):
+    sizes = chain(n, sample_size)
+    assert sizes[-1] <= ROOT
+    assert all(2 * small < large <= 4 * small for large, small in pairwise(sizes) if 4 * ROOT < large <= MOST)
+    assert len(sizes) <= 5
+
+
+def test_one_value_more_rarely_changes_the_size_of_a_sample():
+    assert sum(sample_size(n) != sample_size(n + 1) for n in range(1, 2000)) == 5
+
+
+@pytest.mark.parametrize("n", [*range(1, 700), 1999, 5119, 10239])
+def test_in_the_order_of_trials_a_handful_is_made_again(n):
+    sizes = chain(n, predecessor)
+    assert sizes[-1] == anchor(n)
+    assert len(sizes) <= 10
+    assert n - sizes[-1] < max(10, n / 16)
+
+
+def test_searches_anew_become_rarer():
+    counts = (5, 15, 319, 320, 339, 341, 640, 679, 10000)
+    assert [anchor(n) for n in counts] == [5, 10, 310, 320, 320, 340, 640, 640, 9920]
+
+
+def test_a_beginning_knows_which_of_its_values_are_which():
+    end = Beginning((0, 1, 3, 4), 0.0, 1.0, None)
+    assert end.rows_of((0, 2, 3, 4, 5)).tolist() == [0, -1, 2, 3, -1]
+    assert end.serves(2.0)
+    assert not end.serves(3.0)
+
+
+class TestAnOrderOfTheirOwn:
+    def test_is_the_same_whatever_that_of_the_trials(self):
+        one = told(range(40))
+        other = told([*range(39, 10, -1), *range(11)])
+        assert other.in_own_order() == one.in_own_order()
+        assert sorted(one.in_own_order().numbers) == list(range(40))
+
+    def test_makes_of_the_first_a_fair_sample(self):
+        first = told(range(1000)).in_own_order().first(200)
+        assert 0.4 < sum(x for (x,) in first.X) / 200 < 0.6
+
+    def test_keeps_those_at_one_point_together_in_the_order_of_nothing_but_their_values(self):
+        rows = ((0.1,), (0.5,), (0.1,), (0.9,), (0.1,))
+        ordered = Observations((0, 1, 2, 3, 4), rows, (1.0, 2.0, 3.0, 4.0, 2.0), None).in_own_order()
+        other = Observations((0, 1, 2, 3, 4), rows, (3.0, 2.0, 2.0, 4.0, 1.0), None).in_own_order()
+        at = [i for i, row in enumerate(ordered.X) if row == (0.1,)]
+        assert at == [*range(at[0], at[0] + 3)]
+        assert (other.X, other.values) == (ordered.X, ordered.values)
+
+    def test_does_not_tell_zeros_apart(self):
+        one = Observations((0, 1), ((0.0,), (0.5,)), (0.0, 1.0), None)
+        assert Observations((0, 1), ((-0.0,), (0.5,)), (-0.0, 1.0), None).in_own_order().numbers == (
+            one.in_own_order().numbers
+        )
