@@ -93,6 +93,11 @@ WITHIN = {
         "candidates": {"observations", "surrogate", "feasibility", "acquisition", "optimize_acqf", "belief"},
         "decide": {"observations", "surrogate", "feasibility", "belief", "candidates"},
     },
+    "report": {
+        "summary": set(),  # plain values and words
+        "charts": {"summary"},  # whose marks have titles in words
+        "page": {"summary", "charts"},
+    },
     "gest": {
         "variables": set(),
         "problem": {"variables"},
