@@ -17,7 +17,7 @@ from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fit import fit
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.numerics.improvement.value_of_information import expected_improvement
 from robustbo.study.study import Study
 from robustbo.trials.history import History, Trial
@@ -126,7 +126,7 @@ def _of_one(settings: Settings, before: History, trial: Trial, fits: FitCache) -
     return Promise(gain if math.isfinite(gain) else math.inf, _noise(fitted, x))
 
 
-def _noise(fitted: Fitted, x: Tensor) -> float:
+def _noise(fitted: FittedSurrogate, x: Tensor) -> float:
     _, (sd,) = fitted.predict(x)
     _, (noisy_sd,) = fitted.predict(x, is_noisy=True)
     return math.sqrt(max(noisy_sd**2 - sd**2, 0.0))

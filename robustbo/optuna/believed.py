@@ -11,8 +11,8 @@ from robustbo.determinism.surroundings import pinned
 from robustbo.errors import FitError
 from robustbo.loop.belief.judge import Outlier, judge
 from robustbo.loop.observations.table import observations
-from robustbo.loop.surrogate.fallback import climb, finite
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fallback import check_finite, climb
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.optuna.study import Seen, check_single, seen
 from robustbo.trials.history import Trial
 from robustbo.trials.settings import Settings
@@ -102,11 +102,11 @@ def _judged(found: Seen) -> tuple[dict[int, Outlier], dict[int, float]]:
     if not data.told:
         return {}, {}
 
-    def of_rung(_: Settings, fitted: Fitted) -> tuple[dict[int, Outlier], dict[int, float]]:
+    def of_rung(_: Settings, fitted: FittedSurrogate) -> tuple[dict[int, Outlier], dict[int, float]]:
         belief = [word for word in judge(data, fitted) if word.trial.number not in found.gathered.stand_ins]
         words = {word.trial.number: word for word in belief}
         means = fitted.predict(fitted.encoded(data.rows_of(list(words))))[0]
-        finite(*means)
+        check_finite(*means)
         return words, dict(zip(words, means, strict=True))
 
     made, why = climb(settings, data, of_rung, found.fits, is_judging=True)

@@ -14,7 +14,7 @@ from robustbo.loop.belief.outcome_models import climb_each
 from robustbo.loop.belief.outliers import outliers
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.cache import FitCache
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.report.charts.chart import GRAY, Axis, Chart, Dots, Line, axis, trials_axis
 from robustbo.report.charts.marks import BEFORE, OUTSIDE, TICK, at_trials, beyond, by_fate, near, old_band, shown
 from robustbo.report.charts.palette import COLORS
@@ -40,7 +40,7 @@ class Seen(NamedTuple):
     wanted: Wanted
     settings: Settings
     history: History
-    fitted: Fitted
+    fitted: FittedSurrogate
     judged: Sequence[Outlier]
 
 

@@ -11,7 +11,7 @@ from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fallback import by_first
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.report.charts import svg, timeline
 from robustbo.report.charts.chart import Chart
 from robustbo.report.page import (
@@ -112,7 +112,7 @@ def _slices(settings: Settings, history: History, fits: FitCache, found: dict[st
     """The surrogate through the incumbent: the first that can be fitted and predicts there."""
     values, space = slices_section.measured(judged), space_of(settings, history)
 
-    def drawn(fitted: Fitted) -> str:
+    def drawn(fitted: FittedSurrogate) -> str:
         surface = slices_section.Surface(fitted, settings.quantity, values=values)
         return slices_section.section(space, found["incumbent"]["params"], [surface])
 

@@ -12,7 +12,7 @@ from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fallback import by_first
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.report.charts import svg
 from robustbo.report.charts.chart import Chart, Dots, Line, axis
 from robustbo.report.charts.one_outcome import Seen
@@ -42,7 +42,7 @@ def section(settings: Settings, history: History, fits: FitCache) -> str:
     """
     label = settings.quantity.heading("predicted value")
 
-    def left(fitted: Fitted) -> str:
+    def left(fitted: FittedSurrogate) -> str:
         named, quantities = {label: fitted}, {label: settings.quantity}
         return _left(settings, history, fits, named, quantities, lambda means: settings.sign * means[:, 0])
 
@@ -100,7 +100,7 @@ def _left(
     settings: Settings,
     history: History,
     fits: FitCache,
-    fitted: Mapping[str, Fitted],
+    fitted: Mapping[str, FittedSurrogate],
     quantities: Mapping[str, Outcome],
     worth: Callable[[np.ndarray], np.ndarray],
 ) -> str:
@@ -141,7 +141,7 @@ def _left(
     return table(header, lines) + f"<p>{escape(count)}.</p>"
 
 
-def _predicted(fitted: Fitted, rows: Sequence[list[float]]) -> tuple[np.ndarray, np.ndarray]:
+def _predicted(fitted: FittedSurrogate, rows: Sequence[list[float]]) -> tuple[np.ndarray, np.ndarray]:
     """Means and standard deviations."""
     parts = [fitted.predict(fitted.encoded(rows[begin : begin + CHUNK])) for begin in range(0, len(rows), CHUNK)]
     mean, sd = (np.concatenate([part[i] for part in parts]) for i in (0, 1))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robustbo.loop.belief.judge import Outlier
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.report.charts import svg
 from robustbo.report.charts.chart import GRAY, HEIGHT, Axis, Chart, Dots, axis
 from robustbo.report.charts.marks import ORANGE, near
@@ -45,7 +45,7 @@ class Value(NamedTuple):
 class Surface(NamedTuple):
     """What a surrogate predicts: of one of several outcomes, of which something is wanted, or of the only one."""
 
-    fitted: Fitted
+    fitted: FittedSurrogate
     quantity: Outcome
     wanted: Wanted | None = None
     values: Sequence[Value] = ()
