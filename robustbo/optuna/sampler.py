@@ -159,7 +159,7 @@ class RobustSampler(BaseSampler):
                 seen = self.gathered(study, space, search_space, trials, besides=trial.number)
                 made = self._decided(study, trial, seen)
                 notes.write(study, trial, made, None if made.repeats is None else seen.numbers[made.repeats])
-                if not _is_overtaken(study, trial, trials):
+                if not notes.is_overtaken(study, trial, trials):
                     break
         log.info("trial %d: %s", trial.number, made.decision)
         return {name: theirs(seen.distributions[name], value) for name, value in made.params.items()}
@@ -246,12 +246,3 @@ class RobustSampler(BaseSampler):
         """Nothing but the independent sampler needs it: what is drawn follows from the seed and the trial's number."""
         if self._independent is not None:
             self._independent.reseed_rng()
-
-
-def _is_overtaken(study: Study, trial: FrozenTrial, seen: Sequence[FrozenTrial]) -> bool:
-    """Whether an earlier trial has been decided on since, by another process: it may have the same point."""
-    before = {other.number for other in seen if notes.read(other)}
-    if all(t.state.is_finished() for t in seen if t.number != trial.number):
-        return False
-    now = study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
-    return any(t.number < trial.number and t.number not in before and notes.read(t) for t in now)
