@@ -95,6 +95,11 @@ WITHIN = {
         "decide": {"observations", "surrogate", "feasibility", "belief", "candidates"},
     },
     "view": {"frame": set(), "predict": set(), "view": {"frame", "predict"}},
+    "report": {
+        "summary": set(),  # plain values and words
+        "charts": {"summary"},  # whose marks have titles in words
+        "page": {"summary", "charts"},
+    },
     "gest": {
         "variables": set(),
         "problem": {"variables"},
