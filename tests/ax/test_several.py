@@ -12,7 +12,6 @@ from botorch.acquisition.logei import qLogNoisyExpectedImprovement, qLogProbabil
 from botorch.acquisition.multi_objective.logei import qLogNoisyExpectedHypervolumeImprovement
 
 from robustbo.ax import best, complete, failures, front, generation_strategy, next_repeat, outliers
-from robustbo.ax import client as module
 from robustbo.ax.formula import goals_of as goals_of_models
 from robustbo.ax.wanted import Bound, goals_of
 from robustbo.loop.acquisition.log_nehvi import LogNEHVI
