@@ -186,7 +186,7 @@ class Space:
         """The names of the parameters that exist where the others have these values."""
         return existing(self.parameters, self.conditions, values)
 
-    def select_existing(self, values: Mapping[str, V]) -> dict[str, V]:
+    def select_present(self, values: Mapping[str, V]) -> dict[str, V]:
         """The values of the parameters that exist, in the space's order.
 
         Args:
@@ -213,7 +213,7 @@ class Space:
     def from_unit(self, u: Sequence[float]) -> dict[str, Value]:
         """The point at d coordinates of the unit cube, whether it keeps the constraints or not."""
         point = {name: parameter.from_unit(float(x)) for (name, parameter), x in zip(self.parameters, u, strict=True)}
-        return self.select_existing(point) if self.is_conditional else point
+        return self.select_present(point) if self.is_conditional else point
 
     def sobol(self, seed: int, index: int) -> dict[str, Value]:
         """Point number ``index`` of the scrambled Sobol sequence that ``seed`` scrambles."""

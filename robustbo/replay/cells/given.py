@@ -120,7 +120,7 @@ class Given:
             low, high = named[name].interval or (x, x)
             excess += [low - x, x - high]
             full[name] = value if (value := nearest_value(named[name], x)) is not None else x
-        full = self.space.select_existing(full)
+        full = self.space.select_present(full)
         excess += [float(each.excess(full)) if set(each.names) <= set(full) else -1.0 for each in self.inequalities]
         if not self._is_full:
             excess.append(-1.0 if self._is_row(full) else 1.0)
