@@ -68,7 +68,9 @@ class Space:
         if not parameters:
             raise SpaceError("a space needs at least one parameter, got none")
         if len(parameters) > MAX_DIMENSIONS:
-            raise SpaceError(f"a space has at most {MAX_DIMENSIONS} parameters, as Sobol points have, got {len(parameters)}")
+            raise SpaceError(
+                f"a space has at most {MAX_DIMENSIONS} parameters, as Sobol points have, got {len(parameters)}"
+            )
         check(parameters)
         object.__setattr__(self, "parameters", tuple(parameters.items()))
         if all(parameter.count == 1 for parameter in parameters.values()):
