@@ -16,7 +16,7 @@ from robustbo.loop.feasibility.report import failures
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fit import fit_to, is_robust
-from robustbo.report.summary.outcomes import without_value
+from robustbo.report.summary.outcomes import outcomes_without_value
 from robustbo.report.summary.overview import best as best_of
 from robustbo.report.summary.overview import raw
 from robustbo.trials.history import History

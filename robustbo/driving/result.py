@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 from robustbo.loop.belief.front import Front
 from robustbo.loop.belief.incumbent import Incumbent
-from robustbo.report.summary.outcomes import without_value
+from robustbo.report.summary.outcomes import outcomes_without_value
 from robustbo.study.study import Study
 
 Result: TypeAlias = Incumbent | Front
