@@ -17,10 +17,9 @@ from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fit import fit_to, is_robust
 from robustbo.report.summary.outcomes import outcomes_without_value
-from robustbo.report.summary.overview import best as best_of
-from robustbo.report.summary.overview import raw
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
+from robustbo.view.view import View
 
 SHARE = 0.05  # of the time, that looking at a model may take
 SHOWN = 8  # trials named that are being measured
@@ -80,8 +79,8 @@ class Display:
     def _show(self, history: History, running: Collection[int]) -> None:
         counts = history.counts()
         best = self._best
-        if not best and counts["told"] and self._is_single and not without_value(self._settings, history):
-            first = raw(self._settings, history)
+        if not best and counts["told"] and self._is_single and not outcomes_without_value(self._settings, history):
+            first = View(self._settings, history, self._fits).raw_best()
             best = f"best {first.quantity.name or 'value'} {first.quantity.number(first.mean)}"
         failed = f"{counts['failed']} failed{self._regional}" if counts["failed"] else ""
         more = f" and {len(running) - SHOWN} more" if len(running) > SHOWN else ""
@@ -116,7 +115,7 @@ class Display:
             found = front(self._settings, history, self._fits)
             points = "1 point" if len(found) == 1 else f"{len(found)} points"
             return f"front of {points}, hypervolume {found.hypervolume:.4g}"
-        best = best_of(self._settings, history, self._fits)
+        best = View(self._settings, history, self._fits).best()
         chance = f", {100 * best.probability_feasible:.2g} % feasible" if best.probability_feasible < 1 else ""
         return f"best {best.quantity.amount(best.mean, best.sd)}{chance}"
 

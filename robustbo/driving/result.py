@@ -20,6 +20,6 @@ def result(study: Study) -> Result | None:
         True
     """
     settings, history = study.settings, study.history
-    if not history.having("told") or without_value(settings, history):
+    if not history.having("told") or outcomes_without_value(settings, history):
         return None
     return study.front() if len(settings.objectives) > 1 else study.best()

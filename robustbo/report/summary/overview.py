@@ -58,9 +58,7 @@ def at_once(view: View) -> dict[str, Any]:
             "outliers": [],
             "fallbacks": [{"trial": t.number, "why": t.fallback} for t in history if t.fallback is not None],
         }
-        | {
-            state: [_trial_values(trial) for trial in history.having(state)] for state in TITLES if state != "excluded"
-        }
+        | {state: [_trial_values(trial) for trial in history.having(state)] for state in TITLES if state != "excluded"}
         | {"excluded": [row for trial in history for row in _exclusions(trial)]}
     )
 
