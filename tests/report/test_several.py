@@ -179,7 +179,7 @@ class TestPage:
         assert "Maximize a &amp; b, minimize c, p &gt;= 0.1 with relevance-pursuit, seed 0" in text
         assert f"hypervolume {front.hypervolume:.4g} beyond a &amp; b " in text
         for number, name in ((WRONG, "a &amp; b"), (BOUND, "p")):
-            assert re.search(rf"<td>{number}</td><td>{name}</td>.*called wrong", text)
+            assert re.search(rf"(?s)<td>{number}</td><td>{name}</td>.*called wrong", text)
         for point in front:
             assert re.search(
                 rf">{point.trial.number}: &lt;x&gt;=[^<]*</div></td><td>{point.means['a & b']:.4g} \(sd ", text

@@ -50,13 +50,13 @@ class FailuresSection(NamedTuple):
     Attributes:
         lead: A sentence on how many have failed.
         table: The last of them, a row each.
-        count: The number of failed trials.
+        num_failed: The number of failed trials.
         slices: Where the optimization learns where trials fail, the attempt to say it of the space.
     """
 
     lead: str
     table: Table
-    count: int
+    num_failed: int
     slices: Attempt | None
 
 
