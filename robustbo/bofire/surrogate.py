@@ -26,7 +26,7 @@ FITS = 0  # the seed of what a fit draws: the same experiments have the same fit
 
 
 @register(DataModel)
-class RobustSurrogate(TrainableBotorchSurrogate):
+class RobustBotorchSurrogate(TrainableBotorchSurrogate):
     """What `bofire.surrogates.api.map` makes of the data model of the same name.
 
     A fit draws nothing from torch's generator, so that a strategy's seed alone says which candidates come next.
@@ -98,7 +98,7 @@ class RobustSurrogate(TrainableBotorchSurrogate):
         if not len(tY):
             raise ValueError(f"experiments must have a valid value of {self.outputs.get_keys()[0]!r}, got none")
         own = {} if outcome_transform is not None else {"outcome_transform": None}  # BoFire's own is not robust
-        self.model = _fitted(self._new_model, tX, tY, input_transform, own)
+        self.model = _fit_model(self._new_model, tX, tY, input_transform, own)
 
     def _new_model(self, tX: Tensor, tY: Tensor, input_transform: InputTransform | None, own: dict[str, Any]) -> Any:
         covariance = {} if self.kernel is None else {"covar_module": self._kernel_of(tX, input_transform)}
@@ -113,7 +113,7 @@ class RobustSurrogate(TrainableBotorchSurrogate):
 
 
 @pinned
-def _fitted(make: Any, *arguments: Any) -> SingleTaskGP:
+def _fit_model(make: Any, *arguments: Any) -> SingleTaskGP:
     with isolated(FITS), contract.quiet():
         try:
             model = make(*arguments)

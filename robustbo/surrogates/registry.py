@@ -25,7 +25,7 @@ from robustbo.validation import nearest, registered
 
 ALLOWED: dict[str, type[GPyTorchModel]] = {}  # classes that people have named in this process
 
-TRIED = 8  # observations that options are tried on
+TRIAL_SIZE = 8  # observations that options are tried on
 
 SURROGATES: dict[str, type[GPyTorchModel]] = {
     "standard": StandardGP,
@@ -57,7 +57,7 @@ def name_of(surrogate: str | type[GPyTorchModel]) -> str:
     """
     if isinstance(surrogate, str):
         if surrogate not in SURROGATES:
-            ALLOWED[surrogate] = _imported(surrogate)
+            ALLOWED[surrogate] = _import_class(surrogate)
         return surrogate
     if not (isinstance(surrogate, type) and issubclass(surrogate, GPyTorchModel)):
         raise TypeError(f"surrogate must be one of {sorted(SURROGATES)} or a GPyTorchModel class, got {surrogate!r}")
@@ -86,7 +86,7 @@ def model_class(name: str) -> type[GPyTorchModel]:
     return SURROGATES[name] if name in SURROGATES else ALLOWED[name]
 
 
-def _imported(name: str) -> type[GPyTorchModel]:
+def _import_class(name: str) -> type[GPyTorchModel]:
     """The class "module:Class"."""
     module, _, qualified = name.partition(":")
     if not qualified:
@@ -119,7 +119,7 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
 
 
 def _try(cls: Any, options: Mapping[str, Any]) -> None:
-    X = torch.linspace(0, 1, TRIED, dtype=torch.float64).unsqueeze(-1)
+    X = torch.linspace(0, 1, TRIAL_SIZE, dtype=torch.float64).unsqueeze(-1)
     Y, Yvar = X.sin(), torch.full_like(X, 0.01)
     with quiet():
         try:

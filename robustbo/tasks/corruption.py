@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from robustbo import seeds
-from robustbo.tasks.failing import Failure
+from robustbo.tasks.failing import InjectedFailure
 from robustbo.tasks.problem import Problem
 from robustbo.tasks.ranged import Crash, InRange, TooGood
 from robustbo.tasks.repeats import Repeats
@@ -128,7 +128,7 @@ CORRUPTIONS: dict[str, Any] = {
     "shift": Shift,
     "random-point": RandomPoint,
     "persistent": Persistent,
-    FAILURE: Failure,
+    FAILURE: InjectedFailure,
     REPEATS: Repeats,
     "crash": Crash,
     "in-range": InRange,
@@ -174,7 +174,7 @@ def build(kind: str, problem: Problem, **options: Any) -> Corruption:
             raise ValueError(f"{kind} has the option 'probability' alone, got {sorted(options)}")
         return Own(problem=problem, kind=kind, **options)
     if kind == FAILURE:
-        return Failure.of(problem, region_name=inside, **options)
+        return InjectedFailure.of(problem, region_name=inside, **options)
     names = [field.name for field in fields(CORRUPTIONS[kind])]
     known = [name for name in names if name not in NO_OPTIONS]
     if unknown := [key for key in options if key not in known]:

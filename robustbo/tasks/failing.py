@@ -12,7 +12,7 @@ from robustbo.tasks.regions import Region, region
 
 
 @dataclass(frozen=True)
-class Failure:
+class InjectedFailure:
     """In a region, or else with a probability, there is no value: the trial fails.
 
     Attributes:

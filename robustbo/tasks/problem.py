@@ -24,10 +24,10 @@ GROUP = "robustbo.problems"
 FEW = 6  # entries that are shown of a longer list
 SAMPLED = 200  # points
 
-_MADE: dict[tuple[Callable[..., Any], str], Any] = {}  # problems by who made them and of which options
+_BUILT: dict[tuple[Callable[..., Any], str], Any] = {}  # problems by who made them and of which options
 
 # What is measured at a point when something goes wrong, drawn from the trial's own generator.
-Failure = Callable[[Mapping[str, Any], np.random.Generator], float]
+FailureMode = Callable[[Mapping[str, Any], np.random.Generator], float]
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Problem:
     best_seen_at: Mapping[str, Any] | None = None
     cost_s: float | None = None
     reference: str = ""
-    failures: Mapping[str, Failure] = field(default_factory=dict)
+    failures: Mapping[str, FailureMode] = field(default_factory=dict)
     regions: Mapping[str, Callable[[Mapping[str, Any]], bool]] = field(default_factory=dict)
     repeats: Callable[[Mapping[str, Any]], Sequence[float]] | None = None
 
@@ -152,30 +152,30 @@ def load(name: str, **options: Any) -> Problem:
         ValueError: If none is registered under it, or it does not have an option, or not of that value.
         DataError: If a recorded run is read, and an option names a file that it must not reach.
     """
-    made = _registered(name)
+    made = _registered_object(name)
     known = _options(made)
     if unknown := [option for option in options if option not in known]:
         has = f"has the options {known}" if known else "has no options"
         raise ValueError(f"problem {name!r} {has}, got {unknown[0]!r}")
     access.check_named(options)
     try:
-        return made if isinstance(made, Problem) else _made(made, options)
+        return made if isinstance(made, Problem) else _build(made, options)
     except TypeError as error:
         raise ValueError(f"problem {name!r} has the options {known}, got {options!r}: {error}") from error
 
 
-def _made(make: Callable[..., Problem], options: Mapping[str, Any]) -> Problem:
+def _build(make: Callable[..., Problem], options: Mapping[str, Any]) -> Problem:
     """What that makes of options: once, so that what it knows of itself is worked out once."""
     key = make, repr(sorted(options.items()))
-    if key not in _MADE:
-        _MADE[key] = make(**options)
-    return _MADE[key]
+    if key not in _BUILT:
+        _BUILT[key] = make(**options)
+    return _BUILT[key]
 
 
 def about(name: str) -> str:
     """What there is to say of the problem of that name; another's that cannot be loaded spoils no list."""
     try:
-        options = _options(_registered(name))
+        options = _options(_registered_object(name))
         return load(name).about + (f"; options {', '.join(options)}" if options else "")
     except DataError:  # which names folders of this machine, as whoever loads it is told
         return "cannot be loaded: its data are not on this machine"
@@ -183,7 +183,7 @@ def about(name: str) -> str:
         return f"cannot be loaded: {error}"
 
 
-def _registered(name: str) -> "Problem | Callable[..., Problem]":
+def _registered_object(name: str) -> "Problem | Callable[..., Problem]":
     """What is registered under a name, by one package.
 
     Raises:

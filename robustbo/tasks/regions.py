@@ -41,7 +41,7 @@ def region(name: str, problem: Problem, options: Mapping[str, float]) -> Region:
         if options:
             raise ValueError(f"{problem.name}'s region {name} has no options, got {sorted(options)}")
         return problem.regions[name]
-    shape = _built(name, len(problem.space), options)
+    shape = _build_shape(name, len(problem.space), options)
     return lambda params: shape(np.array(problem.space.to_unit(params)))
 
 
@@ -113,7 +113,7 @@ def height(a: np.ndarray, share: float) -> float:
     return float(brentq(lambda b: share_below(a, b) - share, low, high, xtol=1e-14))
 
 
-def _built(name: str, d: int, options: Mapping[str, float]) -> Shape:
+def _build_shape(name: str, d: int, options: Mapping[str, float]) -> Shape:
     make, vector, default, others = SHAPES[name]
     entries = [f"{vector}_{i}" for i in range(1, d + 1)] if vector else []
     if unknown := [key for key in options if key not in (*others, *entries)]:

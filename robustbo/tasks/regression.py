@@ -54,7 +54,7 @@ class Task(Protocol):
         """How the targets were scaled."""
 
 
-class Source(Protocol):
+class TaskSource(Protocol):
     """What makes tasks."""
 
     def names(self) -> list[str]:
@@ -70,7 +70,7 @@ class Source(Protocol):
         """One of them."""
 
 
-def sources() -> list[Source]:
+def sources() -> list[TaskSource]:
     """The registered sources."""
     points = {point.value: point for point in entry_points(group=GROUP)}
     return [points[value].load() for value in sorted(points)]
@@ -87,7 +87,7 @@ def about() -> dict[str, str]:
     return {name: f"regression; may be told {told}" for name, told in options.items()}
 
 
-def source_of(task: str) -> Source:
+def source_of(task: str) -> TaskSource:
     """The source that has a task.
 
     Raises:

@@ -95,16 +95,16 @@ class SeveralProblem(Problem):
     def of(self, name: str) -> Problem:
         """The problem of one outcome alone."""
         direction = self.objectives.get(name, "maximize")
-        objective = partial(_of, self.outcomes, name)
+        objective = partial(_outcome_value, self.outcomes, name)
         return Problem(f"{self.name}'s {name}", self.space, direction, objective, cost_s=self.cost_s)
 
 
-def _of(outcomes: Callable[[Mapping[str, Any]], Mapping[str, float]], name: str, params: Mapping[str, Any]) -> float:
+def _outcome_value(outcomes: Callable[[Mapping[str, Any]], Mapping[str, float]], name: str, params: Mapping[str, Any]) -> float:
     return outcomes(params)[name]
 
 
 @dataclass(frozen=True)
-class Strikes:
+class OutcomeCorruption:
     """What goes wrong with the outcomes of a trial: a corruption decides whether, then each hit gets a wrong value.
 
     Which trials are hit, and what would be measured there of each outcome, does not depend on which outcomes are: a run
@@ -141,7 +141,7 @@ class Strikes:
         return found, [name for name in values if name in self.hit and name in found]
 
 
-def strikes(problem: SeveralProblem, kind: str, hits: str = ALL, **options: Any) -> Strikes:
+def build_outcome_corruption(problem: SeveralProblem, kind: str, hits: str = ALL, **options: Any) -> OutcomeCorruption:
     """A corruption of several outcomes.
 
     Args:
@@ -161,7 +161,7 @@ def strikes(problem: SeveralProblem, kind: str, hits: str = ALL, **options: Any)
         if isinstance(value, Mapping) and sorted(value) != sorted(names):
             raise ValueError(f"{key} must have a value for each outcome {names}, got {sorted(value)}")
     each = {name: build(kind, problem.of(name), **_options(options, name)) for name in names}
-    return Strikes(each, frozenset(names if hits == ALL else [hits]))
+    return OutcomeCorruption(each, frozenset(names if hits == ALL else [hits]))
 
 
 def _options(options: Mapping[str, Any], name: str) -> dict[str, Any]:

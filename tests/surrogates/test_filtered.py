@@ -4,7 +4,7 @@ import torch
 from robustbo.numerics.pursuit.support_fit import first
 from robustbo.surrogates.baselines.standard import PlainGP
 from robustbo.surrogates.common.contract import diagnose, fit, quiet
-from robustbo.surrogates.filtered import DETECTORS, FilteredGP, last_diagnosis
+from robustbo.surrogates.filtered import DETECTORS, FilteredGP, last_diagnosis_size
 
 
 def data(n=30, outliers=(4, 11), magnitude=5.0):
@@ -17,16 +17,16 @@ def data(n=30, outliers=(4, 11), magnitude=5.0):
 
 class TestSchedule:
     def test_one_in_so_many_and_none_before_the_start(self):
-        found = [last_diagnosis(n, start=7, every=3, between="keep") for n in range(5, 14)]
+        found = [last_diagnosis_size(n, start=7, every=3, between="keep") for n in range(5, 14)]
         assert found == [None, None, None, None, 9, 9, 9, 12, 12]
 
     def test_in_between_all_data_are_used_if_so_wished(self):
-        found = [last_diagnosis(n, start=7, every=3, between="all") for n in range(8, 14)]
+        found = [last_diagnosis_size(n, start=7, every=3, between="all") for n in range(8, 14)]
         assert found == [None, 9, None, None, 12, None]
 
     def test_a_start_of_zero_waits_for_an_observation(self):
-        assert last_diagnosis(0, start=0, every=1, between="keep") is None
-        assert last_diagnosis(1, start=0, every=1, between="keep") == 1
+        assert last_diagnosis_size(0, start=0, every=1, between="keep") is None
+        assert last_diagnosis_size(1, start=0, every=1, between="keep") == 1
 
 
 def test_what_is_left_is_fitted_as_if_the_outliers_had_never_been_told():

@@ -29,7 +29,7 @@ from robustbo.loop.surrogate.warm_start import Beginning, predecessor, sample_si
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.registry import SURROGATES, model_class
-from robustbo.surrogates.transforms.inputs import one_hot_inputs
+from robustbo.surrogates.transforms.input_encoding import one_hot_inputs
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 

@@ -22,7 +22,7 @@ from linear_operator.operators import DiagLinearOperator
 from torch import Tensor
 
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.contract import Diagnosis, Surrogate, diagnose_by_leave_one_out, outcome_transform
+from robustbo.surrogates.common.contract import Diagnostics, Surrogate, diagnose_by_leave_one_out, outcome_transform
 from robustbo.surrogates.common.likelihood import OutlierFixedNoiseLikelihood, OutlierGaussianLikelihood
 from robustbo.surrogates.common.options import Options
 from robustbo.surrogates.common.row_variances import RowVariancesGP
@@ -158,7 +158,7 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
             X = self.train_inputs[0]  # there rho is relative to the diagonal of K + sigma^2 I
             return noise.rho * (self.covar_module(X).diagonal() + noise.base_noise(X, shape=noise.rho.shape).diagonal())
 
-    def diagnose(self) -> Diagnosis:
+    def diagnose(self) -> Diagnostics:
         """Leave-one-out expectations and evidence; the outliers are the support that the pursuit chose."""
         return diagnose_by_leave_one_out(self, self._added_variances())
 

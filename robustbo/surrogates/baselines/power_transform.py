@@ -9,13 +9,13 @@ from scipy.stats import yeojohnson_normmax
 from torch import Tensor
 
 from robustbo.surrogates.baselines.standard import PlainGP
-from robustbo.surrogates.transforms.warp import Warped
+from robustbo.surrogates.transforms.warp import WarpedStandardize
 
 MOST = 1e6  # of a standardized outcome where the power is looked for: the square of a larger one hides all others
 NEAR_BOUND = 1e-3  # to a bound of the transformed values, which the way back does not pass
 
 
-class YeoJohnson(Warped):
+class YeoJohnson(WarpedStandardize):
     """The Yeo-Johnson transform of robustly standardized outcomes, standardized again; its power is the likeliest.
 
     A power below 0 or above 2 has a largest (a smallest) transformed value; predictions beyond it count as just within,

@@ -19,23 +19,23 @@ FRESH = 16  # evaluations after which modes pass through here: their history nee
 CHUNKS = 2  # chunks of experts that are one task: fewer cost the scheduler more than the work, more leave workers idle
 
 
-def search_there(address: str, model: CommitteeModel) -> Ascent:
+def search_on_cluster(address: str, model: CommitteeModel) -> Ascent:
     """`map_fit.search` with the evidence done by a cluster."""
-    with Cluster(address, parts_of(model.shards, model.memory), model.memory) as cluster:
+    with CommitteeCluster(address, parts_of(model.shards, model.memory), model.memory) as cluster:
         return search(model._replace(evidence=cluster.evidence))
 
 
 def parts_of(shards: Shards, memory: float) -> list[Callable[[], Shards]]:
     """Shards that are here, as a cluster takes them."""
-    return [partial(_as_it_is, _copied(shards.part(rows))) for rows in shards.chunks(CHUNKS * memory)]
+    return [partial(_as_it_is, _copy_of(shards.part(rows))) for rows in shards.chunks(CHUNKS * memory)]
 
 
-def _copied(part: Shards) -> Shards:
+def _copy_of(part: Shards) -> Shards:
     """By itself: a view would travel with all that it is a view of."""
     return Shards(part.X.clone(), part.y.clone(), part.mask.clone(), None if part.s2 is None else part.s2.clone())
 
 
-class Cluster:
+class CommitteeCluster:
     """The shards of a committee, held by the workers of a Dask cluster.
 
     Some shards, and the modes found in them, are tasks of their own: where a worker dies, the scheduler does those

@@ -45,7 +45,7 @@ def predict(
     if X.shape[-2] > JOINT and len(shards.y) > 1:
         if X.requires_grad:
             raise ValueError(f"derivatives are to be had at up to {JOINT} points at once, got {X.shape[-2]}")
-        apart = _apart(X.flatten(0, -2), shards, experts, shared, rule, pairs)
+        apart = _predict_apart(X.flatten(0, -2), shards, experts, shared, rule, pairs)
         mean, variance = (x.view(X.shape[:-1]) for x in apart)
         return mean, DiagLinearOperator(variance)
     prior = kernel(X).to_dense()
@@ -70,7 +70,7 @@ def predict(
     return mean, to_linear_operator(sd.unsqueeze(-1) * together / total * sd.unsqueeze(-2))
 
 
-def _apart(X: Tensor, shards: Shards, experts: Experts, shared: Shared, rule: Rule, pairs: Pairs) -> Prediction:
+def _predict_apart(X: Tensor, shards: Shards, experts: Experts, shared: Shared, rule: Rule, pairs: Pairs) -> Prediction:
     found = []
     for part in X.split(JOINT):
         v0, rho = shared.s2f.expand(len(part)), torch.ones_like(part[:, 0])

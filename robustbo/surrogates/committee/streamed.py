@@ -21,10 +21,10 @@ from robustbo.numerics.gp.ascent import Ascent
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.student_t import predictive
 from robustbo.numerics.student_t.laplace import Noise
-from robustbo.surrogates.committee.cluster import CHUNKS, Cluster
+from robustbo.surrogates.committee.cluster import CHUNKS, CommitteeCluster
 from robustbo.surrogates.committee.files import MemoryMap
 from robustbo.surrogates.committee.options import DEFAULT_RULE, EXPERT_SIZE, CommitteeOptions, check_address
-from robustbo.surrogates.committee.parts import Part, Scaling
+from robustbo.surrogates.committee.parts import Part, SampleScaling
 from robustbo.surrogates.committee.prediction import JOINT
 from robustbo.surrogates.common import priors as base_gp
 from robustbo.surrogates.student_t.likelihood import DOF
@@ -110,12 +110,12 @@ class StreamedCommittee:
         per_part = CHUNKS * experts_at_once(expert_size, self._d, self._memory)
         blocks = scattered_blocks(n, math.ceil(n / (per_part * expert_size)), torch.Generator().manual_seed(0))
         sample = observations.read(torch.cat(partition.rows_of(blocks[0], n, expert_size)))
-        self._scaling = Scaling.of(*sample)
+        self._scaling = SampleScaling.of(*sample)
         self._sample = partition.shard(*self._scaling.to(*sample), [torch.arange(len(sample[1]))])
         self._parts = [Part(observations, n, part, expert_size, self._scaling) for part in blocks]
         self._num_fit_parts = len(blocks) if fit_experts is None else math.ceil(fit_experts / per_part)
         self._address = cluster
-        self._cluster: Cluster | None = None
+        self._cluster: CommitteeCluster | None = None
         self.shared: Shared | None = None
 
     @on_one_thread
@@ -137,7 +137,7 @@ class StreamedCommittee:
         does_all = self._num_fit_parts >= len(self._parts)
         cluster = self._on(self._parts[: self._num_fit_parts])
         try:
-            found = search(model._replace(evidence=_told(cluster, progress)))
+            found = search(model._replace(evidence=_with_progress(cluster, progress)))
             if not math.isfinite(found.F):
                 raise FitError("the observations must give a finite likelihood for some hyperparameters, they do not")
         except BaseException:
@@ -194,15 +194,15 @@ class StreamedCommittee:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _fitted(self) -> tuple[Cluster, Shared]:
+    def _fitted(self) -> tuple[CommitteeCluster, Shared]:
         if self._cluster is None or self.shared is None:
             raise ValueError("the committee must have been fitted, and not closed: call fit() first")
         return self._cluster, self.shared
 
-    def _on(self, parts: Sequence[Part]) -> Cluster:
-        return Cluster(self._address, [part.read for part in parts], self._memory)
+    def _on(self, parts: Sequence[Part]) -> CommitteeCluster:
+        return CommitteeCluster(self._address, [part.read for part in parts], self._memory)
 
-    def _latent(self, cluster: Cluster, shared: Shared, X: Tensor) -> Prediction:
+    def _latent(self, cluster: CommitteeCluster, shared: Shared, X: Tensor) -> Prediction:
         task = partial(committee.said, shared=shared, X=X, rule=self._rule)
         sums = reduce(Sums.plus, cluster.each([task] * len(self._parts)))
         rho: Tensor | float = 1.0
@@ -211,7 +211,7 @@ class StreamedCommittee:
         return self._rule.finish(sums, shared.s2f.expand(len(X)), rho)
 
 
-def _told(cluster: Cluster, progress: Callable[[int, float], None] | None) -> Callable[[Shared, Any], Total]:
+def _with_progress(cluster: CommitteeCluster, progress: Callable[[int, float], None] | None) -> Callable[[Shared, Any], Total]:
     """A cluster's evidence, each value told."""
     count = itertools.count(1)
 

@@ -21,7 +21,7 @@ from robustbo.surrogates.common.contract import (
     Surrogate,
     outcome_transform,
 )
-from robustbo.surrogates.common.in_numbers import InNumbers
+from robustbo.surrogates.common.closed_form import ClosedForm
 from robustbo.surrogates.common.likelihood import OutlierFixedNoiseLikelihood
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.common.row_variances import RowVariancesGP
@@ -31,7 +31,7 @@ from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
 ALL = slice(None)
 
 
-class MapGP(InNumbers, Surrogate, RowVariancesGP):
+class MapGP(ClosedForm, Surrogate, RowVariancesGP):
     """An exact GP whose observations may have variances of their own; a subclass says how they are found.
 
     The base is Matern-5/2 with ARD, a free signal variance, BoTorch's dimension-scaled prior on the length-scales, a

@@ -22,7 +22,7 @@ from gpytorch.models import ExactGP
 from torch import Size, Tensor
 
 from robustbo.surrogates.common.likelihood import DataPrior, OutlierVariances
-from robustbo.surrogates.common.paths import draw_mixed
+from robustbo.surrogates.common.sample_paths import draw_paths_of_mixture
 
 
 class RowVariancesGP(SingleTaskGP):
@@ -86,4 +86,4 @@ def _update_paths(model: RowVariancesGP, _: OutlierVariances, **how: Any) -> Sam
 @DrawMatheronPaths.register(RowVariancesGP)
 def _draw_paths(model: RowVariancesGP, *, sample_shape: Size, **how: Any) -> SamplePath:
     of_one = DrawMatheronPaths.dispatch(ExactGP)
-    return draw_mixed(model.single_fits(), sample_shape, lambda one, shape: of_one(one, sample_shape=shape, **how))
+    return draw_paths_of_mixture(model.single_fits(), sample_shape, lambda one, shape: of_one(one, sample_shape=shape, **how))

@@ -20,7 +20,7 @@ from robustbo.numerics.weighted import map_fit
 from robustbo.numerics.weighted.rcgp import LeaveOneOut
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.map_gp import MapGP
-from robustbo.surrogates.weighted.weighed import Weighed, WeighedOptions
+from robustbo.surrogates.weighted.observation_weights import ObservationWeights, WeightOptions
 from robustbo.validation import one_of, whole
 
 ITERATIONS = 100
@@ -41,7 +41,7 @@ class Variances(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComputationAwareOptions(WeighedOptions):
+class ComputationAwareOptions(WeightOptions):
     """The options of `ComputationAwareGP`; see there."""
 
     policy: str = NAMES[0]
@@ -71,7 +71,7 @@ class ComputationAwareOptions(WeighedOptions):
         return replace(super().capabilities, is_cubic=False)
 
 
-class ComputationAwareGP(Weighed, MapGP):
+class ComputationAwareGP(ObservationWeights, MapGP):
     """A GP for more observations than a Cholesky factor can be had of, whose variance counts what it did not compute.
 
     Hyperparameters are those of the exact model (`ConjugateGP` or `StandardGP`) of at most ``fit_size`` observations,

@@ -20,16 +20,16 @@ from robustbo.numerics.pursuit.growth import Pursued
 from robustbo.numerics.pursuit.support_fit import Level, level_at, screen
 from robustbo.numerics.pursuit.walk import level_posterior, one_a_support, plausible
 from robustbo.numerics.pursuit.warped import with_warp
-from robustbo.surrogates.common.averaged import Averaged
+from robustbo.surrogates.common.model_averaging import ModelAveraging
 from robustbo.surrogates.common.contract import outcome_transform
-from robustbo.surrogates.common.learns_warp import LearnsWarp
+from robustbo.surrogates.common.warped_gp import WarpedGP
 from robustbo.surrogates.common.map_gp import ALL
 from robustbo.surrogates.pursuit.options import PursuitOptions
-from robustbo.surrogates.transforms.inlier_rescale import RESCALE, standardize_as, standardize_on
+from robustbo.surrogates.transforms.inlier_rescale import RESCALE, standardize_like, standardize_by_inliers
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
 
-class RelevancePursuitGP(Averaged, LearnsWarp):
+class RelevancePursuitGP(ModelAveraging, WarpedGP):
     """A GP that finds out which observations have an error of their own, and predicts without their weight.
 
     An outlier's variance has no cap: at any magnitude the fit is the fit without that point. Outliers are those of the
@@ -102,7 +102,7 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
         transform = outcome_transform(self)
         is_many = len(rows) > growth.MANY and isinstance(transform, RobustStandardize)
         if is_many and self._s2_known(ALL) is None:
-            standardize_as(self, transform, center, scale)
+            standardize_like(self, transform, center, scale)
         if (_units(transform)[1] / scale).log().abs().max().item() < math.log(RESCALE):
             self._before = pursued, rows
 
@@ -113,7 +113,7 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
         """
         is_held = self._before is not None and len(model.y) > growth.MANY
         level = self._pursue(model)
-        if not is_held and standardize_on(self, outcome_transform(self), level.fit.rho == 0):
+        if not is_held and standardize_by_inliers(self, outcome_transform(self), level.fit.rho == 0):
             level = self._pursue(self.search_model())
         return level.fit
 

@@ -8,7 +8,7 @@ from robustbo.numerics.pursuit import penalty as selection
 from robustbo.numerics.pursuit.penalty import Penalty, Rule
 from robustbo.numerics.pursuit.search import Plan
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.learns_warp import WarpOptions
+from robustbo.surrogates.common.warped_gp import WarpOptions
 from robustbo.validation import one_of, whole
 
 LEVELS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)  # of n; more than half cannot be outliers of the rest

@@ -57,7 +57,7 @@ class HeavyTailedFixedLikelihood(StudentTScale, FixedNoiseGaussianLikelihood):
     """Known squared scales."""
 
 
-def heavy_tailed(noise: Tensor | None, dof: float | None) -> Any:
+def heavy_tailed_likelihood(noise: Tensor | None, dof: float | None) -> Any:
     """The likelihood of a scale to be learned, or of ``n`` known squared scales; ``dof`` None begins with `DOF`."""
     new: Any
     if noise is None:

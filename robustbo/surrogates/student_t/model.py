@@ -17,12 +17,12 @@ from robustbo.numerics.student_t.laplace import Laplace, Noise, unclamped
 from robustbo.numerics.student_t.map_fit import HeavyModel
 from robustbo.numerics.student_t.paths import draw_weights
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.contract import Diagnosis, Tails, outcome_transform
+from robustbo.surrogates.common.contract import Diagnostics, Tails, outcome_transform
 from robustbo.surrogates.common.explicit_posterior import ExplicitPosterior
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.common.units import in_outcome_units
-from robustbo.surrogates.student_t.likelihood import DOF, check_dof, heavy_tailed
+from robustbo.surrogates.student_t.likelihood import DOF, check_dof, heavy_tailed_likelihood
 from robustbo.surrogates.student_t.mll import LaplaceMarginalLogLikelihood
 from robustbo.surrogates.student_t.predictive import Predictive
 
@@ -80,7 +80,7 @@ class StudentTGP(ExplicitPosterior, MapGP):
 
     def new_likelihood(self, noise: Tensor | None) -> Likelihood:
         """Student-t noise of a scale to be learned, or of ``n`` known squared scales."""
-        return heavy_tailed(noise, self.options.dof)
+        return heavy_tailed_likelihood(noise, self.options.dof)
 
     def marginal_log_likelihood(self) -> LaplaceMarginalLogLikelihood:
         """What a fit maximizes."""
@@ -179,7 +179,7 @@ class StudentTGP(ExplicitPosterior, MapGP):
     def _is_outlier(self) -> Tensor:
         return (self.tails().log_chance < math.log(TAIL)) & ~self.cleared()
 
-    def diagnose(self) -> Diagnosis:
+    def diagnose(self) -> Diagnostics:
         """What the others predict for each observation (its cavity), and the evidence that it has an error of its own.
 
         An observation is an outlier where its tail is below `TAIL`, unless most of those at its point agree with it.
@@ -190,4 +190,4 @@ class StudentTGP(ExplicitPosterior, MapGP):
         variance = v + heavy_tail.variance(at.noise)
         evidence = gain(at.r + at.f - latent, variance)
         expected, sd = in_outcome_units(outcome_transform(self), m + latent, variance.sqrt())
-        return Diagnosis(expected, sd, evidence, self._is_outlier(), self.weights)
+        return Diagnostics(expected, sd, evidence, self._is_outlier(), self.weights)

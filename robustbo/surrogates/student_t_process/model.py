@@ -17,8 +17,8 @@ from robustbo.numerics.student_t_process import map_fit
 from robustbo.numerics.student_t_process import process as student_t_process
 from robustbo.numerics.student_t_process.map_fit import ProcessModel, Value
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.contract import Diagnosis, outcome_transform
-from robustbo.surrogates.common.follows_data import FollowsData
+from robustbo.surrogates.common.contract import Diagnostics, outcome_transform
+from robustbo.surrogates.common.cached_posterior import CachedPosterior
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.common.units import in_outcome_units
@@ -47,7 +47,7 @@ class StudentTProcessOptions(GPOptions):
         return Capabilities(is_cubic=True, is_normal=False)
 
 
-class StudentTProcess(FollowsData, MapGP):
+class StudentTProcess(CachedPosterior, MapGP):
     """A GP with an unknown overall scale, so that its predictions are Student-t.
 
     What it does: values that fit badly together widen the scale of all predictions, of the noise too, and with few
@@ -146,7 +146,7 @@ class StudentTProcess(FollowsData, MapGP):
         covariance = given.lazy_covariance_matrix * process.stretch
         return StudentTPosterior(MultivariateNormal(given.mean, covariance), process.df)
 
-    def diagnose(self) -> Diagnosis:
+    def diagnose(self) -> Diagnostics:
         """The Student-t prediction of each observation by the others, and the evidence that it has a scale of its own.
 
         An observation is flagged where its tail is below `TAIL`, unless most of those at its point agree with it. It
@@ -158,7 +158,7 @@ class StudentTProcess(FollowsData, MapGP):
         e, scale2, df = student_t_process.leave_one_out(value.evidence, model.y, prior)
         is_outlier = (log_cdf(-e.abs() / scale2.sqrt(), df) < math.log(TAIL)) & ~self.cleared()
         expected, sd = in_outcome_units(outcome_transform(self), model.y - e, (scale2 * df / (df - 2)).sqrt())
-        return Diagnosis(expected, sd, student_t_process.gain(e, scale2, df), is_outlier)
+        return Diagnostics(expected, sd, student_t_process.gain(e, scale2, df), is_outlier)
 
     def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
         """Flagged are those whose tail is below `TAIL`."""

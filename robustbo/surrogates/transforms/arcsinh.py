@@ -7,10 +7,10 @@ out, on both sides, so that a peak of ten standard deviations becomes one of thr
 
 from torch import Tensor
 
-from robustbo.surrogates.transforms.warp import Warped
+from robustbo.surrogates.transforms.warp import WarpedStandardize
 
 
-class RobustArcsinh(Warped):
+class RobustArcsinh(WarpedStandardize):
     """asinh((Y - median) / scale), scaled as by `RobustStandardize`.
 
     References:

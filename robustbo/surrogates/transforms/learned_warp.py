@@ -6,12 +6,12 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.gp.warp import LONGEST
-from robustbo.surrogates.transforms.warp import Warped
+from robustbo.surrogates.transforms.warp import WarpedStandardize
 
 FAR = 30.0  # robust standard deviations beyond which outcomes enter by their logarithm: wrong ones, of any magnitude
 
 
-class LearnedWarp(Warped):
+class LearnedWarp(WarpedStandardize):
     """asinh(b z) / b on either side of zero, z = (Y - median) / scale, scaled as by `RobustStandardize`.
 
     Beyond `FAR` z is FAR (1 + log(z / FAR)), likewise below zero: a search can do with any magnitude.

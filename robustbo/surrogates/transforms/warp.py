@@ -8,7 +8,7 @@ from torch import Tensor
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
 
-class Warped(RobustStandardize):
+class WarpedStandardize(RobustStandardize):
     """warp((Y - median) / scale), scaled as by `RobustStandardize`; a subclass says how.
 
     The way back is exact for values. A normal distribution becomes, by a first-order expansion about its mean (which

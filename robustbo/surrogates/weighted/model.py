@@ -12,14 +12,14 @@ from robustbo.numerics.gp.posterior import Latent
 from robustbo.numerics.weighted import map_fit, rcgp
 from robustbo.numerics.weighted.rcgp import Conjugate, LeaveOneOut
 from robustbo.surrogates.common.map_gp import MapGP
-from robustbo.surrogates.weighted.weighed import Weighed, WeighedOptions
+from robustbo.surrogates.weighted.observation_weights import ObservationWeights, WeightOptions
 from robustbo.validation import one_of
 
 WEIGHTS = ("inverse-multiquadric", "homoscedastic", "heteroscedastic")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConjugateOptions(WeighedOptions):
+class ConjugateOptions(WeightOptions):
     """The options of `ConjugateGP`; see there."""
 
     weights: str = WEIGHTS[0]
@@ -35,7 +35,7 @@ class ConjugateOptions(WeighedOptions):
         return self.weights == WEIGHTS[0]
 
 
-class ConjugateGP(Weighed, MapGP):
+class ConjugateGP(ObservationWeights, MapGP):
     """A GP whose observations count by weights that fall with their distance from what is expected there.
 
     The prior mean is the median. Hyperparameters are found by the leave-one-out objective.

@@ -9,7 +9,7 @@ from torch import Size, Tensor
 from torch.nn import ModuleList
 
 
-def draw_mixed(
+def draw_paths_of_mixture(
     fits: list[tuple[float, Any]], sample_shape: Size, draw: Callable[[Any, Size], SamplePath]
 ) -> SamplePath:
     """Paths of several models, of each as many as chance gives it by its weight.

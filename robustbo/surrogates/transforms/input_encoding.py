@@ -25,7 +25,7 @@ ONE_HOT = 100  # values at most that have a column each: a length-scale each is 
 def one_hot_inputs(space: Space) -> InputTransform | None:
     """What makes a model see every Choice one-hot, and only what exists; None where there is nothing to do."""
     if space.is_conditional:
-        return ExistingInputs(space)
+        return ConditionalEncoding(space)
     counts = categories(space)
     if not counts:
         return None
@@ -60,7 +60,7 @@ def _words(count: int) -> Tensor:
     return numbers.unsqueeze(-1) >> torch.arange(BITS) & 1
 
 
-class ExistingInputs(InputTransform):
+class ConditionalEncoding(InputTransform):
     """Every Choice one-hot, or all zeros where it does not exist; everything else in the middle where it does not.
 
     Args:

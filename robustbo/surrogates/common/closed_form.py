@@ -11,11 +11,11 @@ from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.gp.posterior import Latent
 from robustbo.surrogates.common import priors
 from robustbo.surrogates.common.contract import marginals, outcome_transform
-from robustbo.surrogates.common.diagnosis import Diagnosis
+from robustbo.surrogates.common.diagnosis import Diagnostics
 from robustbo.surrogates.common.units import in_model_units, in_outcome_units
 
 
-class InNumbers:
+class ClosedForm:
     """A `MapGP` that tells its fitted process in numbers; of a kernel of one's own it tells what needs no formula."""
 
     _known: tuple[Known, tuple[Tensor, ...]] | None = None
@@ -38,16 +38,16 @@ class InNumbers:
         gp: Any = self
         return gp.parameters_now(), gp.train_inputs[0], gp.train_targets, gp._rho
 
-    def diagnose(self) -> Diagnosis:
+    def diagnose(self) -> Diagnostics:
         """Leave-one-out expectations and evidence; the outliers are the support."""
         gp: Any = self
         gp.eval()
         with torch.no_grad():
             known = self.known
             expected, sd = in_outcome_units(outcome_transform(gp), gp.train_targets - known.e, known.v.sqrt())
-            return Diagnosis(expected, sd, gain(known.e, known.v), gp._rho > 0)
+            return Diagnostics(expected, sd, gain(known.e, known.v), gp._rho > 0)
 
-    def diagnose_others(self, X: Tensor, Y: Tensor, sds: Tensor | None) -> Diagnosis:
+    def diagnose_others(self, X: Tensor, Y: Tensor, sds: Tensor | None) -> Diagnostics:
         """What it says of values that it was not fitted to, by the rule for those that it was.
 
         Args:
@@ -63,7 +63,7 @@ class InNumbers:
             inside, v = in_model_units(transform, expected, sd)
             y, _ = in_model_units(transform, Y, sd)
             is_outlier, weight = self.verdict_on(y, y - inside, v.square())
-            return Diagnosis(expected, sd, gain(y - inside, v.square()), is_outlier, weight)
+            return Diagnostics(expected, sd, gain(y - inside, v.square()), is_outlier, weight)
 
     def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
         """Which of ``m`` values that it was not fitted to are outliers, and the probabilities that they are right.

@@ -13,7 +13,7 @@ from robustbo.numerics.gp.log_posterior import Model
 from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.map_gp import ALL, MapGP
 from robustbo.surrogates.common.options import GPOptions
-from robustbo.surrogates.transforms.again import as_given, take, transform_again
+from robustbo.surrogates.transforms.retransform import original_outcomes, set_outcomes, retransform
 from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
 from robustbo.surrogates.transforms.learned_warp import LearnedWarp
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
@@ -39,7 +39,7 @@ class WarpOptions(GPOptions):
         one_of("warp", self.warp, sorted(WARPS))
 
 
-class LearnsWarp(MapGP):
+class WarpedGP(MapGP):
     """A `MapGP` whose outcomes are warped as the data say; its ``outcome_transform`` is a `LearnedWarp`."""
 
     options_class = WarpOptions
@@ -67,7 +67,7 @@ class LearnsWarp(MapGP):
         super()._set_theta(model, theta)
         if self._bend is not None:
             self._bend.t, s2 = theta[-len(model.warp) :].clone(), model.s2_known
-            take(self, self._bend.bent(model.y), None if s2 is None else s2 * self._bend.squared_slope(model.y))
+            set_outcomes(self, self._bend.bent(model.y), None if s2 is None else s2 * self._bend.squared_slope(model.y))
 
     def _theta(self, model: Model) -> Tensor:
         head = super()._theta(model)
@@ -77,8 +77,8 @@ class LearnsWarp(MapGP):
         """Take hyperparameters and the warp; what there is of each of this model's own rows follows from them."""
         if (bend := self._bend) is None:
             return super().load_state_dict(state_dict, *args, **kwargs)
-        Y, Yvar = as_given(self, bend)
+        Y, Yvar = original_outcomes(self, bend)
         result = super(MapGP, self).load_state_dict(state_dict, *args, **kwargs)
-        transform_again(self, bend, Y, Yvar)
+        retransform(self, bend, Y, Yvar)
         self._renew()
         return result

@@ -17,7 +17,7 @@ from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.posterior import Latent
 from robustbo.numerics.pursuit.averaging import moments
 from robustbo.surrogates.common.contract import Surrogate, outcome_transform
-from robustbo.surrogates.common.deferred import DeferredCovariance
+from robustbo.surrogates.common.deferred_covariance import DeferredCovariance
 from robustbo.surrogates.common.units import in_outcome_units
 
 
@@ -37,12 +37,12 @@ class Component(NamedTuple):
     latent: Latent
 
 
-def alone(model: Any) -> Any:
+def without_averaging(model: Any) -> Any:
     """A model that predicts by the one fit that says which are the outliers, where this predicts by several.
 
     It shares all else with the model, which is not changed: other threads may predict by all fits meanwhile.
     """
-    components = model.components if isinstance(model, Averaged) else ()
+    components = model.components if isinstance(model, ModelAveraging) else ()
     if len(components) < 2:
         return model
     one = copy(model)
@@ -50,7 +50,7 @@ def alone(model: Any) -> Any:
     return one
 
 
-class Averaged(GPyTorchModel):
+class ModelAveraging(GPyTorchModel):
     """A `MapGP` that predicts by several fits; hyperparameters and outliers are those of one.
 
     They hold for the observations and parameters they were found for. For others, for fantasies, and where a state has

@@ -14,7 +14,7 @@ from robustbo.numerics.improvement.noisy import log_improvement, over
 from robustbo.numerics.pursuit.averaging import moments, probabilities
 from robustbo.numerics.pursuit.walk import one_a_support, plausible
 from robustbo.numerics.pursuit.warped import with_warp
-from robustbo.surrogates.common.averaged import alone
+from robustbo.surrogates.common.model_averaging import without_averaging
 from robustbo.surrogates.common.contract import diagnose, fit
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 
@@ -89,19 +89,19 @@ def test_the_acquisition_is_that_of_the_mixture(model):
 def test_it_is_less_sure_where_the_fits_disagree(model):
     X = doubtful()[0][10:11]
     sd = model.posterior(X).variance.sqrt()
-    assert sd > 1.3 * alone(model).posterior(X).variance.sqrt()
+    assert sd > 1.3 * without_averaging(model).posterior(X).variance.sqrt()
     assert model.support == [10]
     assert diagnose(model).is_outlier.nonzero().flatten().tolist() == [10]
 
 
 def test_predicting_by_one_fit_leaves_the_others_as_they_are(model):
     """In another thread at the same time: each says all along what it says on its own."""
-    one, both = alone(model), {}
+    one, both = without_averaging(model), {}
 
     def ask(name, asked):
         both[name] = [asked().posterior(Z).mean for _ in range(20)]
 
-    threads = [Thread(target=ask, args=pair) for pair in (("all", lambda: model), ("one", lambda: alone(model)))]
+    threads = [Thread(target=ask, args=pair) for pair in (("all", lambda: model), ("one", lambda: without_averaging(model)))]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -221,7 +221,7 @@ def test_alone_it_predicts_as_the_model_of_one_set():
     X, Y = doubtful()
     model, one = fit(RelevancePursuitGP(X, Y)), fit(RelevancePursuitGP(X, Y, is_averaged=False))
     assert len(model.components) > 1
-    found = alone(model).posterior(Z, observation_noise=True)
+    found = without_averaging(model).posterior(Z, observation_noise=True)
     expected = one.posterior(Z, observation_noise=True)
     torch.testing.assert_close(found.mean, expected.mean, rtol=1e-6, atol=1e-6)
     torch.testing.assert_close(found.variance, expected.variance, rtol=1e-6, atol=1e-6)
@@ -302,5 +302,5 @@ def test_what_proves_likelier_is_taken_up(monkeypatch):
     assert sum(torch.equal(level.fit.theta, lead.fit.theta) for level in model.trace) == 1
     assert model.beginning[0].best.fit is lead.fit
     X = model.train_inputs[0]
-    torch.testing.assert_close(alone(model).eval()(X).mean, lead.latent.posterior(X)[0])
+    torch.testing.assert_close(without_averaging(model).eval()(X).mean, lead.latent.posterior(X)[0])
     assert model.posterior(X).mean.isfinite().all()
