@@ -20,7 +20,7 @@ import matplotlib.pyplot as plt
 import torch
 from torch import Tensor
 
-from robustbo.numerics.gp.kernels_tiled import Covariance, correlation
+from robustbo.numerics.gp.kernels_tiled import TiledCovariance, correlation
 from robustbo.numerics.iterative.policies import NAMES, by_name
 from robustbo.numerics.iterative.solver import Belief, iterate
 from robustbo.numerics.weighted.rcgp import constant, inverse_multiquadric
@@ -59,10 +59,10 @@ def problem() -> Problem:
 
 def looked(
     given: Problem, y: Tensor, policy: str, is_robust: bool, count: int = ITERATIONS
-) -> tuple[Covariance, Belief]:
+) -> tuple[TiledCovariance, Belief]:
     """The covariance of the values, and what so many iterations tell."""
     weighting = inverse_multiquadric(y, given.c) if is_robust else constant(y)
-    A = Covariance("matern52", given.X, torch.tensor(S2F), S2 * weighting.J)
+    A = TiledCovariance("matern52", given.X, torch.tensor(S2F), S2 * weighting.J)
     z = y + S2 * weighting.b
     return A, iterate(z, by_name(policy, A, z, weighting.share, count), A.times, max_iter=count)
 

@@ -5,10 +5,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from robustbo.numerics.gp.known import Known, known_at
 from robustbo.numerics.gp.log_posterior import Model, log_posterior
 from robustbo.numerics.gp.outlier_gain import gain
-from robustbo.numerics.gp.posterior import Latent
+from robustbo.numerics.gp.posterior import LatentProcess
+from robustbo.numerics.gp.prediction_cache import PredictionCache, prediction_cache
 from robustbo.surrogates.common import priors
 from robustbo.surrogates.common.contract import marginals, outcome_transform
 from robustbo.surrogates.common.diagnosis import Diagnostics
@@ -18,20 +18,20 @@ from robustbo.surrogates.common.units import in_model_units, in_outcome_units
 class ClosedForm:
     """A `MapGP` that tells its fitted process in numbers; of a kernel of one's own it tells what needs no formula."""
 
-    _known: tuple[Known, tuple[Tensor, ...]] | None = None
+    _known: tuple[PredictionCache, tuple[Tensor, ...]] | None = None
 
     @property
-    def known(self) -> Known:
+    def known(self) -> PredictionCache:
         """What is known given the data, with the parameters as they are: one factorization, kept."""
         gp: Any = self
         if self._known is None or not all(map(torch.equal, self._known[1], self._now())):
             model = gp.search_model()
-            self._known = known_at(model, gp._theta(model), gp._rho), self._now()
+            self._known = prediction_cache(model, gp._theta(model), gp._rho), self._now()
         return self._known[0]
 
-    def _condition(self, model: Model, found: Any) -> Known:
+    def _condition(self, model: Model, found: Any) -> PredictionCache:
         """What is known with what a search has found."""
-        return known_at(model, found.theta, found.rho)
+        return prediction_cache(model, found.theta, found.rho)
 
     def _now(self) -> tuple[Tensor, ...]:
         """What that depends on."""
@@ -79,24 +79,24 @@ class ClosedForm:
         least = own.evidence[own.is_outlier].amin() if own.is_outlier.any() else torch.inf
         return gain(e, v) > least, None
 
-    def latents(self) -> list[tuple[float, Latent]]:
+    def latents(self) -> list[tuple[float, LatentProcess]]:
         """The fitted processes that it predicts by, with their weights: here one; see `gp.posterior`."""
         return [(1.0, self.latent())]
 
-    def latent(self) -> Latent:
+    def latent(self) -> LatentProcess:
         """The fitted process; the kernel must be a named one."""
         known = self.known
         return self._latent(known.m, known.P, known.al)
 
-    def process(self, model: Model, theta: Tensor, rho: Tensor) -> Latent:
+    def process(self, model: Model, theta: Tensor, rho: Tensor) -> LatentProcess:
         """The process given the observations, at any hyperparameters and added variances."""
         found = log_posterior(model, theta, rho).evidence
         assert found.converged
         return self._latent(found.m, found.P, found.al, theta)
 
-    def _latent(self, m: Tensor, P: Tensor, al: Tensor, theta: Tensor | None = None) -> Latent:
+    def _latent(self, m: Tensor, P: Tensor, al: Tensor, theta: Tensor | None = None) -> LatentProcess:
         gp: Any = self
-        return Latent(*self._stationary(theta), m, gp.train_inputs[0], P, al)
+        return LatentProcess(*self._stationary(theta), m, gp.train_inputs[0], P, al)
 
     def _stationary(self, theta: Tensor | None = None) -> tuple[str, Tensor, Tensor]:
         """A named kernel, its ``d`` length-scales and its signal variance: the model's own unless given."""

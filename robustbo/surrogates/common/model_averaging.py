@@ -11,10 +11,10 @@ from gpytorch.distributions import MultivariateNormal
 from linear_operator import to_linear_operator
 from torch import Tensor
 
-from robustbo.numerics.gp.known import at_inputs
 from robustbo.numerics.gp.log_posterior import Model, noise
 from robustbo.numerics.gp.map_fit import Fit
-from robustbo.numerics.gp.posterior import Latent
+from robustbo.numerics.gp.posterior import LatentProcess
+from robustbo.numerics.gp.prediction_cache import posterior_at_inputs
 from robustbo.numerics.pursuit.averaging import moments
 from robustbo.surrogates.common.contract import Surrogate, outcome_transform
 from robustbo.surrogates.common.deferred_covariance import DeferredCovariance
@@ -34,7 +34,7 @@ class Component(NamedTuple):
     weight: float
     fit: Fit
     s2: float
-    latent: Latent
+    latent: LatentProcess
 
 
 def without_averaging(model: Any) -> Any:
@@ -89,7 +89,7 @@ class ModelAveraging(GPyTorchModel):
         now = model.parameters_now(), model.train_inputs[0]
         return self._components if all(map(torch.equal, now, self._components_at)) else ()
 
-    def latents(self) -> list[tuple[float, Latent]]:
+    def latents(self) -> list[tuple[float, LatentProcess]]:
         """Weights and the fitted processes in numbers, for explicit formulas; the kernel must be a named one."""
         model: Any = self
         return [(component.weight, component.latent) for component in self.components] or [(1.0, model.latent())]
@@ -107,7 +107,7 @@ class ModelAveraging(GPyTorchModel):
 
         def dense() -> Tensor:
             pairs = zip(latents, ks, strict=True)
-            return moments(weights, means, torch.stack([latent.covariance_given(X, k) for latent, k in pairs]))[1]
+            return moments(weights, means, torch.stack([latent.posterior_covariance(X, k) for latent, k in pairs]))[1]
 
         def diagonal() -> Tensor:
             variances = torch.stack([latent.variances(k) for latent, k in zip(latents, ks, strict=True)])
@@ -135,7 +135,7 @@ class ModelAveraging(GPyTorchModel):
             return self.marginals(X)
         search = model.search_model()
         s2, fit = noise(search, components[0].fit.theta), components[0].fit
-        mean, variance = at_inputs(model.known, model.train_targets, s2, fit.rho)
+        mean, variance = posterior_at_inputs(model.known, model.train_targets, s2, fit.rho)
         return in_outcome_units(outcome_transform(model), mean, variance.sqrt())
 
     def _apply_noise(self, X: Tensor, mvn: Any, observation_noise: bool | Tensor = False) -> Any:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from robustbo.numerics.gp.covariance import CovarianceFunction, stationary
 from robustbo.numerics.gp.parameters import LogNormal
-from robustbo.numerics.gp.replicates import agreeing
+from robustbo.numerics.gp.replicates import agreement_mask
 from robustbo.surrogates.common.likelihood import OutlierGaussianLikelihood
 from robustbo.surrogates.transforms.warp import WarpedStandardize
 from robustbo.validation import one_of
@@ -89,7 +89,7 @@ def agrees_with_replicates(X: Tensor, y: Tensor, s2_known: Tensor | None, transf
     noise = torch.zeros_like(y) if s2_known is None else s2_known
     z, stretch = (transform.unwarp(y), transform.stretch(y)) if isinstance(transform, WarpedStandardize) else (y, 1.0)
     same = (SAME * z.abs()).clamp_min(AGREE)
-    return agreeing(X, z, same.maximum(NOISE_SDS * noise.sqrt() * stretch))
+    return agreement_mask(X, z, same.maximum(NOISE_SDS * noise.sqrt() * stretch))
 
 
 def set_kernel(module: Kernel, theta: Tensor, is_signal_free: bool) -> None:

@@ -60,7 +60,7 @@ class WarpedGP(MapGP):
         if bend is None:
             return model
         z, s2 = bend.straight(model.y), model.s2_known
-        blocks = warp.FREE if len(self.train_targets) >= FEWEST else warp.held((0.0, 0.0))
+        blocks = warp.FREE if len(self.train_targets) >= FEWEST else warp.fixed_warp((0.0, 0.0))
         return model._replace(y=z, s2_known=None if s2 is None else s2 / bend.squared_slope(z), warp=blocks)
 
     def _set_theta(self, model: Model, theta: Tensor) -> None:

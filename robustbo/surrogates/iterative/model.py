@@ -8,10 +8,10 @@ from botorch.models.transforms.input import InputTransform
 from torch import Tensor
 
 from robustbo.numerics.gp.ascent import Ascent
-from robustbo.numerics.gp.kernels_tiled import Covariance, centered
+from robustbo.numerics.gp.kernels_tiled import TiledCovariance, center_inputs
 from robustbo.numerics.gp.log_posterior import Model, log_posterior
 from robustbo.numerics.gp.map_fit import Fit
-from robustbo.numerics.gp.posterior import Latent
+from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.iterative import conditioning
 from robustbo.numerics.iterative.conditioning import Plan, Seen
 from robustbo.numerics.iterative.policies import NAMES
@@ -139,7 +139,7 @@ class ComputationAwareGP(ObservationWeights, MapGP):
         kernel, scales, s2f = self._stationary()
         r = self.train_targets - self.mean_module.constant.detach()
         noise = self.likelihood.noise.detach().expand_as(r)
-        prior = Covariance(kernel, centered(self.train_inputs[0] / scales), s2f, noise)
+        prior = TiledCovariance(kernel, center_inputs(self.train_inputs[0] / scales), s2f, noise)
         plan = Plan(self.options.policy, self.options.iterations or ITERATIONS, self.options.tolerance)
         self.seen = conditioning.settle(prior, r, self.options.weighing, plan)
         self._mark()
@@ -196,7 +196,7 @@ class ComputationAwareGP(ObservationWeights, MapGP):
         """Whether explicit formulas of the acquisition are to be had, which need an n x n matrix."""
         return len(self.train_targets) <= EXACT_SIZE
 
-    def latent(self) -> Latent:
+    def latent(self) -> LatentProcess:
         """The process as far as it was looked at, in numbers, for explicit formulas."""
         assert self.seen is not None
         belief = self.seen.belief

@@ -8,11 +8,11 @@ import torch
 from botorch.models.transforms.outcome import OutcomeTransform, Standardize
 from torch import Tensor
 
-from robustbo.numerics.gp.known import Known, known_at
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.outlier_gain import gain
-from robustbo.numerics.gp.replicates import Groups, recurring
+from robustbo.numerics.gp.prediction_cache import PredictionCache, prediction_cache
+from robustbo.numerics.gp.replicates import Groups, find_recurring_groups
 from robustbo.numerics.pursuit import growth, search
 from robustbo.numerics.pursuit.averaging import probabilities
 from robustbo.numerics.pursuit.gibbs import given_the_others, log_cauchy, sample_doubtful
@@ -117,7 +117,7 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
             level = self._pursue(self.search_model())
         return level.fit
 
-    def _condition(self, model: Model, found: Fit) -> Known:
+    def _condition(self, model: Model, found: Fit) -> PredictionCache:
         assert self._pursued is not None
         known = self._pursued.best.known or super()._condition(model, found)
         levels = [level._replace(known=None) for level in self._pursued.levels]
@@ -172,11 +172,11 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
             given, fits = partial(self._probability_wrong, model), [component.fit for component in self.components]
             if len(fits) < 2:
                 return 1 - given(self.known, self._rho)
-            wrong = [given(known_at(model, fit.theta, fit.rho), fit.rho) for fit in fits]
+            wrong = [given(prediction_cache(model, fit.theta, fit.rho), fit.rho) for fit in fits]
             w = model.y.new_tensor([component.weight for component in self.components])
             return (1 - w @ torch.stack(wrong)).clamp(0.0, 1.0)  # the weights add up to 1 but for rounding
 
-    def _probability_wrong(self, model: Model, known: Known, rho: Tensor) -> Tensor:
+    def _probability_wrong(self, model: Model, known: PredictionCache, rho: Tensor) -> Tensor:
         rate = self.options.rate(len(model.y))
         return sample_doubtful(known, rho, self._log_wrong(model.y, model.s2_known), rate=rate, cleared=model.cleared)
 
@@ -196,7 +196,7 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
     def search_model(self, rows: Tensor | slice = ALL) -> Model:
         """The model as the search sees it: values that agree at a point clear each other, those that recur are one."""
         model = super().search_model(rows)
-        groups = recurring(self.train_inputs[0][rows], model.y) if self.options.is_grouped else Groups()
+        groups = find_recurring_groups(self.train_inputs[0][rows], model.y) if self.options.is_grouped else Groups()
         return model._replace(cleared=self.cleared(rows), groups=groups)
 
     def added_variances(self, model: Model, theta: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from torch import Tensor
 from robustbo.numerics.gp.ascent import Ascent
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.outlier_gain import gain
-from robustbo.numerics.gp.posterior import Latent
+from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.student_t import likelihood, map_fit
 from robustbo.numerics.student_t import predictive as heavy_tail
 from robustbo.numerics.student_t.laplace import Laplace, Noise, unclamped
@@ -134,7 +134,7 @@ class StudentTGP(ExplicitPosterior, MapGP):
         """Whether the mode has been found."""
         return self.laplace is not None
 
-    def latent(self) -> Latent:
+    def latent(self) -> LatentProcess:
         """The fitted process in numbers, for explicit formulas; the kernel must be a named one."""
         assert self.laplace is not None
         return self._latent(self.mean_module.constant.detach(), self.laplace.R, self.laplace.a)

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from robustbo.numerics.gp.ascent import Ascent
 from robustbo.numerics.gp.log_posterior import Model
-from robustbo.numerics.gp.posterior import Latent
+from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.weighted import map_fit, rcgp
 from robustbo.numerics.weighted.rcgp import Conjugate, LeaveOneOut
 from robustbo.surrogates.common.map_gp import MapGP
@@ -115,7 +115,7 @@ class ConjugateGP(ObservationWeights, MapGP):
         N = self.given.s2 * self.given.weighting.J
         return self.given.v - (u + N.sqrt() * torch.randn_like(u)) @ self.given.P
 
-    def latent(self) -> Latent:
+    def latent(self) -> LatentProcess:
         """The fitted process in numbers, for explicit formulas; the kernel must be a named one."""
         assert self.given is not None
         return self._latent(self.mean_module.constant.detach(), self.given.P, self.given.v)

@@ -11,7 +11,7 @@ import torch
 
 from robustbo.numerics.committee import evidence, partition
 from robustbo.numerics.committee.aggregation import COMBINE, Sums, latent
-from robustbo.numerics.gp.kernels_tiled import kernel
+from robustbo.numerics.gp.kernels_tiled import kernel_matrix
 from robustbo.surrogates.committee.cluster import parts_of
 from robustbo.surrogates.committee.files import MemoryMap
 from robustbo.surrogates.committee.parts import SampleScaling
@@ -77,7 +77,7 @@ def test_what_the_workers_say_together_is_what_experts_in_one_place_say(fitted):
     found = evidence.experts(held, shared)
     X = torch.rand(6, 2, generator=torch.Generator().manual_seed(1))
     together = torch.cat([X.expand(len(held.y), -1, -1), held.X], -2)
-    k = kernel(shared.kernel, together, shared.l, shared.s2f).K[:, :6, 6:] * held.mask.unsqueeze(-2)
+    k = kernel_matrix(shared.kernel, together, shared.l, shared.s2f).K[:, :6, 6:] * held.mask.unsqueeze(-2)
     v0 = shared.s2f.expand(6)
     for one, other in zip(
         evidence.said(held, found, shared, X, rule), rule.sums(*latent(k, found, v0), v0), strict=True

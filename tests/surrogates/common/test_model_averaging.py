@@ -262,7 +262,7 @@ def test_variances_of_many_points_need_no_covariance(model, monkeypatch):
     def computed(*_):
         raise MemoryError("the whole covariance")
 
-    monkeypatch.setattr(type(model.components[0].latent), "covariance_given", computed)
+    monkeypatch.setattr(type(model.components[0].latent), "posterior_covariance", computed)
     posterior = model.posterior(torch.rand(4096, 1, generator=torch.Generator().manual_seed(5), dtype=torch.float64))
     assert posterior.mean.shape == posterior.variance.shape == (4096, 1)
     assert (posterior.variance > 0).all()

@@ -1,4 +1,4 @@
-"""What the surrogate of a study predicts."""
+"""Predictions at points: posterior mean and standard deviation of each outcome."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -18,7 +18,7 @@ from robustbo.trials.settings import Settings
 
 
 class Prediction(NamedTuple):
-    """What the surrogate predicts of the objective at a point: mean and standard deviation, without noise.
+    """Mean and standard deviation that the surrogate predicts of the objective at a point, without noise.
 
     The mean is within the possible range, where one was said.
     """
@@ -31,7 +31,7 @@ Numbers = tuple[list[float], list[float]]  # means and standard deviations at ro
 
 
 @pinned  # so that it must not look into the store, whose lock somebody may hold who waits for this one
-def predicted(
+def posterior_at(
     settings: Settings, history: History, fits: FitCache, rows: list[list[float]]
 ) -> dict[str | None, Numbers]:
     """Means and standard deviations at unit-cube rows, of each of several outcomes by its name, or under None.
@@ -45,36 +45,37 @@ def predicted(
         of = f" of {names}" if settings.outcomes else ""
         raise ValueError(f"a prediction needs at least one told value{of}, got none; tell one first")
     if settings.outcomes:
-        found, why = climb_each(settings, data, partial(_of_each, rows), fits, is_judging=True)
+        posteriors, why = climb_each(settings, data, partial(_of_several, rows), fits, is_judging=True)
     else:
-        found, why = climb(settings, data, partial(_of_one, rows), fits, is_judging=True)
-    if found is None:
+        posteriors, why = climb(settings, data, partial(_of_one, rows), fits, is_judging=True)
+    if posteriors is None:
         raise FitError(f"no surrogate could predict {why}")
     quantities = settings.quantities
-    return {name: ([*map(quantities[name].nearest, means)], sds) for name, (means, sds) in found.items()}
+    return {name: ([*map(quantities[name].nearest, means)], sds) for name, (means, sds) in posteriors.items()}
 
 
 def _of_one(rows: list[list[float]], _: Settings, fitted: Fitted) -> dict[str | None, Numbers]:
-    return {None: _said(rows, fitted)}
+    return {None: _posterior(rows, fitted)}
 
 
-def _of_each(rows: list[list[float]], several: Several) -> dict[str | None, Numbers]:
-    return {each.wanted.name: _said(rows, each.fitted) for each in several}
+def _of_several(rows: list[list[float]], models: Several) -> dict[str | None, Numbers]:
+    return {model.wanted.name: _posterior(rows, model.fitted) for model in models}
 
 
-def _said(rows: list[list[float]], fitted: Fitted) -> Numbers:
+def _posterior(rows: list[list[float]], fitted: Fitted) -> Numbers:
     means, sds = fitted.predict(fitted.encoded(rows)) if rows else ([], [])
     finite(*means, *sds)
     return means, sds
 
 
-def as_columns(found: Mapping[str | None, Numbers]) -> dict[str, list[float]]:
-    """Means and standard deviations as the columns of a frame: mean and sd, or NAME.mean and NAME.sd."""
-    return {
+def prediction_frame(posteriors: Mapping[str | None, Numbers], index: pd.Index | None) -> pd.DataFrame:
+    """One row a point, with columns mean and sd, or NAME.mean and NAME.sd of each of several outcomes."""
+    columns = {
         key if name is None else f"{name}.{key}": numbers
-        for name, pair in found.items()
+        for name, pair in posteriors.items()
         for key, numbers in zip(("mean", "sd"), pair, strict=True)
     }
+    return pd.DataFrame(columns, index=index, dtype="float64")
 
 
 def index_of(points: Any) -> pd.Index | None:

@@ -1,4 +1,4 @@
-"""What a fitted Gaussian process knows given its data, from one factorization: all that is asked of it afterwards.
+"""Prediction cache of a fitted Gaussian process: what predictions and diagnoses need, from one factorization.
 
 Notation (no batch dimensions):
     P     n x n  inverse covariance of the observations, added variances included
@@ -15,13 +15,13 @@ from typing import NamedTuple
 from torch import Tensor
 
 from robustbo.numerics.gp.log_posterior import Model, log_posterior
-from robustbo.numerics.gp.outlier_gain import left_out
+from robustbo.numerics.gp.outlier_gain import raw_errors
 
 LEAST = 1e-12  # of an observation's variance, which rounding leaves to the latent value
 
 
-class Known(NamedTuple):
-    """What is known given the data.
+class PredictionCache(NamedTuple):
+    """Quantities of a Gaussian process given its data, from which predictions and leave-one-out errors follow.
 
     Attributes:
         m: Constant mean.
@@ -38,23 +38,23 @@ class Known(NamedTuple):
     v: Tensor
 
 
-def known_at(model: Model, theta: Tensor, rho: Tensor) -> Known:
-    """What is known at hyperparameters and ``n`` added variances at which the log posterior density is finite."""
+def prediction_cache(model: Model, theta: Tensor, rho: Tensor) -> PredictionCache:
+    """Prediction cache at hyperparameters and ``n`` added variances, where the log posterior density is finite."""
     value = log_posterior(model, theta, rho)
     assert value.evidence.converged
-    return Known(value.evidence.m, value.evidence.P, value.evidence.al, *left_out(model, value, rho))
+    return PredictionCache(value.evidence.m, value.evidence.P, value.evidence.al, *raw_errors(model, value, rho))
 
 
-def at_inputs(known: Known, y: Tensor, s2: Tensor, rho: Tensor) -> tuple[Tensor, Tensor]:
+def posterior_at_inputs(cache: PredictionCache, y: Tensor, s2: Tensor, rho: Tensor) -> tuple[Tensor, Tensor]:
     """Posterior means and variances of the latent values at the inputs of the data, ``n`` each; in O(n).
 
-    What the others predict, and the observation itself: two normal densities of one number.
+    They multiply two normal densities of one number: the prediction by the others, and the observation itself.
 
     Args:
-        known: What is known.
+        cache: The prediction cache.
         y: ``n`` observations.
         s2: ``n`` noise variances.
         rho: ``n`` added variances.
     """
-    latent, N = (known.v - s2).maximum(LEAST * known.v), s2 + rho
-    return y - known.e * N / (latent + N), latent * N / (latent + N)  # eq. 6.16
+    latent, N = (cache.v - s2).maximum(LEAST * cache.v), s2 + rho
+    return y - cache.e * N / (latent + N), latent * N / (latent + N)  # eq. 6.16
