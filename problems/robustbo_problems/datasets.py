@@ -59,14 +59,14 @@ class DataSource(NamedTuple):
         url: Where it is published, or None where it is not.
         digest: SHA-256 of its content, see `digest`.
         read: From a file to arrays.
-        checked: From the arrays to those that are digested.
+        to_digest: From the arrays to those that are digested.
     """
 
     files: tuple[str, ...]
     url: str | None
     digest: str
     read: Callable[[Path], Arrays]
-    checked: Callable[[Arrays], Arrays] = lambda arrays: arrays
+    to_digest: Callable[[Arrays], Arrays] = lambda arrays: arrays
 
 
 def _uci(name: str, folder: str, digest: str) -> DataSource:
@@ -206,7 +206,7 @@ def _read_checked(source: DataSource, path: Path) -> Arrays:
         raise DataError(f"{error}; {_by_hand(source)}") from None
     except Exception as error:  # whatever a reader makes of a file that is not what it should be
         raise DataError(f"{path}: cannot be read, perhaps cut short ({error}); {_by_hand(source)}") from error
-    found = digest(source.checked(arrays))
+    found = digest(source.to_digest(arrays))
     if found != source.digest or not all(np.isfinite(array).all() for array in arrays):
         raise DataError(f"{path}: its content must have the SHA-256 {source.digest}, got {found}; {_by_hand(source)}")
     for array in arrays:

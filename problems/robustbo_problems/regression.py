@@ -43,7 +43,7 @@ class Scaling(NamedTuple):
     center: np.ndarray
     scale: np.ndarray
 
-    def scaled(self, values: np.ndarray) -> np.ndarray:
+    def scale_values(self, values: np.ndarray) -> np.ndarray:
         """From units to scaled."""
         return (values - self.center) / self.scale
 
@@ -195,5 +195,5 @@ def _corrupt(clean: Clean, kind: str, rate: float, seed: int) -> tuple[np.ndarra
 def _scale(clean: Clean, X: np.ndarray, y: np.ndarray, is_corrupted: np.ndarray) -> Task:
     """The task, scaled by the corrupted training data."""
     of_X, of_y = robust_scaling(X), robust_scaling(y)
-    scaled = of_X.scaled(X), of_y.scaled(y), is_corrupted, of_X.scaled(clean.X_test), of_y.scaled(clean.y_test)
+    scaled = of_X.scale_values(X), of_y.scale_values(y), is_corrupted, of_X.scale_values(clean.X_test), of_y.scale_values(clean.y_test)
     return Task(*scaled, of_X, of_y)

@@ -52,7 +52,7 @@ class FilterVerdict(NamedTuple):
     is_void: bool
 
     @property
-    def left_out(self) -> tuple[int, ...]:
+    def exclusions(self) -> tuple[int, ...]:
         """The observations that the plain GP is not given."""
         return () if self.is_void else self.outliers
 
@@ -90,7 +90,7 @@ class FilteredOptions(GPOptions):
         super().check()
         one_of("detector", self.detector, sorted(DETECTORS))
         try:
-            DETECTORS[self.detector].checked(self.detector_options or {})
+            DETECTORS[self.detector].make_options(self.detector_options or {})
         except (TypeError, ValueError) as error:
             raise type(error)(f"detector_options must be such as {self.detector!r} takes: {error}") from error
         if not 0 < self.tail < 0.5:
@@ -151,19 +151,19 @@ class FilteredGP(MapGP):
 
     def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
         """Keep what the detector is to be told."""
-        self._tell(X, Y, Yvar, input_transform)
+        self._keep_for_detector(X, Y, Yvar, input_transform)
 
-    def _tell(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
-        self._told = X, Y, Yvar, deepcopy(input_transform)
+    def _keep_for_detector(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
+        self._detector_data = X, Y, Yvar, deepcopy(input_transform)
         self._last = last_diagnosis_size(len(X), self.options.start, self.options.every, self.options.between)
 
     def _take_rows(self) -> None:
         view = get_input_transform(self) if self.training else None  # else they are transformed
-        self._tell(self.train_inputs[0], *original_outcomes(self, contract.outcome_transform(self)), view)
+        self._keep_for_detector(self.train_inputs[0], *original_outcomes(self, contract.outcome_transform(self)), view)
         super()._take_rows()
 
     @property
-    def beginning(self) -> tuple[int | None, FilterVerdict | None]:
+    def warm_start(self) -> tuple[int | None, FilterVerdict | None]:
         """Of how many observations the diagnosis is that holds, and its verdict."""
         return self._last, self.verdict
 
@@ -177,19 +177,19 @@ class FilteredGP(MapGP):
         """The plain GP's hyperparameters on what is left, and variances beside which the others tell nothing."""
         if self.verdict is None and self._last is not None:
             self.verdict = self._diagnose(self._last)
-        left_out = self._left_out()
+        left_out = self._exclusion_mask()
         standardize_by_inliers(self, contract.outcome_transform(self), ~left_out)
         inliers = (~left_out).nonzero().squeeze(-1)
         return empty(self.search_model(inliers)).fit._replace(rho=self._variances(left_out))
 
-    def added_variances(self, model: Model, theta: Tensor) -> Tensor:
+    def outlier_variances(self, model: Model, theta: Tensor) -> Tensor:
         """Those of the observations that a diagnosis of this model's own rows leaves out."""
         self.verdict = None if self._last is None else self._diagnose(self._last)
-        return self._variances(self._left_out())
+        return self._variances(self._exclusion_mask())
 
-    def _left_out(self) -> Tensor:
+    def _exclusion_mask(self) -> Tensor:
         mask = torch.zeros(len(self.train_targets), dtype=torch.bool)
-        mask[list(self.verdict.left_out if self.verdict is not None else ())] = True
+        mask[list(self.verdict.exclusions if self.verdict is not None else ())] = True
         return mask
 
     def _variances(self, left_out: Tensor) -> Tensor:
@@ -198,7 +198,7 @@ class FilteredGP(MapGP):
 
     def _diagnose(self, count: int) -> FilterVerdict:
         """The verdict on the first ``count`` observations."""
-        X, Y, Yvar, input_transform = self._told
+        X, Y, Yvar, input_transform = self._detector_data
         model = DETECTORS[self.options.detector](
             X[:count],
             Y[:count],
@@ -216,7 +216,7 @@ class FilteredGP(MapGP):
         chance = log_chance.exp()
         is_outlier = chance < self.options.tail  # eq. 3.2
         if isinstance(model, MapGP):
-            is_outlier &= ~model.cleared()
+            is_outlier &= ~model.is_cleared()
         outliers = is_outlier.nonzero().squeeze(-1)
         percentiles = torch.where(e < 0, chance, 1 - chance)[outliers]
         return FilterVerdict(count, tuple(outliers.tolist()), tuple(percentiles.tolist()), is_void=2 * len(outliers) > count)

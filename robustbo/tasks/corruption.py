@@ -135,7 +135,7 @@ CORRUPTIONS: dict[str, Any] = {
     "too-good": TooGood,
     STICKS: Sticks,
 }
-NO_OPTIONS = ("problem", "root", "asked", "last")  # fields that the problem and the trial fill in
+NO_OPTIONS = ("problem", "root", "replicate", "last")  # fields that the problem and the trial fill in
 
 
 def build(kind: str, problem: Problem, **options: Any) -> Corruption:

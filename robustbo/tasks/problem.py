@@ -76,7 +76,7 @@ class Problem:
         """In a line: space, direction, best value and where, cost, how it fails, and reference."""
         named = dict(self.space.parameters)
         ranges = _few([f"{name} {_range(parameter)}" for name, parameter in named.items()])
-        parts = [f"{len(named)} inputs ({ranges}), {self.wanted}", *_limits(self.space)]
+        parts = [f"{len(named)} inputs ({ranges}), {self.goal}", *_limits(self.space)]
         if self.best is not None:
             at = self.optimizer if self.optimum is not None else self.best_seen_at
             point = "" if at is None else f" at {_few([_short(at[name]) for name in named if name in at])}"
@@ -112,7 +112,7 @@ class Problem:
         return float(truths[0]) if truths else math.nan
 
     @property
-    def wanted(self) -> str:
+    def goal(self) -> str:
         """What is wanted, in words."""
         return self.direction
 

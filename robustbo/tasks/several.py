@@ -51,7 +51,7 @@ class SeveralProblem(Problem):
         return None if self.hypervolume is None else ("largest hypervolume", self.hypervolume)
 
     @property
-    def wanted(self) -> str:
+    def goal(self) -> str:
         """What is wanted, in words."""
         ways = [f"{way} {name}" for name, way in self.objectives.items()]
         return ", ".join([*ways, *self.outcome_constraints])
@@ -111,11 +111,11 @@ class OutcomeCorruption:
     that strikes one and a run that strikes all have the same wrong values of that one.
 
     Attributes:
-        each: The corruption of each outcome, in order; the first decides.
+        by_outcome: The corruption of each outcome, in order; the first decides.
         hit: The outcomes that are hit.
     """
 
-    each: Mapping[str, Corruption]
+    by_outcome: Mapping[str, Corruption]
     hit: frozenset[str]
 
     def apply(self, values: Values, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[Values, list[str]]:
@@ -123,8 +123,8 @@ class OutcomeCorruption:
 
         The point of a "random-point" is one for all outcomes; any other draws are an outcome's own.
         """
-        first = next(iter(self.each))
-        seen, is_wrong = self.each[first].apply(values[first], x, generator)
+        first = next(iter(self.by_outcome))
+        seen, is_wrong = self.by_outcome[first].apply(values[first], x, generator)
         if not is_wrong and math.isfinite(seen):
             return values, []
         root = int(generator.integers(2**63))
@@ -133,7 +133,7 @@ class OutcomeCorruption:
             if name not in self.hit:
                 found[name] = value
                 continue
-            always: Any = replace(self.each[name], probability=1.0)  # type: ignore[type-var]  # all have one
+            always: Any = replace(self.by_outcome[name], probability=1.0)  # type: ignore[type-var]  # all have one
             own = np.random.default_rng([root, 0 if isinstance(always, RandomPoint) else i])
             wrong, _ = always.apply(value, x, own)
             if math.isfinite(wrong):

@@ -66,7 +66,7 @@ def own_variances(model):
     """The ``n`` variances with which a model's observations enter, and those of new measurements there."""
     if isinstance(model, Peer):
         noise = model.likelihood.noise_covar.base_noise.noise.expand(30)
-        return noise + model._added_variances(), noise
+        return noise + model._outlier_variances(), noise
     noise = model.likelihood.noise.detach().expand(30)
     return noise + model._rho, noise
 

@@ -34,7 +34,7 @@ def test_what_is_left_is_fitted_as_if_the_outliers_had_never_been_told():
     kept = [i for i in range(30) if i not in (4, 11)]
     model, without = fit(FilteredGP(X, Y)), fit(PlainGP(X[kept], Y[kept]))
     Z = torch.rand(20, 2, generator=torch.Generator().manual_seed(3))
-    assert model.verdict.outliers == model.verdict.left_out == (4, 11)
+    assert model.verdict.outliers == model.verdict.exclusions == (4, 11)
     assert not model.verdict.is_void
     torch.testing.assert_close(model.posterior(Z).mean, without.posterior(Z).mean, rtol=0, atol=0.02)
 
@@ -80,7 +80,7 @@ def test_one_that_calls_more_than_half_is_void_and_all_are_used():
     model = fit(FilteredGP(X, Y, tail=0.4999))
     assert len(model.verdict.outliers) > 15
     assert model.verdict.is_void
-    assert model.verdict.left_out == ()
+    assert model.verdict.exclusions == ()
     torch.testing.assert_close(model.posterior(X).mean, fit(PlainGP(X, Y)).posterior(X).mean)
     assert not diagnose(model).is_outlier.any()
 
@@ -102,7 +102,7 @@ class TestBetween:
     def test_a_fit_that_goes_on_stands_on_the_same_verdict(self):
         X, Y = data(33)
         before = fit(FilteredGP(X[:32], Y[:32], every=10))
-        on, anew = fit(FilteredGP(X, Y, every=10), before.beginning, first(31, 29)), fit(FilteredGP(X, Y, every=10))
+        on, anew = fit(FilteredGP(X, Y, every=10), before.warm_start, first(31, 29)), fit(FilteredGP(X, Y, every=10))
         assert on.verdict is before.verdict
         assert on.verdict == anew.verdict
         torch.testing.assert_close(on.posterior(X).mean, anew.posterior(X).mean)
@@ -110,7 +110,7 @@ class TestBetween:
     def test_but_not_where_a_diagnosis_is_due(self):
         X, Y = data(31)
         before = fit(FilteredGP(X[:29], Y[:29], every=10))
-        assert fit(FilteredGP(X[:30], Y[:30], every=10), before.beginning, first(31, 29)).verdict.observations == 30
+        assert fit(FilteredGP(X[:30], Y[:30], every=10), before.warm_start, first(31, 29)).verdict.observations == 30
 
 
 @pytest.mark.parametrize("detector", DETECTORS)

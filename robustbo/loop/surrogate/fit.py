@@ -140,7 +140,7 @@ def _end(settings: Settings, told: Observations, fits: FitCache) -> Beginning:
 
     def make() -> Beginning:
         fitted = _fitted(settings, told, fits)
-        return Beginning(told.numbers, fitted.center, fitted.scale, contract.beginning(fitted.model))
+        return Beginning(told.numbers, fitted.center, fitted.scale, contract.warm_start(fitted.model))
 
     return fits.get_small((settings, told), make)
 

@@ -76,10 +76,10 @@ class TrimmedGP(MapGP):
         h, whole = int(self.options.fraction * len(model.y)), empty(model).fit
         if h == 0:
             return whole
-        kept, fit = (self._greedy if self.options.algorithm == "greedy" else self._projected)(model, whole, h)
+        kept, fit = (self._greedy if self.options.algorithm == "greedy" else self._project)(model, whole, h)
         return fit._replace(rho=torch.where(kept, 0.0, LEFT_OUT))
 
-    def added_variances(self, model: Model, theta: Tensor) -> Tensor:
+    def outlier_variances(self, model: Model, theta: Tensor) -> Tensor:
         """The greedy choice at given hyperparameters."""
         kept = torch.ones(len(model.y), dtype=torch.bool)
         for _ in range(int(self.options.fraction * len(model.y))):
@@ -91,7 +91,7 @@ class TrimmedGP(MapGP):
         for gone in range(h):
             kept = self._without_worst(fit.theta, kept)
             if (gone + 1) % step == 0 or gone + 1 == h:
-                fit = self._fitted(kept, fit.theta)
+                fit = self._refit(kept, fit.theta)
         return kept, fit
 
     def _without_worst(self, theta: Tensor, kept: Tensor) -> Tensor:
@@ -99,7 +99,7 @@ class TrimmedGP(MapGP):
         e, v = errors(self._of(rows), theta, torch.zeros(len(rows)).to(theta))
         return kept.index_fill(0, rows[removal(e, v).argmax()], False)
 
-    def _projected(self, model: Model, fit: Fit, h: int) -> tuple[Tensor, Fit]:
+    def _project(self, model: Model, fit: Fit, h: int) -> tuple[Tensor, Fit]:
         best, before = (torch.ones(len(model.y), dtype=torch.bool), fit), None
         for round_ in range(ROUNDS):
             value = log_posterior(model, fit.theta, torch.where(best[0], 0.0, LEFT_OUT).to(model.y))
@@ -107,12 +107,12 @@ class TrimmedGP(MapGP):
             kept = kept_by_projection(value.covariance.K, noise(model, fit.theta), r, h)
             if before is not None and torch.equal(kept, before):
                 break
-            before, fit = kept, self._fitted(kept, fit.theta)
+            before, fit = kept, self._refit(kept, fit.theta)
             if round_ == 0 or fit.F > best[1].F:
                 best = kept, fit
         return best
 
-    def _fitted(self, kept: Tensor, theta: Tensor) -> Fit:
+    def _refit(self, kept: Tensor, theta: Tensor) -> Fit:
         return maximize_alone(self._of(kept.nonzero().squeeze(-1)), theta, ftol=FTOL)
 
     def _of(self, rows: Tensor) -> Model:

@@ -99,7 +99,7 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         input_transform: InputTransform | None = None,
         **options: Any,
     ) -> None:
-        self.options = self.checked(options)
+        self.options = self.make_options(options)
         if likelihood is not None:
             raise ValueError("likelihood must not be given: this model brings its own")
         transform = self.outcome_class(m=1) if outcome_transform is DEFAULT else outcome_transform

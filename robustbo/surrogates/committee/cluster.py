@@ -75,13 +75,13 @@ class CommitteeCluster:
         return Total(*[*sums[0].result(), found])
 
     def condition(self, shared: Shared) -> None:
-        """Find the experts, which the workers keep for `each`."""
+        """Find the experts, which the workers keep for `map_parts`."""
         self._experts = [self._submit(committee.experts, part, shared, None, self._memory) for part in self._shards]
         for part in self._experts:
             if (error := part.exception()) is not None:
                 raise error
 
-    def each(self, tasks: Sequence[Callable[[Shards, Experts], Any]]) -> list[Any]:
+    def map_parts(self, tasks: Sequence[Callable[[Shards, Experts], Any]]) -> list[Any]:
         """What tasks, one a part beginning with the first, say of the shards and the experts there."""
         triples = zip(tasks, self._shards, self._experts, strict=False)
         return list(self._client.gather([self._submit(*triple) for triple in triples]))

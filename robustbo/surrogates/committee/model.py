@@ -85,12 +85,12 @@ class CommitteeGP(CachedPosterior, MapGP):
     """
 
     options_class = CommitteeOptions
-    given: Committee | None = None
+    committee: Committee | None = None
 
     def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
         """Raise a ValueError where there is a kernel of one's own."""
         if self._named is None:
-            raise ValueError("covar_module must not be given: experts are evaluated together; say which by its name")
+            raise ValueError("covar_module must not be given: experts are dense_operator together; say which by its name")
 
     def new_likelihood(self, noise: Tensor | None) -> Likelihood:
         """Student-t noise of a scale to be learned or of ``n`` known squared scales, or normal noise."""
@@ -108,7 +108,7 @@ class CommitteeGP(CachedPosterior, MapGP):
         return shards.clustered_parts(self.train_inputs[0], count)
 
     def _shards(self, parts: list[Tensor]) -> Shards:
-        return shards.shard(self.train_inputs[0], self.train_targets, parts, self._s2_known(ALL))
+        return shards.shard(self.train_inputs[0], self.train_targets, parts, self._known_noise(ALL))
 
     def search(self, model: Model) -> Any:
         """The highest of the maxima that the starts lead to."""
@@ -141,14 +141,14 @@ class CommitteeGP(CachedPosterior, MapGP):
         experts = evidence.experts(by_expert, shared, None, self.options.memory)
         compares_first = self.options.is_dealt and COMBINE[self.options.combine].is_correlated
         pairs = first_pairs(by_expert, shared.covariance) if compares_first else {}
-        self.given = Committee(parts, by_expert, shared, experts, pairs)
+        self.committee = Committee(parts, by_expert, shared, experts, pairs)
         self._mark()
-        self._set_added_variances(torch.zeros_like(self.train_targets))
+        self._set_outlier_variances(torch.zeros_like(self.train_targets))
 
     @property
     def has_posterior(self) -> bool:
         """Whether the experts have been found."""
-        return self.given is not None
+        return self.committee is not None
 
     @property
     def is_named(self) -> bool:
@@ -157,10 +157,10 @@ class CommitteeGP(CachedPosterior, MapGP):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """In evaluation mode, the committee's prediction of latent values at transformed points, once fitted."""
-        if self.training or self.given is None:
+        if self.training or self.committee is None:
             return super().__call__(*args, **kwargs)
         (X,) = args
-        _, by_expert, shared, experts, pairs = self.given
+        _, by_expert, shared, experts, pairs = self.committee
         rule = COMBINE[self.options.combine]
         mean, covariance = predict(self.covar_module, X, by_expert, experts, shared, rule, pairs)
         return MultivariateNormal(self.mean_module(X) + mean, covariance)
@@ -171,16 +171,16 @@ class CommitteeGP(CachedPosterior, MapGP):
         An observation is flagged where its tail is below `TAIL`, unless most of those at its point agree with it.
         """
         self.eval()
-        if self.given is None:
+        if self.committee is None:
             raise ValueError("the committee must have been fitted: call fit(model) first")
-        parts, by_expert, shared, experts, _ = self.given
+        parts, by_expert, shared, experts, _ = self.committee
         judged = evidence.judge(by_expert, shared, experts, self.options.memory)
         index, is_row = shards.indices(parts)
         e, variance, log_chance, weight = (
             torch.empty_like(self.train_targets).index_put((index[is_row],), x[is_row]) for x in judged
         )
         expected, sd = in_outcome_units(outcome_transform(self), self.train_targets - e, variance.sqrt())
-        is_outlier = (log_chance < math.log(TAIL)) & ~self.cleared()
+        is_outlier = (log_chance < math.log(TAIL)) & ~self.is_cleared()
         return Diagnostics(expected, sd, gain(e, variance), is_outlier, None if shared.nu is None else weight)
 
     @property

@@ -156,7 +156,7 @@ class StreamedCommittee:
         Raises:
             ValueError: If it has not been fitted, has been closed, or the inputs are not ``q x d`` finite numbers.
         """
-        cluster, shared = self._fitted()
+        cluster, shared = self._require_fit()
         X = torch.as_tensor(X, dtype=torch.float64).detach()
         if X.dim() != 2 or X.shape[-1] != self._d or not X.isfinite().all():
             raise ValueError(f"X must be q x {self._d} finite numbers, got {tuple(X.shape)}")
@@ -176,8 +176,8 @@ class StreamedCommittee:
         Raises:
             ValueError: If it has not been fitted, or has been closed.
         """
-        cluster, shared = self._fitted()
-        found = cluster.each(
+        cluster, shared = self._require_fit()
+        found = cluster.map_parts(
             [partial(_suspects, part=part, shared=shared, memory=self._memory) for part in self._parts]
         )
         return sorted((suspect for part in found for suspect in part), key=lambda s: (-s.evidence, s.row))
@@ -194,7 +194,7 @@ class StreamedCommittee:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _fitted(self) -> tuple[CommitteeCluster, Shared]:
+    def _require_fit(self) -> tuple[CommitteeCluster, Shared]:
         if self._cluster is None or self.shared is None:
             raise ValueError("the committee must have been fitted, and not closed: call fit() first")
         return self._cluster, self.shared
@@ -204,10 +204,10 @@ class StreamedCommittee:
 
     def _latent(self, cluster: CommitteeCluster, shared: Shared, X: Tensor) -> Prediction:
         task = partial(committee.said, shared=shared, X=X, rule=self._rule)
-        sums = reduce(Sums.plus, cluster.each([task] * len(self._parts)))
+        sums = reduce(Sums.plus, cluster.map_parts([task] * len(self._parts)))
         rho: Tensor | float = 1.0
         if self._rule.is_correlated:
-            (rho,) = cluster.each([partial(committee.error_correlation, shared=shared, X=X)])  # the first part's
+            (rho,) = cluster.map_parts([partial(committee.error_correlation, shared=shared, X=X)])  # the first part's
         return self._rule.finish(sums, shared.s2f.expand(len(X)), rho)
 
 

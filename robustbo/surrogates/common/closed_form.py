@@ -18,22 +18,22 @@ from robustbo.surrogates.common.units import in_model_units, in_outcome_units
 class ClosedForm:
     """A `MapGP` that tells its fitted process in numbers; of a kernel of one's own it tells what needs no formula."""
 
-    _known: tuple[PredictionCache, tuple[Tensor, ...]] | None = None
+    _prediction_cache: tuple[PredictionCache, tuple[Tensor, ...]] | None = None
 
     @property
-    def known(self) -> PredictionCache:
+    def prediction_cache(self) -> PredictionCache:
         """What is known given the data, with the parameters as they are: one factorization, kept."""
         gp: Any = self
-        if self._known is None or not all(map(torch.equal, self._known[1], self._now())):
+        if self._prediction_cache is None or not all(map(torch.equal, self._prediction_cache[1], self._dependencies())):
             model = gp.search_model()
-            self._known = prediction_cache(model, gp._theta(model), gp._rho), self._now()
-        return self._known[0]
+            self._prediction_cache = prediction_cache(model, gp._theta(model), gp._rho), self._dependencies()
+        return self._prediction_cache[0]
 
     def _condition(self, model: Model, found: Any) -> PredictionCache:
         """What is known with what a search has found."""
         return prediction_cache(model, found.theta, found.rho)
 
-    def _now(self) -> tuple[Tensor, ...]:
+    def _dependencies(self) -> tuple[Tensor, ...]:
         """What that depends on."""
         gp: Any = self
         return gp.parameters_now(), gp.train_inputs[0], gp.train_targets, gp._rho
@@ -43,7 +43,7 @@ class ClosedForm:
         gp: Any = self
         gp.eval()
         with torch.no_grad():
-            known = self.known
+            known = self.prediction_cache
             expected, sd = in_outcome_units(outcome_transform(gp), gp.train_targets - known.e, known.v.sqrt())
             return Diagnostics(expected, sd, gain(known.e, known.v), gp._rho > 0)
 
@@ -85,7 +85,7 @@ class ClosedForm:
 
     def latent(self) -> LatentProcess:
         """The fitted process; the kernel must be a named one."""
-        known = self.known
+        known = self.prediction_cache
         return self._latent(known.m, known.P, known.al)
 
     def process(self, model: Model, theta: Tensor, rho: Tensor) -> LatentProcess:

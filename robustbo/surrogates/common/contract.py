@@ -57,7 +57,7 @@ class Surrogate(OnOneThread, GPyTorchModel):
     vouched: Tensor | None = None
 
     @classmethod
-    def checked(cls, options: Mapping[str, Any]) -> Any:
+    def make_options(cls, options: Mapping[str, Any]) -> Any:
         """The options as the class has them.
 
         Raises:
@@ -133,7 +133,7 @@ def capabilities_for(cls: type[GPyTorchModel], options: Mapping[str, Any]) -> Ca
     if not issubclass(cls, Surrogate):
         return Capabilities()
     known = _option_names(cls)  # a subclass may take options of its own, which change nothing here
-    return cls.checked({name: value for name, value in options.items() if name in known}).capabilities
+    return cls.make_options({name: value for name, value in options.items() if name in known}).capabilities
 
 
 def _option_names(cls: type[Surrogate]) -> set[str]:
@@ -164,7 +164,7 @@ def degrees_of_freedom(posterior: Posterior) -> Tensor | None:
 
 def warm_start(model: GPyTorchModel) -> Any:
     """Where a search of more observations begins, as ``continue_from`` takes it; None where a model does not tell."""
-    return model.beginning if capabilities(model).continues else None
+    return model.warm_start if capabilities(model).continues else None
 
 
 @on_one_thread
@@ -173,7 +173,7 @@ def fit(model: GPyTorchModel, before: Any = None, rows: Tensor | None = None) ->
 
     Args:
         model: A BoTorch model; its ``custom_fit`` is used if it has one.
-        before: The `beginning` of a model of the same class and options, fitted to most of these observations. One
+        before: The `warm_start` of a model of the same class and options, fitted to most of these observations. One
             that ``continues`` begins its search there; others take no notice.
         rows: For each of ``n`` observations, which one it is of the other model's, or -1; given with ``before``.
 

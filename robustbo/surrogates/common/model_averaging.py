@@ -135,7 +135,7 @@ class ModelAveraging(GPyTorchModel):
             return self.marginals(X)
         search = model.search_model()
         s2, fit = noise(search, components[0].fit.theta), components[0].fit
-        mean, variance = posterior_at_inputs(model.known, model.train_targets, s2, fit.rho)
+        mean, variance = posterior_at_inputs(model.prediction_cache, model.train_targets, s2, fit.rho)
         return in_outcome_units(outcome_transform(model), mean, variance.sqrt())
 
     def _apply_noise(self, X: Tensor, mvn: Any, observation_noise: bool | Tensor = False) -> Any:
@@ -169,7 +169,7 @@ class ModelAveraging(GPyTorchModel):
         one._components = ()
         one._set_theta(one.search_model(), component.fit.theta)
         one.mean_module.constant = component.latent.m
-        one._set_added_variances(component.fit.rho)
+        one._set_outlier_variances(component.fit.rho)
         return one
 
     def get_fantasy_model(self, inputs: Tensor, targets: Tensor, **kwargs: Any) -> Any:

@@ -34,7 +34,7 @@ class RowVariancesGP(SingleTaskGP):
     def _rho(self) -> Tensor:
         return self.likelihood.rho
 
-    def _set_added_variances(self, rho: Tensor) -> None:
+    def _set_outlier_variances(self, rho: Tensor) -> None:
         self.likelihood.set_outlier_variances(rho)
         self.train()
         self.eval()  # drops what predictions had cached

@@ -86,7 +86,7 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
     _pursued: Pursued | None = None
 
     @property
-    def beginning(self) -> tuple[Pursued, Tensor, Tensor] | None:
+    def warm_start(self) -> tuple[Pursued, Tensor, Tensor] | None:
         """Where a search of more observations begins: where this one ended, and center and scale of its outcomes."""
         return None if self._pursued is None else (self._pursued, *_units(outcome_transform(self)))
 
@@ -101,7 +101,7 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
         pursued, center, scale = before
         transform = outcome_transform(self)
         is_many = len(rows) > growth.MANY and isinstance(transform, RobustStandardize)
-        if is_many and self._s2_known(ALL) is None:
+        if is_many and self._known_noise(ALL) is None:
             standardize_like(self, transform, center, scale)
         if (_units(transform)[1] / scale).log().abs().max().item() < math.log(RESCALE):
             self._before = pursued, rows
@@ -153,7 +153,7 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
         assert self._pursued is not None
         levels = [level_at(model, level.support, fit) if other is level else other for other in self.trace]
         self._pursued = Pursued(levels, level_at(model, model.groups.of(fit.support), fit))
-        self.found, self.trace = fit, levels
+        self.map_estimate, self.trace = fit, levels
         self.level_posterior = level_posterior(levels, self.options.penalty(model))
 
     def probability_right(self) -> Tensor:
@@ -171,7 +171,7 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
             model = self.search_model()
             given, fits = partial(self._probability_wrong, model), [component.fit for component in self.components]
             if len(fits) < 2:
-                return 1 - given(self.known, self._rho)
+                return 1 - given(self.prediction_cache, self._rho)
             wrong = [given(prediction_cache(model, fit.theta, fit.rho), fit.rho) for fit in fits]
             w = model.y.new_tensor([component.weight for component in self.components])
             return (1 - w @ torch.stack(wrong)).clamp(0.0, 1.0)  # the weights add up to 1 but for rounding
@@ -183,13 +183,13 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
     def _log_wrong(self, z: Tensor, s2_known: Tensor | None = None) -> Tensor:
         """``n`` log densities of the observations in the model's own units, if they are wrong, given before a warp."""
         found = log_cauchy(z, torch.ones_like(z) if s2_known is None else (1 + s2_known).sqrt())
-        return found if self._bend is None else found - 0.5 * self._bend.squared_slope(z).log()
+        return found if self._warp is None else found - 0.5 * self._warp.variance_slope(z).log()
 
     def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
         """Outliers are those that gain more than one more has to pay."""
         model = self.search_model()
         price = self.options.penalty(model).of_one(model.groups.of(self.support))(-1)
-        z = y if self._bend is None else self._bend.straight(y)
+        z = y if self._warp is None else self._warp.unbend(y)
         wrong = given_the_others(e, v, self._log_wrong(z), self.options.rate(len(model.y)))
         return gain(e, v) > price, 1 - wrong
 
@@ -197,9 +197,9 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
         """The model as the search sees it: values that agree at a point clear each other, those that recur are one."""
         model = super().search_model(rows)
         groups = find_recurring_groups(self.train_inputs[0][rows], model.y) if self.options.is_grouped else Groups()
-        return model._replace(cleared=self.cleared(rows), groups=groups)
+        return model._replace(cleared=self.is_cleared(rows), groups=groups)
 
-    def added_variances(self, model: Model, theta: Tensor) -> Tensor:
+    def outlier_variances(self, model: Model, theta: Tensor) -> Tensor:
         """Those of the observations that gain more than their penalty."""
         return screen(model, theta, self.options.penalty(model).by_size(1)).fit.rho
 

@@ -57,18 +57,18 @@ class PursuitOptions(WarpOptions):
         is_cubic = not self.num_outliers
         return Capabilities(is_robust=is_robust, is_heeded=is_robust, is_cubic=is_cubic, continues=True)
 
-    def known(self, n: int) -> int | None:
+    def fixed_size(self, n: int) -> int | None:
         """The known number of outliers, at most half of n observations; None where it is not known."""
         return None if self.num_outliers is None else min(self.num_outliers, n // 2)
 
     def sizes(self, n: int) -> list[int]:
         """The support sizes to visit, rising, each at most n."""
         counts = {min(level if isinstance(level, int) else int(level * n), n) for level in self.levels}
-        return sorted(counts if (known := self.known(n)) is None else counts | {known})
+        return sorted(counts if (known := self.fixed_size(n)) is None else counts | {known})
 
     def rate(self, n: int) -> float:
         """The prior rate of outliers among n observations."""
-        if (known := self.known(n)) is None:
+        if (known := self.fixed_size(n)) is None:
             return selection.RATE if self.outlier_rate is None else self.outlier_rate
         return min(max(known / n, CERTAIN), 1 - CERTAIN)
 
@@ -83,7 +83,7 @@ class PursuitOptions(WarpOptions):
 
     def rule(self, n: int, p: int) -> Rule:
         """The penalty of a support by its size, for n observations and p hyperparameters, the mean included."""
-        if (known := self.known(n)) is not None:
+        if (known := self.fixed_size(n)) is not None:
             return selection.exactly(known)
         if self.selection == "corrected":
             return (
@@ -94,5 +94,5 @@ class PursuitOptions(WarpOptions):
     def plan(self, model: Model) -> Plan:
         """How to pursue the support of some observations."""
         n, is_backward = model.groups.count(len(model.y)), self.direction == "backward"
-        penalty, known = self.penalty(model), self.known(n)
+        penalty, known = self.penalty(model), self.fixed_size(n)
         return Plan(self.sizes(n), penalty, is_backward, self.sweeps, self.parameterization, known)

@@ -87,9 +87,9 @@ class StudentTGP(ExplicitPosterior, MapGP):
         return LaplaceMarginalLogLikelihood(self.likelihood, self)
 
     @property
-    def beginning(self) -> Tensor | None:
+    def warm_start(self) -> Tensor | None:
         """Where its search ended."""
-        return self.found.x if isinstance(self.found, Ascent) else None
+        return self.map_estimate.x if isinstance(self.map_estimate, Ascent) else None
 
     def continue_from(self, before: Tensor | None, _: Tensor) -> None:
         """Begin the next search where that of another model ended, one fitted to most of these observations."""
@@ -111,7 +111,7 @@ class StudentTGP(ExplicitPosterior, MapGP):
         _ = self.laplace.R  # made now, not within whatever asks for a prediction first
         self._mark()
         V = likelihood.em_variance(found.r, *found.noise)
-        self._set_added_variances(V - found.noise.s2 * self.likelihood.stretch)
+        self._set_outlier_variances(V - found.noise.s2 * self.likelihood.stretch)
 
     def _follow(self, model: Model) -> None:
         """Find the mode for this model's own rows."""
@@ -177,7 +177,7 @@ class StudentTGP(ExplicitPosterior, MapGP):
         return heavy_tail.log_cdf(-e.abs(), torch.zeros_like(e), latent, noise) < math.log(TAIL), None
 
     def _is_outlier(self) -> Tensor:
-        return (self.tails().log_chance < math.log(TAIL)) & ~self.cleared()
+        return (self.tails().log_chance < math.log(TAIL)) & ~self.is_cleared()
 
     def diagnose(self) -> Diagnostics:
         """What the others predict for each observation (its cavity), and the evidence that it has an error of its own.

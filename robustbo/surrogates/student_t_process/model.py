@@ -117,7 +117,7 @@ class StudentTProcess(CachedPosterior, MapGP):
     def _set_value(self, value: Value) -> None:
         self._value = value.without_derivatives()
         self._mark()
-        self._set_added_variances(torch.zeros_like(self.train_targets))
+        self._set_outlier_variances(torch.zeros_like(self.train_targets))
 
     def posterior(self, X: Tensor, *args: Any, posterior_transform: Any = None, **kwargs: Any) -> Any:
         """The joint Student-t distribution at ``... x q x d`` points; arguments as in BoTorch.
@@ -156,7 +156,7 @@ class StudentTProcess(CachedPosterior, MapGP):
         model, value = self.search_model(), self.value
         prior = value.marginal.prior
         e, scale2, df = student_t_process.leave_one_out(value.evidence, model.y, prior)
-        is_outlier = (log_cdf(-e.abs() / scale2.sqrt(), df) < math.log(TAIL)) & ~self.cleared()
+        is_outlier = (log_cdf(-e.abs() / scale2.sqrt(), df) < math.log(TAIL)) & ~self.is_cleared()
         expected, sd = in_outcome_units(outcome_transform(self), model.y - e, (scale2 * df / (df - 2)).sqrt())
         return Diagnostics(expected, sd, student_t_process.gain(e, scale2, df), is_outlier)
 

@@ -35,6 +35,6 @@ class RobustArcsinh(WarpedStandardize):
         """cosh u."""
         return u.cosh()
 
-    def squared_stretch(self, z: Tensor) -> Tensor:
+    def variance_stretch(self, z: Tensor) -> Tensor:
         """1 + z^2."""
         return 1 + z.square()

@@ -46,7 +46,7 @@ class WeightOptions(GPOptions):
         raise NotImplementedError
 
     @property
-    def weighing(self) -> Weights:
+    def weight_rule(self) -> Weights:
         """The same, as the search takes it."""
         return Weights(self.is_robust, self.quantile, self.threshold, self.rounds, self.is_weighted)
 
@@ -61,7 +61,7 @@ class ObservationWeights(ExplicitPosterior):
     """A `MapGP` with an `ExplicitPosterior`; errors and variances are in the model's own (transformed) units."""
 
     @property
-    def left_out(self) -> LeaveOneOut:
+    def leave_one_out(self) -> LeaveOneOut:
         """Leave-one-out errors and variances of the values, with the noise of a new measurement."""
         raise NotImplementedError
 
@@ -77,7 +77,7 @@ class ObservationWeights(ExplicitPosterior):
 
     def tails(self, *, leave_one_out: bool = True) -> Tails:
         """Each observation's error and the chance of one beyond it; see `contract.tails`."""
-        e, t = self.left_out if leave_one_out else self.in_sample
+        e, t = self.leave_one_out if leave_one_out else self.in_sample
         return normal_tails(e, t.sqrt())
 
     def diagnose(self) -> Diagnostics:
@@ -87,10 +87,10 @@ class ObservationWeights(ExplicitPosterior):
         unless most of those at its point agree with it.
         """
         self.eval()
-        e, t = self.left_out
+        e, t = self.leave_one_out
         is_far = (e.abs() > FAR * t.sqrt()) & (self.share < FAINT)
         expected, sd = in_outcome_units(outcome_transform(self), self.train_targets - e, t.sqrt())
-        return Diagnostics(expected, sd, gain(e, t), is_far & ~self.cleared(), self.share)
+        return Diagnostics(expected, sd, gain(e, t), is_far & ~self.is_cleared(), self.share)
 
     def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
         """Flagged are those that lie `FAR` from the prediction, where far ones weigh less."""

@@ -111,7 +111,7 @@ def test_blocks_make_no_difference(three, monkeypatch):
 def test_some_experts_may_do_for_the_hyperparameters():
     X, Y = data(90, outliers=0.1)
     model = fit(CommitteeGP(X, Y, num_experts=3, fit_experts=1))
-    assert len(model.given.shards.y) == 3
+    assert len(model.committee.shards.y) == 3
     assert rmse(model, GRID) < 0.2
 
 
@@ -155,7 +155,7 @@ def test_no_point_is_no_prediction(three):
     assert three.posterior(torch.empty(0, 2)).mean.shape == (0, 1)
 
 
-def test_many_small_experts_with_gross_values_can_be_fitted():
+def test_many_small_experts_with_gross_values_can_be_require_fit():
     generator = torch.Generator().manual_seed(0)
     X = torch.rand(1200, 2, generator=generator)
     Y = torch.sin(6 * X).sum(-1, keepdim=True) + 0.01 * torch.randn(1200, 1, generator=generator)

@@ -37,8 +37,8 @@ def model():
 def test_it_is_the_mixture_of_its_fits_by_their_dense_formulas(model):
     X, y = model.train_inputs[0], model.train_targets
     price = model.options.penalty(model.search_model())
-    levels = with_warp(model.search_model(), model.found, plausible(model.trace, price))
-    fits = one_a_support([model.found, *levels])
+    levels = with_warp(model.search_model(), model.map_estimate, plausible(model.trace, price))
+    fits = one_a_support([model.map_estimate, *levels])
     weights = probabilities([found.F - price.total(found.support) for found in fits])
     assert [w for w in weights if w] == [component.weight for component in model.components]
     means, covariances = [], []
@@ -279,10 +279,10 @@ def test_the_adopted_fit_is_the_likeliest():
     model = fit(RelevancePursuitGP(X / X.new_tensor([9.0, 1.0]), y.unsqueeze(-1)))
     weights = [component.weight for component in model.components]
     assert weights[0] == max(weights)
-    assert tuple(model.support) == model.components[0].fit.support == model.found.support
-    assert torch.equal(model.found.theta, model.components[0].fit.theta)
-    assert any(torch.equal(level.fit.theta, model.found.theta) for level in model.trace)
-    assert model.beginning[0].best.fit is model.found
+    assert tuple(model.support) == model.components[0].fit.support == model.map_estimate.support
+    assert torch.equal(model.map_estimate.theta, model.components[0].fit.theta)
+    assert any(torch.equal(level.fit.theta, model.map_estimate.theta) for level in model.trace)
+    assert model.warm_start[0].best.fit is model.map_estimate
     assert sum(model.level_posterior) == pytest.approx(1)
 
 
@@ -298,9 +298,9 @@ def test_what_proves_likelier_is_taken_up(monkeypatch):
     lead = model.components[0]
     assert lead.weight == max(component.weight for component in model.components)
     assert tuple(model.support) == lead.fit.support
-    assert torch.equal(model.found.theta, lead.fit.theta)
+    assert torch.equal(model.map_estimate.theta, lead.fit.theta)
     assert sum(torch.equal(level.fit.theta, lead.fit.theta) for level in model.trace) == 1
-    assert model.beginning[0].best.fit is lead.fit
+    assert model.warm_start[0].best.fit is lead.fit
     X = model.train_inputs[0]
     torch.testing.assert_close(without_averaging(model).eval()(X).mean, lead.latent.posterior(X)[0])
     assert model.posterior(X).mean.isfinite().all()
