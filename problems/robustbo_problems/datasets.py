@@ -70,7 +70,9 @@ class DataSource(NamedTuple):
 
 
 def _uci(name: str, folder: str, digest: str) -> DataSource:
-    return DataSource((f"uci_{name}.txt", f"uci_{name}.npz"), f"{UCI_TEXTS}/{folder}/data/data.txt", digest, formats.either)
+    return DataSource(
+        (f"uci_{name}.txt", f"uci_{name}.npz"), f"{UCI_TEXTS}/{folder}/data/data.txt", digest, formats.either
+    )
 
 
 def _mnist(part: str, digest: str) -> DataSource:
@@ -206,9 +208,9 @@ def _read_checked(source: DataSource, path: Path) -> Arrays:
         raise DataError(f"{error}; {_by_hand(source)}") from None
     except Exception as error:  # whatever a reader makes of a file that is not what it should be
         raise DataError(f"{path}: cannot be read, perhaps cut short ({error}); {_by_hand(source)}") from error
-    found = digest(source.to_digest(arrays))
-    if found != source.digest or not all(np.isfinite(array).all() for array in arrays):
-        raise DataError(f"{path}: its content must have the SHA-256 {source.digest}, got {found}; {_by_hand(source)}")
+    actual = digest(source.to_digest(arrays))
+    if actual != source.digest or not all(np.isfinite(array).all() for array in arrays):
+        raise DataError(f"{path}: its content must have the SHA-256 {source.digest}, got {actual}; {_by_hand(source)}")
     for array in arrays:
         array.flags.writeable = False  # they are kept, and shared by all who ask
     return arrays

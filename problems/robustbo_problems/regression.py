@@ -195,5 +195,11 @@ def _corrupt(clean: Clean, kind: str, rate: float, seed: int) -> tuple[np.ndarra
 def _scale(clean: Clean, X: np.ndarray, y: np.ndarray, is_corrupted: np.ndarray) -> Task:
     """The task, scaled by the corrupted training data."""
     of_X, of_y = robust_scaling(X), robust_scaling(y)
-    scaled = of_X.scale_values(X), of_y.scale_values(y), is_corrupted, of_X.scale_values(clean.X_test), of_y.scale_values(clean.y_test)
+    scaled = (
+        of_X.scale_values(X),
+        of_y.scale_values(y),
+        is_corrupted,
+        of_X.scale_values(clean.X_test),
+        of_y.scale_values(clean.y_test),
+    )
     return Task(*scaled, of_X, of_y)

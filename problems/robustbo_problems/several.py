@@ -39,10 +39,10 @@ def values_of(function: BaseTestProblem, objectives: Sequence[str], slacks: Sequ
         params: The point, in the function's order.
     """
     X = torch.tensor([list(params.values())], dtype=torch.float64)
-    found = function.evaluate_true(X).reshape(-1).tolist()
+    values = function.evaluate_true(X).reshape(-1).tolist()
     if slacks:
-        found += function.evaluate_slack_true(X).reshape(-1).tolist()
-    return dict(zip([*objectives, *slacks], found, strict=True))
+        values += function.evaluate_slack_true(X).reshape(-1).tolist()
+    return dict(zip([*objectives, *slacks], values, strict=True))
 
 
 def keeps_all(slacks: Sequence[str], values: Mapping[str, float]) -> bool:

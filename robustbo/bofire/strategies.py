@@ -34,16 +34,16 @@ def outliers(strategy: Any) -> pd.DataFrame:
         )
     ours = [each for each in fitted.surrogates if isinstance(each, RobustBotorchSurrogate)]
     if not ours:
-        others = sorted({type(each).__name__ for each in fitted.surrogates})
-        raise ValueError(f"strategy must have a RobustSurrogate for an output, got {others}")
-    found = pd.concat([_of_one(surrogate, strategy.experiments) for surrogate in ours])
-    return found[[name for name in COLUMNS if name in found]]
+        kinds = sorted({type(surrogate).__name__ for surrogate in fitted.surrogates})
+        raise ValueError(f"strategy must have a RobustSurrogate for an output, got {kinds}")
+    table = pd.concat([_of_one(surrogate, strategy.experiments) for surrogate in ours])
+    return table[[name for name in COLUMNS if name in table]]
 
 
 def _of_one(surrogate: RobustBotorchSurrogate, experiments: pd.DataFrame) -> pd.DataFrame:
-    found = copy(surrogate).predict_outliers(experiments)
-    found["output"] = surrogate.outputs.get_keys()[0]
-    return found.sort_values(["flagged", "evidence"], ascending=False, kind="stable")
+    table = copy(surrogate).predict_outliers(experiments)
+    table["output"] = surrogate.outputs.get_keys()[0]
+    return table.sort_values(["flagged", "evidence"], ascending=False, kind="stable")
 
 
 def read_anew() -> None:

@@ -60,20 +60,20 @@ class RobustBotorchSurrogate(TrainableBotorchSurrogate):
             ValueError: If no experiment has a valid, finite value.
             FitError: If the fit does not succeed.
         """
-        told = self.outputs.validate_experiments(experiments.copy())
-        self.fit(told, options)
+        valid = self.outputs.validate_experiments(experiments.copy())
+        self.fit(valid, options)
         (key,) = self.outputs.get_keys()
-        rows = self._preprocess_experiments(told)
-        said = _diagnose(self.model)
+        rows = self._preprocess_experiments(valid)
+        diagnostics = _diagnose(self.model)
         named = {"labcode": rows["labcode"]} if "labcode" in rows else {}
         return pd.DataFrame(
             {
                 **named,
                 "value": rows[key].astype(float),
-                "expected": said.expected.numpy(),
-                "sd": said.sd.numpy(),
-                "evidence": said.evidence.numpy(),
-                "flagged": said.is_outlier.numpy(),
+                "expected": diagnostics.expected.numpy(),
+                "sd": diagnostics.sd.numpy(),
+                "evidence": diagnostics.evidence.numpy(),
+                "flagged": diagnostics.is_outlier.numpy(),
             },
             index=rows.index,
         )

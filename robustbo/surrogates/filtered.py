@@ -16,14 +16,14 @@ from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.pursuit.support_fit import empty
 from robustbo.surrogates.baselines.botorch_relevance_pursuit import BoTorchRelevancePursuitGP
 from robustbo.surrogates.common import contract
-from robustbo.surrogates.common.model_averaging import without_averaging
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.map_gp import MapGP
+from robustbo.surrogates.common.model_averaging import without_averaging
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.student_t.model import StudentTGP
-from robustbo.surrogates.transforms.retransform import original_outcomes
 from robustbo.surrogates.transforms.inlier_rescale import standardize_by_inliers
+from robustbo.surrogates.transforms.retransform import original_outcomes
 from robustbo.validation import one_of, whole
 
 DETECTORS: dict[str, type[GPyTorchModel]] = {
@@ -153,7 +153,9 @@ class FilteredGP(MapGP):
         """Keep what the detector is to be told."""
         self._keep_for_detector(X, Y, Yvar, input_transform)
 
-    def _keep_for_detector(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
+    def _keep_for_detector(
+        self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None
+    ) -> None:
         self._detector_data = X, Y, Yvar, deepcopy(input_transform)
         self._last = last_diagnosis_size(len(X), self.options.start, self.options.every, self.options.between)
 
@@ -211,12 +213,14 @@ class FilteredGP(MapGP):
         is_left_out = Yvar is not None if self.options.leave_one_out is None else self.options.leave_one_out
         with torch.enable_grad():  # which BoTorch's fits need
             contract.fit(model)
-        one = without_averaging(model)  # where its fits disagree, they would excuse just what is doubtful
-        e, log_chance = contract.tails(one, leave_one_out=is_left_out)
+        single = without_averaging(model)  # where its fits disagree, they would excuse just what is doubtful
+        e, log_chance = contract.tails(single, leave_one_out=is_left_out)
         chance = log_chance.exp()
         is_outlier = chance < self.options.tail  # eq. 3.2
         if isinstance(model, MapGP):
             is_outlier &= ~model.is_cleared()
         outliers = is_outlier.nonzero().squeeze(-1)
         percentiles = torch.where(e < 0, chance, 1 - chance)[outliers]
-        return FilterVerdict(count, tuple(outliers.tolist()), tuple(percentiles.tolist()), is_void=2 * len(outliers) > count)
+        return FilterVerdict(
+            count, tuple(outliers.tolist()), tuple(percentiles.tolist()), is_void=2 * len(outliers) > count
+        )

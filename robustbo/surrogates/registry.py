@@ -92,14 +92,14 @@ def _import_class(name: str) -> type[GPyTorchModel]:
     if not qualified:
         registered("surrogate", name, ["auto", *sorted(SURROGATES)])
     try:
-        found: Any = importlib.import_module(module)
+        target: Any = importlib.import_module(module)
         for part in qualified.split("."):
-            found = getattr(found, part)
+            target = getattr(target, part)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"surrogate {name!r} must be importable here: {error}") from error
-    if not (isinstance(found, type) and issubclass(found, GPyTorchModel)):
-        raise ValueError(f"surrogate {name!r} must be a GPyTorchModel class, got {found!r}")
-    return found
+    if not (isinstance(target, type) and issubclass(target, GPyTorchModel)):
+        raise ValueError(f"surrogate {name!r} must be a GPyTorchModel class, got {target!r}")
+    return target
 
 
 def check_options(name: str, options: Mapping[str, Any]) -> None:
@@ -110,10 +110,10 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
         ValueError: For one that cannot be, as the surrogate says it itself: one is made of a few values for that.
     """
     cls: Any = model_class(name)
-    known = own_options(cls)
-    if unknown := sorted(set(options) - known):
-        hint = nearest(unknown[0], known)
-        raise TypeError(f"surrogate {name!r} has the options {sorted(known)}, got {json.dumps(unknown[0])}{hint}")
+    names = own_options(cls)
+    if unknown := sorted(set(options) - names):
+        hint = nearest(unknown[0], names)
+        raise TypeError(f"surrogate {name!r} has the options {sorted(names)}, got {json.dumps(unknown[0])}{hint}")
     if options:
         _try(cls, options)
 

@@ -52,12 +52,12 @@ class Uniform:
     def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
         """The value as measured, and whether it was corrupted."""
         is_corrupted = bool(generator.random() < self.probability)
-        drawn = float(generator.uniform(self.low, self.high))
-        return (self.wrong(value, drawn), True) if is_corrupted else (value, False)
+        draw = float(generator.uniform(self.low, self.high))
+        return (self.wrong(value, draw), True) if is_corrupted else (value, False)
 
-    def wrong(self, value: float, drawn: float) -> float:
+    def wrong(self, value: float, draw: float) -> float:
         """What is measured in the value's place."""
-        return drawn
+        return draw
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,9 @@ class Shift(Uniform):
     low: float = 1.0
     high: float = 2.0
 
-    def wrong(self, value: float, drawn: float) -> float:
+    def wrong(self, value: float, draw: float) -> float:
         """The value and the error."""
-        return value + drawn
+        return value + draw
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def build(kind: str, problem: Problem, **options: Any) -> Corruption:
     if kind == FAILURE:
         return InjectedFailure.of(problem, region_name=inside, **options)
     names = [field.name for field in fields(CORRUPTIONS[kind])]
-    known = [name for name in names if name not in NO_OPTIONS]
-    if unknown := [key for key in options if key not in known]:
-        raise ValueError(f"{kind} has the options {known}, got {unknown[0]!r}")
+    accepted = [name for name in names if name not in NO_OPTIONS]
+    if unknown := [key for key in options if key not in accepted]:
+        raise ValueError(f"{kind} has the options {accepted}, got {unknown[0]!r}")
     return CORRUPTIONS[kind](**{"problem": problem} if "problem" in names else {}, **options)

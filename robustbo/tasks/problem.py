@@ -152,16 +152,16 @@ def load(name: str, **options: Any) -> Problem:
         ValueError: If none is registered under it, or it does not have an option, or not of that value.
         DataError: If a recorded run is read, and an option names a file that it must not reach.
     """
-    made = _registered_object(name)
-    known = _options(made)
-    if unknown := [option for option in options if option not in known]:
-        has = f"has the options {known}" if known else "has no options"
+    registration = _registered_object(name)
+    accepted = _options(registration)
+    if unknown := [option for option in options if option not in accepted]:
+        has = f"has the options {accepted}" if accepted else "has no options"
         raise ValueError(f"problem {name!r} {has}, got {unknown[0]!r}")
     access.check_named(options)
     try:
-        return made if isinstance(made, Problem) else _build(made, options)
+        return registration if isinstance(registration, Problem) else _build(registration, options)
     except TypeError as error:
-        raise ValueError(f"problem {name!r} has the options {known}, got {options!r}: {error}") from error
+        raise ValueError(f"problem {name!r} has the options {accepted}, got {options!r}: {error}") from error
 
 
 def _build(make: Callable[..., Problem], options: Mapping[str, Any]) -> Problem:
@@ -189,20 +189,20 @@ def _registered_object(name: str) -> "Problem | Callable[..., Problem]":
     Raises:
         ValueError: If that is nothing, or two things, or cannot be imported.
     """
-    found = {point.value: point for point in entry_points(group=GROUP, name=name)}
-    if not found:
+    points = {point.value: point for point in entry_points(group=GROUP, name=name)}
+    if not points:
         registered("problem", name, names())
-    if len(found) > 1:
-        raise ValueError(f"problem {name!r} must be registered once, got {sorted(found)}; uninstall one")
-    ((value, point),) = found.items()
+    if len(points) > 1:
+        raise ValueError(f"problem {name!r} must be registered once, got {sorted(points)}; uninstall one")
+    ((value, point),) = points.items()
     try:
         return point.load()
     except (ImportError, AttributeError) as error:
         raise ValueError(f"problem {name!r} must be importable from {value}: {error}") from error
 
 
-def _options(made: "Problem | Callable[..., Problem]") -> list[str]:
-    return [] if isinstance(made, Problem) else list(inspect.signature(made).parameters)
+def _options(registration: "Problem | Callable[..., Problem]") -> list[str]:
+    return [] if isinstance(registration, Problem) else list(inspect.signature(registration).parameters)
 
 
 def _few(entries: list[str]) -> str:
@@ -216,8 +216,8 @@ def _short(value: Any) -> str:
 def _limits(space: Space) -> list[str]:
     """What restricts a space's points."""
     listed = [f"{space.size} listed points"] if space.is_pool else []
-    kept = [f"{len(space.texts)} constraint{'s' * (len(space.texts) > 1)}"] if space.constraints else []
-    return [*listed, *kept, *(["conditional"] if space.is_conditional else [])]
+    constrained = [f"{len(space.texts)} constraint{'s' * (len(space.texts) > 1)}"] if space.constraints else []
+    return [*listed, *constrained, *(["conditional"] if space.is_conditional else [])]
 
 
 def _range(parameter: Parameter) -> str:

@@ -84,7 +84,7 @@ def names() -> list[str]:
 def about() -> dict[str, str]:
     """What there is to say of each task."""
     options = {name: ", ".join(source.options()) for source in sources() for name in source.names()}
-    return {name: f"regression; may be told {told}" for name, told in options.items()}
+    return {name: f"regression; may be told {accepted}" for name, accepted in options.items()}
 
 
 def source_of(task: str) -> TaskSource:
@@ -93,9 +93,9 @@ def source_of(task: str) -> TaskSource:
     Raises:
         ValueError: If none has, or two have.
     """
-    found = [source for source in sources() if task in source.names()]
-    if len(found) > 1:
-        raise ValueError(f"task {task!r} must come from one source, {len(found)} have it; uninstall one")
-    if not found:
+    owners = [source for source in sources() if task in source.names()]
+    if len(owners) > 1:
+        raise ValueError(f"task {task!r} must come from one source, {len(owners)} have it; uninstall one")
+    if not owners:
         registered("task", task, names())
-    return found[0]
+    return owners[0]

@@ -14,13 +14,13 @@ from robustbo.tasks.problem import Problem
 class Repeats:
     """The value is one of the point's own repeats; with a probability, one of another point's: a mix-up.
 
-    Where a point is replicate for again its next repeat is measured, in an order drawn for the point, until all were.
+    Where a point is asked for again its next repeat is measured, in an order drawn for the point, until all were.
 
     Attributes:
         problem: One with repeats, whose points are listed.
         probability: Of a mix-up.
         root: The replication's seed.
-        replicate: How often the point was replicate for before.
+        replicate: Number of times that the point was asked for before.
     """
 
     problem: Problem
@@ -33,7 +33,7 @@ class Repeats:
             raise ValueError(f"repeats needs a problem with repeats, such as a table; {self.problem.name} has none")
 
     def at(self, root: int, replicate: int) -> "Repeats":
-        """The same of a replication, at a point that was replicate for so often before."""
+        """Return the spec of a replication's replicate: one at a point that was asked for so often before."""
         return replace(self, root=root, replicate=replicate)
 
     def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:

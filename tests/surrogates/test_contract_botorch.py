@@ -17,8 +17,8 @@ from botorch.sampling.pathwise.paths import GeneralizedLinearPath
 
 from robustbo.surrogates.baselines.botorch_relevance_pursuit import BoTorchRelevancePursuitGP as Peer
 from robustbo.surrogates.committee.model import CommitteeGP
-from robustbo.surrogates.common.contract import diagnose, marginal_log_likelihood, outcome_transform, quiet
 from robustbo.surrogates.common.cached_posterior import CachedPosterior
+from robustbo.surrogates.common.contract import diagnose, marginal_log_likelihood, outcome_transform, quiet
 from robustbo.surrogates.common.no_fantasies import NoFantasies
 from robustbo.surrogates.common.units import in_model_units
 from robustbo.surrogates.student_t_process.model import StudentTProcess

@@ -23,7 +23,7 @@ from robustbo.tasks.problem import Problem
 from robustbo.tasks.problem import load as load_problem
 from robustbo.tasks.problem import names as problem_names
 from robustbo.tasks.repeats import Repeats
-from robustbo.tasks.several import ALL, SeveralProblem, OutcomeCorruption, build_outcome_corruption
+from robustbo.tasks.several import ALL, OutcomeCorruption, SeveralProblem, build_outcome_corruption
 from robustbo.tasks.sticking import Sticks
 from robustbo.trials.settings import default_num_initial
 from robustbo.validation import registered

@@ -139,8 +139,8 @@ class HuberLikelihood(_OneDimensionalLikelihood):
 
     @noise.setter
     def noise(self, value: Any) -> None:
-        told = torch.as_tensor(value).to(self.raw_noise)
-        self.initialize(raw_noise=self.raw_noise_constraint.inverse_transform(told))
+        noise = torch.as_tensor(value).to(self.raw_noise)
+        self.initialize(raw_noise=self.raw_noise_constraint.inverse_transform(noise))
 
     def noise_parameters(self, *, is_weighted: bool = False) -> Tailed:
         """The parameters of a new measurement's noise, or of each observation's."""
@@ -193,7 +193,7 @@ class HuberGP(ExponentialVariationalGP):
 
     def noise_parameters(self) -> Tailed:
         """The parameters of a new measurement's noise."""
-        return Tailed(*(each.detach().squeeze() for each in self.likelihood.noise_parameters()))
+        return Tailed(*(parameter.detach().squeeze() for parameter in self.likelihood.noise_parameters()))
 
 
 @dataclass(frozen=True, kw_only=True)

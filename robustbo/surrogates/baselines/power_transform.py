@@ -46,8 +46,8 @@ class YeoJohnson(WarpedStandardize):
         if z.unique().numel() > 2:  # a power of two values is any
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of powers that overflow on the way
-                found = float(yeojohnson_normmax(z.flatten().numpy()))
-            self.power = found if math.isfinite(found) else 1.0
+                power = float(yeojohnson_normmax(z.flatten().numpy()))
+            self.power = power if math.isfinite(power) else 1.0
         u = self.warp(z)
         sd = u.std(correction=0).item() if u.numel() > 1 else 0.0
         self.center, self.scale = u.mean().item(), sd if sd > 0 else 1.0

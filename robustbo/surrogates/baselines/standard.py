@@ -3,8 +3,8 @@
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.pursuit.support_fit import empty
-from robustbo.surrogates.common.warped_gp import WarpedGP
 from robustbo.surrogates.common.map_gp import MapGP
+from robustbo.surrogates.common.warped_gp import WarpedGP
 
 
 class PlainGP(MapGP):

@@ -187,17 +187,17 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         noise = observation_noise if isinstance(observation_noise, Tensor) else self.noise_variance().detach()
         noise = noise.squeeze(-1) if noise.dim() == X.dim() else noise
         added = DiagLinearOperator(noise.to(dist.mean).expand(dist.mean.shape))
-        found: Any = GPyTorchPosterior(MultivariateNormal(dist.mean, dist.lazy_covariance_matrix + added))
+        posterior: Any = GPyTorchPosterior(MultivariateNormal(dist.mean, dist.lazy_covariance_matrix + added))
         if (transform := outcome_transform(self)) is not None:
-            found = transform.untransform_posterior(found, X=X)
-        return found if posterior_transform is None else posterior_transform(posterior=found, X=X)
+            posterior = transform.untransform_posterior(posterior, X=X)
+        return posterior if posterior_transform is None else posterior_transform(posterior=posterior, X=X)
 
     def latent(self, X: Tensor) -> LatentMarginals:
         """The latent values at ``... x d`` points."""
         self.eval()
         with torch.no_grad():
-            found = self.model(self.transform_inputs(X))
-        return LatentMarginals(found.mean, found.variance)
+            distribution = self.model(self.transform_inputs(X))
+        return LatentMarginals(distribution.mean, distribution.variance)
 
     def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """The hyperparameters, without the variational distribution of these observations."""

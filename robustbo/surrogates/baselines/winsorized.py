@@ -85,8 +85,8 @@ class WinsorizedGP(PlainGP):
 
     def diagnose(self) -> Diagnostics:
         """Leave-one-out expectations and evidence, of the cut values; the outliers are what was cut."""
-        transform, y, found = outcome_transform(self), self.train_targets, super().diagnose()
+        transform, y, diagnostics = outcome_transform(self), self.train_targets, super().diagnose()
         if not isinstance(transform, Winsorize):
-            return found
+            return diagnostics
         low, high = ((cut - transform.means) / transform.stdvs for cut in (transform.low, transform.high))
-        return found._replace(is_outlier=(y <= low.squeeze()) | (y >= high.squeeze()))
+        return diagnostics._replace(is_outlier=(y <= low.squeeze()) | (y >= high.squeeze()))

@@ -67,12 +67,12 @@ class CommitteeCluster:
         if before and self._count % FRESH == 0:
             before = self._client.gather([self._submit(_modes, total) for total in before])
         pairs = zip(self._shards, before or [None] * len(self._shards), strict=True)
-        found = [self._submit(_evidence, *pair, shared, self._memory) for pair in pairs]
-        sums = [self._submit(_sums, total) for total in found] if len(found) == 1 else found
+        totals = [self._submit(_evidence, *pair, shared, self._memory) for pair in pairs]
+        sums = [self._submit(_sums, total) for total in totals] if len(totals) == 1 else totals
         while len(sums) > 1:  # a tree
             twos = [self._submit(_add, *sums[i : i + 2]) for i in range(0, len(sums) - 1, 2)]
             sums = twos + sums[2 * len(twos) :]
-        return Total(*[*sums[0].result(), found])
+        return Total(*[*sums[0].result(), totals])
 
     def condition(self, shared: Shared) -> None:
         """Find the experts, which the workers keep for `map_parts`."""
@@ -121,5 +121,5 @@ def _sums(total: Total) -> tuple[Any, ...]:
     return total[:-1] if isinstance(total, Total) else total
 
 
-def _add(one: Any, other: Any) -> tuple[Any, ...]:
-    return tuple(a + b for a, b in zip(_sums(one), _sums(other), strict=True))
+def _add(left: Any, right: Any) -> tuple[Any, ...]:
+    return tuple(a + b for a, b in zip(_sums(left), _sums(right), strict=True))

@@ -65,11 +65,11 @@ class MemoryMap:
 
 def _open_array(path: Path | str) -> np.ndarray:
     try:
-        found = np.load(path, mmap_mode="r")
+        array = np.load(path, mmap_mode="r")
     except FileNotFoundError:
         raise FileNotFoundError(f"{path}: there is no such file here") from None
     except ValueError as error:
         raise ValueError(f"{path}: must be a NumPy file (.npy) of numbers: {error}") from None
-    if not isinstance(found, np.ndarray):
-        raise ValueError(f"{path}: must be a NumPy file (.npy) of one array, got {type(found).__name__}")
-    return found
+    if not isinstance(array, np.ndarray):
+        raise ValueError(f"{path}: must be a NumPy file (.npy) of one array, got {type(array).__name__}")
+    return array

@@ -22,8 +22,8 @@ from robustbo.surrogates.committee.cluster import search_on_cluster
 from robustbo.surrogates.committee.options import CommitteeOptions
 from robustbo.surrogates.committee.prediction import predict
 from robustbo.surrogates.common import priors
-from robustbo.surrogates.common.contract import Diagnostics, outcome_transform
 from robustbo.surrogates.common.cached_posterior import CachedPosterior
+from robustbo.surrogates.common.contract import Diagnostics, outcome_transform
 from robustbo.surrogates.common.map_gp import ALL, MapGP
 from robustbo.surrogates.common.units import in_outcome_units
 from robustbo.surrogates.student_t.likelihood import heavy_tailed_likelihood
@@ -90,11 +90,15 @@ class CommitteeGP(CachedPosterior, MapGP):
     def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
         """Raise a ValueError where there is a kernel of one's own."""
         if self._named is None:
-            raise ValueError("covar_module must not be given: experts are dense_operator together; say which by its name")
+            raise ValueError("covar_module must not be given: experts are evaluated together; say which by its name")
 
     def new_likelihood(self, noise: Tensor | None) -> Likelihood:
         """Student-t noise of a scale to be learned or of ``n`` known squared scales, or normal noise."""
-        return super().new_likelihood(noise) if self.options.nu == math.inf else heavy_tailed_likelihood(noise, self.options.nu)
+        return (
+            super().new_likelihood(noise)
+            if self.options.nu == math.inf
+            else heavy_tailed_likelihood(noise, self.options.nu)
+        )
 
     def search_model(self, rows: Tensor | slice | None = None) -> Model:
         """The model of one expert, the first, unless other rows are said: a search over all needs no more of it."""
@@ -114,8 +118,8 @@ class CommitteeGP(CachedPosterior, MapGP):
         """The highest of the maxima that the starts lead to."""
         parts = self._parts()
         if self.options.fit_experts is not None:
-            drawn = torch.randperm(len(parts), generator=torch.Generator().manual_seed(0))[: self.options.fit_experts]
-            parts = [parts[i] for i in sorted(drawn.tolist())]
+            sample = torch.randperm(len(parts), generator=torch.Generator().manual_seed(0))[: self.options.fit_experts]
+            parts = [parts[i] for i in sorted(sample.tolist())]
         assert self._named is not None
         by_expert, (kernel, is_signal_free) = self._shards(parts), self._named
         l_prior = priors.length_scale_prior(by_expert.X.shape[-1])
@@ -124,12 +128,12 @@ class CommitteeGP(CachedPosterior, MapGP):
         of = CommitteeModel(by_expert, kernel, l_prior, s2f_prior, priors.NOISE_PRIOR, nu, memory)
         return map_fit.search(of) if cluster is None else search_on_cluster(cluster, of)
 
-    def _adopt(self, found: Any) -> None:
+    def _adopt(self, ascent: Any) -> None:
         model = self.search_model()
-        self._set_theta(model, found.x)
-        self.mean_module.constant = found.x[-1]
+        self._set_theta(model, ascent.x)
+        self.mean_module.constant = ascent.x[-1]
         if self.options.nu is None:
-            self.likelihood.set_dof(found.x[-2].exp().item())
+            self.likelihood.set_dof(ascent.x[-2].exp().item())
         self._follow(model)
 
     def _follow(self, model: Model) -> None:

@@ -71,13 +71,13 @@ def predict(
 
 
 def _predict_apart(X: Tensor, shards: Shards, experts: Experts, shared: Shared, rule: Rule, pairs: Pairs) -> Prediction:
-    found = []
+    predictions = []
     for part in X.split(JOINT):
         v0, rho = shared.s2f.expand(len(part)), torch.ones_like(part[:, 0])
         if rule.is_correlated:
             rho = error_correlation(part, shards, experts, shared.l, v0, shared.covariance, pairs)
-        found.append(rule.finish(evidence.said(shards, experts, shared, part, rule), v0, rho))
-    return Prediction(*(torch.cat(column) for column in zip(*found, strict=True)))
+        predictions.append(rule.finish(evidence.said(shards, experts, shared, part, rule), v0, rho))
+    return Prediction(*(torch.cat(column) for column in zip(*predictions, strict=True)))
 
 
 def _dense(kernel: Kernel, X: Tensor, Z: Tensor) -> Tensor:

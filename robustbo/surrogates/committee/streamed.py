@@ -137,17 +137,17 @@ class StreamedCommittee:
         does_all = self._num_fit_parts >= len(self._parts)
         cluster = self._on(self._parts[: self._num_fit_parts])
         try:
-            found = search(model._replace(evidence=_with_progress(cluster, progress)))
-            if not math.isfinite(found.F):
+            ascent = search(model._replace(evidence=_with_progress(cluster, progress)))
+            if not math.isfinite(ascent.F):
                 raise FitError("the observations must give a finite likelihood for some hyperparameters, they do not")
         except BaseException:
             cluster.close()
             raise
         if not does_all:
             cluster.close()
-        self.shared, self._cluster = model.shared(found.x), cluster if does_all else self._on(self._parts)
+        self.shared, self._cluster = model.shared(ascent.x), cluster if does_all else self._on(self._parts)
         self._cluster.condition(self.shared)
-        return found
+        return ascent
 
     @on_one_thread
     def predict(self, X: Tensor, *, observation_noise: bool = False) -> Prediction:
@@ -162,8 +162,8 @@ class StreamedCommittee:
             raise ValueError(f"X must be q x {self._d} finite numbers, got {tuple(X.shape)}")
         if not len(X):
             return Prediction(X.new_empty(0), X.new_empty(0))
-        found = [self._latent(cluster, shared, part.clone()) for part in self._scaling.inputs(X).split(JOINT)]
-        mean, variance = (torch.cat(column) for column in zip(*found, strict=True))
+        predictions = [self._latent(cluster, shared, part.clone()) for part in self._scaling.inputs(X).split(JOINT)]
+        mean, variance = (torch.cat(column) for column in zip(*predictions, strict=True))
         if observation_noise:
             variance = variance + (shared.s2 if shared.nu is None else predictive.variance(Noise(shared.s2, shared.nu)))
         center, scale = self._scaling.center, self._scaling.scale
@@ -177,10 +177,10 @@ class StreamedCommittee:
             ValueError: If it has not been fitted, or has been closed.
         """
         cluster, shared = self._require_fit()
-        found = cluster.map_parts(
+        suspects_by_part = cluster.map_parts(
             [partial(_suspects, part=part, shared=shared, memory=self._memory) for part in self._parts]
         )
-        return sorted((suspect for part in found for suspect in part), key=lambda s: (-s.evidence, s.row))
+        return sorted((suspect for part in suspects_by_part for suspect in part), key=lambda s: (-s.evidence, s.row))
 
     def close(self) -> None:
         """Let go of the workers; what they hold is lost."""
@@ -211,7 +211,9 @@ class StreamedCommittee:
         return self._rule.finish(sums, shared.s2f.expand(len(X)), rho)
 
 
-def _with_progress(cluster: CommitteeCluster, progress: Callable[[int, float], None] | None) -> Callable[[Shared, Any], Total]:
+def _with_progress(
+    cluster: CommitteeCluster, progress: Callable[[int, float], None] | None
+) -> Callable[[Shared, Any], Total]:
     """A cluster's evidence, each value told."""
     count = itertools.count(1)
 
@@ -224,8 +226,8 @@ def _with_progress(cluster: CommitteeCluster, progress: Callable[[int, float], N
     return evidence
 
 
-def _suspects(by_expert: Shards, found: Experts, part: Part, shared: Shared, memory: float) -> list[Suspect]:
-    judged = committee.judge(by_expert, shared, found, memory)
+def _suspects(by_expert: Shards, experts: Experts, part: Part, shared: Shared, memory: float) -> list[Suspect]:
+    judged = committee.judge(by_expert, shared, experts, memory)
     index, is_row = partition.indices(part.rows)
     flagged = is_row & (judged.log_chance < math.log(TAIL))
     center, scale = part.scaling.center, part.scaling.scale

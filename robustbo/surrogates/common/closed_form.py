@@ -29,9 +29,9 @@ class ClosedForm:
             self._prediction_cache = prediction_cache(model, gp._theta(model), gp._rho), self._dependencies()
         return self._prediction_cache[0]
 
-    def _condition(self, model: Model, found: Any) -> PredictionCache:
+    def _condition(self, model: Model, estimate: Any) -> PredictionCache:
         """What is known with what a search has found."""
-        return prediction_cache(model, found.theta, found.rho)
+        return prediction_cache(model, estimate.theta, estimate.rho)
 
     def _dependencies(self) -> tuple[Tensor, ...]:
         """What that depends on."""
@@ -43,9 +43,9 @@ class ClosedForm:
         gp: Any = self
         gp.eval()
         with torch.no_grad():
-            known = self.prediction_cache
-            expected, sd = in_outcome_units(outcome_transform(gp), gp.train_targets - known.e, known.v.sqrt())
-            return Diagnostics(expected, sd, gain(known.e, known.v), gp._rho > 0)
+            cache = self.prediction_cache
+            expected, sd = in_outcome_units(outcome_transform(gp), gp.train_targets - cache.e, cache.v.sqrt())
+            return Diagnostics(expected, sd, gain(cache.e, cache.v), gp._rho > 0)
 
     def diagnose_others(self, X: Tensor, Y: Tensor, sds: Tensor | None) -> Diagnostics:
         """What it says of values that it was not fitted to, by the rule for those that it was.
@@ -85,14 +85,14 @@ class ClosedForm:
 
     def latent(self) -> LatentProcess:
         """The fitted process; the kernel must be a named one."""
-        known = self.prediction_cache
-        return self._latent(known.m, known.P, known.al)
+        cache = self.prediction_cache
+        return self._latent(cache.m, cache.P, cache.al)
 
     def process(self, model: Model, theta: Tensor, rho: Tensor) -> LatentProcess:
         """The process given the observations, at any hyperparameters and added variances."""
-        found = log_posterior(model, theta, rho).evidence
-        assert found.converged
-        return self._latent(found.m, found.P, found.al, theta)
+        evidence = log_posterior(model, theta, rho).evidence
+        assert evidence.converged
+        return self._latent(evidence.m, evidence.P, evidence.al, theta)
 
     def _latent(self, m: Tensor, P: Tensor, al: Tensor, theta: Tensor | None = None) -> LatentProcess:
         gp: Any = self

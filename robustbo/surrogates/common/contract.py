@@ -64,10 +64,10 @@ class Surrogate(OnOneThread, GPyTorchModel):
             TypeError: If there is none of such a name, or one of the wrong type.
             ValueError: If one cannot be.
         """
-        known = _option_names(cls)
-        if unknown := sorted(set(options) - known):
-            hint = nearest(unknown[0], known)
-            raise TypeError(f"{cls.__name__} has the options {sorted(known)}, got {unknown[0]!r}{hint}")
+        names = _option_names(cls)
+        if unknown := sorted(set(options) - names):
+            hint = nearest(unknown[0], names)
+            raise TypeError(f"{cls.__name__} has the options {sorted(names)}, got {unknown[0]!r}{hint}")
         return cls.options_class(**options)
 
     @classmethod
@@ -107,8 +107,8 @@ class Surrogate(OnOneThread, GPyTorchModel):
         """Each observation's error and the chance of one beyond it, its prediction being normal; see `tails`."""
         model: Any = self
         if leave_one_out:
-            found = diagnose(model)
-            expected, sd = in_model_units(outcome_transform(model), found.expected, found.sd)
+            diagnostics = diagnose(model)
+            expected, sd = in_model_units(outcome_transform(model), diagnostics.expected, diagnostics.sd)
         else:
             with torch.no_grad(), gpytorch.settings.debug(False):  # it asks whether training was meant
                 latent = model(model.train_inputs[0])
@@ -132,8 +132,8 @@ def capabilities_for(cls: type[GPyTorchModel], options: Mapping[str, Any]) -> Ca
     """What a model of a class can do with some options, before there is one."""
     if not issubclass(cls, Surrogate):
         return Capabilities()
-    known = _option_names(cls)  # a subclass may take options of its own, which change nothing here
-    return cls.make_options({name: value for name, value in options.items() if name in known}).capabilities
+    names = _option_names(cls)  # a subclass may take options of its own, which change nothing here
+    return cls.make_options({name: value for name, value in options.items() if name in names}).capabilities
 
 
 def _option_names(cls: type[Surrogate]) -> set[str]:
@@ -209,7 +209,7 @@ def diagnose(model: GPyTorchModel) -> Diagnostics:
 def marginals(model: GPyTorchModel, X: Tensor, is_noisy: bool = False) -> tuple[Tensor, Tensor]:
     """Means and standard deviations at ``m x d`` points: of the objective, or of a measurement there."""
     parts = [_contract_class(model).marginals(model, part, is_noisy) for part in X.split(AT_ONCE)]
-    mean, sd = (torch.cat(each) for each in zip(*parts, strict=True))
+    mean, sd = (torch.cat(columns) for columns in zip(*parts, strict=True))
     return mean, sd
 
 

@@ -17,11 +17,11 @@ from robustbo.determinism.isolation import drawing_nothing
 from robustbo.errors import FitError
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.surrogates.common import custom_kernel, priors
+from robustbo.surrogates.common.closed_form import ClosedForm
 from robustbo.surrogates.common.contract import (
     Surrogate,
     outcome_transform,
 )
-from robustbo.surrogates.common.closed_form import ClosedForm
 from robustbo.surrogates.common.likelihood import OutlierFixedNoiseLikelihood
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.common.row_variances import RowVariancesGP
@@ -146,12 +146,12 @@ class MapGP(ClosedForm, Surrogate, RowVariancesGP):
         self.eval()
         with torch.no_grad(), drawing_nothing():
             model = self.search_model()
-            found = self.search(model)
-            if not math.isfinite(found.F):
+            estimate = self.search(model)
+            if not math.isfinite(estimate.F):
                 n = len(self.train_targets)
                 raise FitError(f"{n} outcomes must give a finite likelihood for some hyperparameters, they do not")
-            self.map_estimate = found
-            self._adopt(found)
+            self.map_estimate = estimate
+            self._adopt(estimate)
         return mll.eval()
 
     def search_model(self, rows: Tensor | slice = ALL) -> Model:
@@ -166,7 +166,7 @@ class MapGP(ClosedForm, Surrogate, RowVariancesGP):
     def is_cleared(self, rows: Tensor | slice = ALL) -> Tensor:
         """Which observations agree with most of those at their point (`numerics.gp.replicates`), or are vouched for."""
         X, y, transform = self.train_inputs[0][rows], self.train_targets[rows], outcome_transform(self)
-        agreeing = priors.cleared(X, y, self._known_noise(rows), transform)
+        agreeing = priors.agrees_with_replicates(X, y, self._known_noise(rows), transform)
         if self.vouched is None or len(self.vouched) != len(self.train_targets):  # of other data
             return agreeing
         return agreeing | self.vouched[rows]
@@ -174,13 +174,13 @@ class MapGP(ClosedForm, Surrogate, RowVariancesGP):
     def _known_noise(self, rows: Tensor | slice) -> Tensor | None:
         return self.likelihood.noise[rows] if isinstance(self.likelihood, FixedNoiseGaussianLikelihood) else None
 
-    def _adopt(self, found: Any) -> None:
+    def _adopt(self, estimate: Any) -> None:
         model = self.search_model()
-        self._set_theta(model, found.theta)
-        known = self._condition(model, found)
-        self.mean_module.constant = known.m
-        self._set_outlier_variances(found.rho)
-        self._prediction_cache = known, self._dependencies()
+        self._set_theta(model, estimate.theta)
+        cache = self._condition(model, estimate)
+        self.mean_module.constant = cache.m
+        self._set_outlier_variances(estimate.rho)
+        self._prediction_cache = cache, self._dependencies()
 
     def _set_theta(self, model: Model, theta: Tensor) -> None:
         p = len(model.covariance.bounds)

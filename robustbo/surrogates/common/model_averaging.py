@@ -45,9 +45,9 @@ def without_averaging(model: Any) -> Any:
     components = model.components if isinstance(model, ModelAveraging) else ()
     if len(components) < 2:
         return model
-    one = copy(model)
-    one._components = (components[0]._replace(weight=1.0),)
-    return one
+    single = copy(model)
+    single._components = (components[0]._replace(weight=1.0),)
+    return single
 
 
 class ModelAveraging(GPyTorchModel):
@@ -113,8 +113,8 @@ class ModelAveraging(GPyTorchModel):
             variances = torch.stack([latent.variances(k) for latent, k in zip(latents, ks, strict=True)])
             return moments(weights, means.unsqueeze(-1), variances[..., None, None])[1].squeeze((-2, -1))
 
-        whole = to_linear_operator(dense()) if X.shape[-2] == 1 else DeferredCovariance(X, dense, diagonal)
-        return MultivariateNormal(torch.einsum("k,k...->...", weights, means), whole)
+        covariance = to_linear_operator(dense()) if X.shape[-2] == 1 else DeferredCovariance(X, dense, diagonal)
+        return MultivariateNormal(torch.einsum("k,k...->...", weights, means), covariance)
 
     def marginals(self, X: Tensor, is_noisy: bool = False) -> tuple[Tensor, Tensor]:
         """Means and standard deviations at ``m x d`` points, of the objective or of a measurement."""
@@ -161,19 +161,19 @@ class ModelAveraging(GPyTorchModel):
     def single_fits(self) -> list[tuple[float, Any]]:
         """Weights, and models that predict by one fit each, whose mixture this is."""
         components = self.components
-        return [(each.weight, self._at(each)) for each in components] if components else [(1.0, self)]
+        return [(component.weight, self._at(component)) for component in components] if components else [(1.0, self)]
 
     def _at(self, component: Component) -> Any:
         """A model of its own that predicts by one of the fits, through its modules."""
-        one: Any = deepcopy(self)
-        one._components = ()
-        one._set_theta(one.search_model(), component.fit.theta)
-        one.mean_module.constant = component.latent.m
-        one._set_outlier_variances(component.fit.rho)
-        return one
+        single: Any = deepcopy(self)
+        single._components = ()
+        single._set_theta(single.search_model(), component.fit.theta)
+        single.mean_module.constant = component.latent.m
+        single._set_outlier_variances(component.fit.rho)
+        return single
 
     def get_fantasy_model(self, inputs: Tensor, targets: Tensor, **kwargs: Any) -> Any:
         """The model with more observations; of the one fit alone."""
-        found = super().get_fantasy_model(inputs, targets, **kwargs)
-        found._components = ()
-        return found
+        fantasy = super().get_fantasy_model(inputs, targets, **kwargs)
+        fantasy._components = ()
+        return fantasy

@@ -85,5 +85,7 @@ def _update_paths(model: RowVariancesGP, _: OutlierVariances, **how: Any) -> Sam
 
 @DrawMatheronPaths.register(RowVariancesGP)
 def _draw_paths(model: RowVariancesGP, *, sample_shape: Size, **how: Any) -> SamplePath:
-    of_one = DrawMatheronPaths.dispatch(ExactGP)
-    return draw_paths_of_mixture(model.single_fits(), sample_shape, lambda one, shape: of_one(one, sample_shape=shape, **how))
+    draw = DrawMatheronPaths.dispatch(ExactGP)
+    return draw_paths_of_mixture(
+        model.single_fits(), sample_shape, lambda single, shape: draw(single, sample_shape=shape, **how)
+    )

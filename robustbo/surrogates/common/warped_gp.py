@@ -13,9 +13,9 @@ from robustbo.numerics.gp.log_posterior import Model
 from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.map_gp import ALL, MapGP
 from robustbo.surrogates.common.options import GPOptions
-from robustbo.surrogates.transforms.retransform import original_outcomes, set_outcomes, retransform
 from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
 from robustbo.surrogates.transforms.learned_warp import LearnedWarp
+from robustbo.surrogates.transforms.retransform import original_outcomes, retransform, set_outcomes
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 from robustbo.validation import one_of
 
@@ -67,7 +67,9 @@ class WarpedGP(MapGP):
         super()._set_theta(model, theta)
         if self._warp is not None:
             self._warp.t, s2 = theta[-len(model.warp) :].clone(), model.s2_known
-            set_outcomes(self, self._warp.bend(model.y), None if s2 is None else s2 * self._warp.variance_slope(model.y))
+            set_outcomes(
+                self, self._warp.bend(model.y), None if s2 is None else s2 * self._warp.variance_slope(model.y)
+            )
 
     def _theta(self, model: Model) -> Tensor:
         head = super()._theta(model)

@@ -118,20 +118,20 @@ class ComputationAwareGP(ObservationWeights, MapGP):
 
     def search_model(self, rows: Tensor | slice | None = None) -> Model:
         """The model as the search sees it: of the rows that hyperparameters are found from unless others are said."""
-        drawn = torch.randperm(len(self.train_targets), generator=torch.Generator().manual_seed(0))
-        return super().search_model(drawn[: self.options.fit_size].sort().values if rows is None else rows)
+        order = torch.randperm(len(self.train_targets), generator=torch.Generator().manual_seed(0))
+        return super().search_model(order[: self.options.fit_size].sort().values if rows is None else rows)
 
     def search(self, model: Model) -> Ascent | Fit:
         """The hyperparameters of the exact model, which is robust or not."""
         return map_fit.search(model, self.options.weight_rule) if self.options.robust else empty(model).fit
 
-    def _adopt(self, found: Any) -> None:
+    def _adopt(self, estimate: Any) -> None:
         model = self.search_model()
-        self._set_theta(model, found.x if self.options.robust else found.theta)
+        self._set_theta(model, estimate.x if self.options.robust else estimate.theta)
         if self.options.robust:
             self.mean_module.constant = map_fit.prior_mean(self.train_targets)
         else:
-            self.mean_module.constant = log_posterior(model, found.theta, found.rho).evidence.m
+            self.mean_module.constant = log_posterior(model, estimate.theta, estimate.rho).evidence.m
         self._follow(model)
 
     def _follow(self, model: Model) -> None:

@@ -20,12 +20,12 @@ from robustbo.numerics.pursuit.growth import Pursued
 from robustbo.numerics.pursuit.support_fit import Level, level_at, screen
 from robustbo.numerics.pursuit.walk import level_posterior, one_a_support, plausible
 from robustbo.numerics.pursuit.warped import with_warp
-from robustbo.surrogates.common.model_averaging import ModelAveraging
 from robustbo.surrogates.common.contract import outcome_transform
-from robustbo.surrogates.common.warped_gp import WarpedGP
 from robustbo.surrogates.common.map_gp import ALL
+from robustbo.surrogates.common.model_averaging import ModelAveraging
+from robustbo.surrogates.common.warped_gp import WarpedGP
 from robustbo.surrogates.pursuit.options import PursuitOptions
-from robustbo.surrogates.transforms.inlier_rescale import RESCALE, standardize_like, standardize_by_inliers
+from robustbo.surrogates.transforms.inlier_rescale import RESCALE, standardize_by_inliers, standardize_like
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
 
@@ -117,29 +117,29 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
             level = self._pursue(self.search_model())
         return level.fit
 
-    def _condition(self, model: Model, found: Fit) -> PredictionCache:
+    def _condition(self, model: Model, estimate: Fit) -> PredictionCache:
         assert self._pursued is not None
-        known = self._pursued.best.known or super()._condition(model, found)
+        cache = self._pursued.best.known or super()._condition(model, estimate)
         levels = [level._replace(known=None) for level in self._pursued.levels]
         self.trace, self._pursued = levels, Pursued(levels, self._pursued.best._replace(known=None))
-        return known
+        return cache
 
-    def _adopt(self, found: Fit) -> None:
+    def _adopt(self, estimate: Fit) -> None:
         """Take over what the pursuit chose, or what proves likelier among the fits that predictions are averaged over.
 
         With the chosen one's warp another level may be climbed to a far higher maximum than the pursuit found there.
         """
-        super()._adopt(found)
+        super()._adopt(estimate)
         if not self.is_named:
             return
         model = self.search_model()
         penalty = self.options.penalty(model)
         levels = plausible(self.trace, penalty) if self.options.is_averaged else []
-        climbed = with_warp(model, found, levels)
-        fits = one_a_support([found, *climbed])
+        climbed = with_warp(model, estimate, levels)
+        fits = one_a_support([estimate, *climbed])
         prices = [penalty.total(model.groups.of(fit.support)) for fit in fits]
         weights = probabilities([fit.F - p for fit, p in zip(fits, prices, strict=True)])
-        if (likeliest := fits[weights.index(max(weights))]) is not found:
+        if (likeliest := fits[weights.index(max(weights))]) is not estimate:
             self._take_up(
                 model, next(level for level, fit in zip(levels, climbed, strict=True) if fit is likeliest), likeliest
             )
@@ -169,21 +169,24 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
         self.eval()
         with torch.no_grad():
             model = self.search_model()
-            given, fits = partial(self._probability_wrong, model), [component.fit for component in self.components]
+            probability_wrong, fits = (
+                partial(self._probability_wrong, model),
+                [component.fit for component in self.components],
+            )
             if len(fits) < 2:
-                return 1 - given(self.prediction_cache, self._rho)
-            wrong = [given(prediction_cache(model, fit.theta, fit.rho), fit.rho) for fit in fits]
+                return 1 - probability_wrong(self.prediction_cache, self._rho)
+            wrong = [probability_wrong(prediction_cache(model, fit.theta, fit.rho), fit.rho) for fit in fits]
             w = model.y.new_tensor([component.weight for component in self.components])
             return (1 - w @ torch.stack(wrong)).clamp(0.0, 1.0)  # the weights add up to 1 but for rounding
 
-    def _probability_wrong(self, model: Model, known: PredictionCache, rho: Tensor) -> Tensor:
+    def _probability_wrong(self, model: Model, cache: PredictionCache, rho: Tensor) -> Tensor:
         rate = self.options.rate(len(model.y))
-        return sample_doubtful(known, rho, self._log_wrong(model.y, model.s2_known), rate=rate, cleared=model.cleared)
+        return sample_doubtful(cache, rho, self._log_wrong(model.y, model.s2_known), rate=rate, cleared=model.cleared)
 
     def _log_wrong(self, z: Tensor, s2_known: Tensor | None = None) -> Tensor:
         """``n`` log densities of the observations in the model's own units, if they are wrong, given before a warp."""
-        found = log_cauchy(z, torch.ones_like(z) if s2_known is None else (1 + s2_known).sqrt())
-        return found if self._warp is None else found - 0.5 * self._warp.variance_slope(z).log()
+        log_density = log_cauchy(z, torch.ones_like(z) if s2_known is None else (1 + s2_known).sqrt())
+        return log_density if self._warp is None else log_density - 0.5 * self._warp.variance_slope(z).log()
 
     def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
         """Outliers are those that gain more than one more has to pay."""
@@ -203,23 +206,23 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
         """Those of the observations that gain more than their penalty."""
         return screen(model, theta, self.options.penalty(model).by_size(1)).fit.rho
 
-    def _part(self, whole: Model, rows: Tensor) -> Model:
+    def _part(self, full_model: Model, rows: Tensor) -> Model:
         """The model of some observations; what recurs among all is known to."""
-        return self.search_model(rows)._replace(groups=whole.groups.among(rows.tolist()))
+        return self.search_model(rows)._replace(groups=full_model.groups.among(rows.tolist()))
 
     def _pursue(self, model: Model) -> Level:
         plan, before, self._before = self.options.plan(model), self._before, None
         if before is not None:
-            found = growth.continued(model, plan, *before)
+            pursued = growth.continued(model, plan, *before)
         elif self.options.is_grown:
-            found = growth.grown(partial(self._part, model), self.options.plan, len(model.y))
+            pursued = growth.grown(partial(self._part, model), self.options.plan, len(model.y))
         else:
             levels = search.cold(model, plan)
-            found = Pursued(levels, search.best(model, plan, levels))
-        self.trace = found.levels
+            pursued = Pursued(levels, search.best(model, plan, levels))
+        self.trace = pursued.levels
         self.level_posterior = level_posterior(self.trace, plan.penalty)
-        self._pursued = found
-        return found.best
+        self._pursued = pursued
+        return pursued.best
 
 
 def _units(transform: OutcomeTransform | None) -> tuple[Tensor, Tensor]:

@@ -100,18 +100,18 @@ class StudentTGP(ExplicitPosterior, MapGP):
         heavy, before, self._before = HeavyModel(model, self.options.dof), self._before, None
         return map_fit.search(heavy, None if before is None else [before, heavy.starts[0]])
 
-    def _adopt(self, found: Ascent) -> None:
-        self._set_theta(self.search_model(), found.x)
-        self.mean_module.constant = found.x[-1]
-        self.likelihood.set_dof(found.value.noise.nu.item())
-        self._set_laplace(found.value)
+    def _adopt(self, ascent: Ascent) -> None:
+        self._set_theta(self.search_model(), ascent.x)
+        self.mean_module.constant = ascent.x[-1]
+        self.likelihood.set_dof(ascent.value.noise.nu.item())
+        self._set_laplace(ascent.value)
 
-    def _set_laplace(self, found: Laplace) -> None:
-        self.laplace = found if self.options.is_clamped else unclamped(found)
+    def _set_laplace(self, laplace: Laplace) -> None:
+        self.laplace = laplace if self.options.is_clamped else unclamped(laplace)
         _ = self.laplace.R  # made now, not within whatever asks for a prediction first
         self._mark()
-        V = likelihood.em_variance(found.r, *found.noise)
-        self._set_outlier_variances(V - found.noise.s2 * self.likelihood.stretch)
+        V = likelihood.em_variance(laplace.r, *laplace.noise)
+        self._set_outlier_variances(V - laplace.noise.s2 * self.likelihood.stretch)
 
     def _follow(self, model: Model) -> None:
         """Find the mode for this model's own rows."""

@@ -16,9 +16,9 @@ from robustbo.numerics.student_t.distribution import log_cdf
 from robustbo.numerics.student_t_process import map_fit
 from robustbo.numerics.student_t_process import process as student_t_process
 from robustbo.numerics.student_t_process.map_fit import ProcessModel, Value
+from robustbo.surrogates.common.cached_posterior import CachedPosterior
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.contract import Diagnostics, outcome_transform
-from robustbo.surrogates.common.cached_posterior import CachedPosterior
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.common.units import in_outcome_units
@@ -102,12 +102,12 @@ class StudentTProcess(CachedPosterior, MapGP):
         """The highest of the maxima that the model's starts lead to."""
         return map_fit.search(ProcessModel(model, self.options.dof))
 
-    def _adopt(self, found: Ascent) -> None:
+    def _adopt(self, ascent: Ascent) -> None:
         model = self.search_model()
-        self._set_theta(model, found.x)
-        self.mean_module.constant = found.value.evidence.m
-        self.dof = ProcessModel(model, self.options.dof).nu(found.x)
-        self._set_value(found.value)
+        self._set_theta(model, ascent.x)
+        self.mean_module.constant = ascent.value.evidence.m
+        self.dof = ProcessModel(model, self.options.dof).nu(ascent.x)
+        self._set_value(ascent.value)
 
     def _follow(self, model: Model) -> None:
         """Find the scale's posterior for this model's own rows."""
@@ -126,12 +126,12 @@ class StudentTProcess(CachedPosterior, MapGP):
             A `StudentTPosterior`, or a `TransformedPosterior` of one where the outcome transform has no inverse of
             normal distributions.
         """
-        found = super().posterior(X, *args, **kwargs)
-        if isinstance(found, TransformedPosterior):
-            found._posterior = self._heavier(found._posterior)
+        posterior = super().posterior(X, *args, **kwargs)
+        if isinstance(posterior, TransformedPosterior):
+            posterior._posterior = self._heavier(posterior._posterior)
         if posterior_transform is not None:
-            found = posterior_transform(posterior=found, X=X)
-        return self._heavier(found) if isinstance(found, GPyTorchPosterior) else found
+            posterior = posterior_transform(posterior=posterior, X=X)
+        return self._heavier(posterior) if isinstance(posterior, GPyTorchPosterior) else posterior
 
     def _apply_noise(self, X: Tensor, mvn: Any, observation_noise: bool | Tensor = False) -> Any:
         """As in BoTorch: of a tensor all is added, and of the model's own noise as much as the scale says."""
@@ -142,9 +142,9 @@ class StudentTProcess(CachedPosterior, MapGP):
 
     def _heavier(self, normal: GPyTorchPosterior) -> StudentTPosterior:
         """The Student-t distribution in place of the normal one of scale 1."""
-        given, process = normal.distribution, self.value.marginal
-        covariance = given.lazy_covariance_matrix * process.stretch
-        return StudentTPosterior(MultivariateNormal(given.mean, covariance), process.df)
+        distribution, process = normal.distribution, self.value.marginal
+        covariance = distribution.lazy_covariance_matrix * process.stretch
+        return StudentTPosterior(MultivariateNormal(distribution.mean, covariance), process.df)
 
     def diagnose(self) -> Diagnostics:
         """The Student-t prediction of each observation by the others, and the evidence that it has a scale of its own.

@@ -86,9 +86,9 @@ class ConjugateGP(ObservationWeights, MapGP):
         """The highest of the maxima of the leave-one-out objective that the starts lead to."""
         return map_fit.search(model, self.options.weight_rule)
 
-    def _adopt(self, found: Ascent) -> None:
+    def _adopt(self, ascent: Ascent) -> None:
         model = self.search_model()
-        self._set_theta(model, found.x)
+        self._set_theta(model, ascent.x)
         self.mean_module.constant = map_fit.prior_mean(model.y)
         self._follow(model)
 

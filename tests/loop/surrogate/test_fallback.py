@@ -12,9 +12,9 @@ from robustbo.errors import JournalWriteError, SpaceExhausted
 from robustbo.loop.surrogate.attempt import attempt, is_survivable
 from robustbo.report.page import journal_page
 from robustbo.report.summary.overview import overview
-from robustbo.surrogates.common.model_averaging import ModelAveraging
 from robustbo.surrogates.common.closed_form import ClosedForm
 from robustbo.surrogates.common.map_gp import MapGP
+from robustbo.surrogates.common.model_averaging import ModelAveraging
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.registry import SURROGATES
 

@@ -80,7 +80,9 @@ class TestWeights:
         likelihood.noise = 0.2
         y = torch.linspace(-200, 200, 1_000_001)
         for i in range(2):
-            noise = type(likelihood.noise_parameters())(*(each.expand(2)[i] for each in likelihood.noise_parameters(is_weighted=True)))
+            noise = type(likelihood.noise_parameters())(
+                *(each.expand(2)[i] for each in likelihood.noise_parameters(is_weighted=True))
+            )
             assert torch.trapezoid(log_density(y, noise).exp(), y).item() == pytest.approx(1, abs=1e-6)
         f = torch.zeros(3)
         new = likelihood.eval()(f).log_prob(f + 2)

@@ -155,7 +155,7 @@ def test_no_point_is_no_prediction(three):
     assert three.posterior(torch.empty(0, 2)).mean.shape == (0, 1)
 
 
-def test_many_small_experts_with_gross_values_can_be_require_fit():
+def test_many_small_experts_with_gross_values_can_be_fitted():
     generator = torch.Generator().manual_seed(0)
     X = torch.rand(1200, 2, generator=generator)
     Y = torch.sin(6 * X).sum(-1, keepdim=True) + 0.01 * torch.randn(1200, 1, generator=generator)

@@ -14,8 +14,8 @@ from robustbo.numerics.improvement.noisy import log_improvement, over
 from robustbo.numerics.pursuit.averaging import moments, probabilities
 from robustbo.numerics.pursuit.walk import one_a_support, plausible
 from robustbo.numerics.pursuit.warped import with_warp
-from robustbo.surrogates.common.model_averaging import without_averaging
 from robustbo.surrogates.common.contract import diagnose, fit
+from robustbo.surrogates.common.model_averaging import without_averaging
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 
 Z = torch.rand(7, 1, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
@@ -101,7 +101,9 @@ def test_predicting_by_one_fit_leaves_the_others_as_they_are(model):
     def ask(name, asked):
         both[name] = [asked().posterior(Z).mean for _ in range(20)]
 
-    threads = [Thread(target=ask, args=pair) for pair in (("all", lambda: model), ("one", lambda: without_averaging(model)))]
+    threads = [
+        Thread(target=ask, args=pair) for pair in (("all", lambda: model), ("one", lambda: without_averaging(model)))
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -56,4 +56,7 @@ def test_a_gross_value_that_is_rounded_on_its_way_is_the_same():
 def test_known_noise_widens_what_agrees(transform):
     y = torch.tensor([2.0, 2.5])
     for s2, is_cleared in ((1e-4, False), (0.04, True)):
-        assert base_gp.agrees_with_replicates(torch.zeros(2, 1), y, torch.full((2,), s2), transform).tolist() == [is_cleared] * 2
+        assert (
+            base_gp.agrees_with_replicates(torch.zeros(2, 1), y, torch.full((2,), s2), transform).tolist()
+            == [is_cleared] * 2
+        )
