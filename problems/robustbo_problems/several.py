@@ -1,8 +1,9 @@
 """Problems of several outcomes, BoTorch's own test functions: several objectives, or one under measured constraints.
 
 All are minimized. A constraint is measured as a slack, which must not be negative: BoTorch's ``evaluate_slack``. The
-largest hypervolumes of two objectives and the best feasible values are those that `benchmarks/several_best.py` finds,
-which are all better than BoTorch's; the worst feasible values are BoTorch's.
+largest hypervolumes of two objectives and the best feasible values are those that
+`benchmarks/quality/several_best.py` finds, which are all better than BoTorch's; the worst feasible values are
+BoTorch's.
 
 References:
     Tanabe and Ishibuchi (2020), An easy-to-use real-world multi-objective optimization problem suite (vehicle safety);
