@@ -32,7 +32,7 @@ def outliers(strategy: Any) -> pd.DataFrame:
             "strategy must have surrogates that are fitted, as a SoboStrategy has that was told two experiments, "
             f"got a {type(strategy).__name__} without; see RobustSurrogate.predict_outliers for experiments alone"
         )
-    ours = [each for each in fitted.surrogates if isinstance(each, RobustBotorchSurrogate)]
+    ours = [surrogate for surrogate in fitted.surrogates if isinstance(surrogate, RobustBotorchSurrogate)]
     if not ours:
         kinds = sorted({type(surrogate).__name__ for surrogate in fitted.surrogates})
         raise ValueError(f"strategy must have a RobustSurrogate for an output, got {kinds}")

@@ -26,7 +26,7 @@ class InjectedFailure:
     @classmethod
     def of(
         cls, problem: Problem, *, probability: float = 0.0, region_name: str | None = None, **options: float
-    ) -> "Failure":
+    ) -> "InjectedFailure":
         """One of a problem, with a region by name; see `robustbo.tasks.regions`.
 
         Raises:

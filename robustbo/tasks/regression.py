@@ -1,7 +1,7 @@
 """Regression tasks by name: training data of which some are wrong, and test data that are not.
 
 Anybody can register a source of tasks under the entry-point group ``robustbo.regression``: a module, or anything else
-with the functions of `Source`.
+with the functions of `TaskSource`.
 """
 
 from importlib.metadata import entry_points

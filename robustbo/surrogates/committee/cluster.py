@@ -90,7 +90,7 @@ class CommitteeCluster:
         """Let go of the workers."""
         self._client.close()
 
-    def __enter__(self) -> "Cluster":
+    def __enter__(self) -> "CommitteeCluster":
         return self
 
     def __exit__(self, *_: object) -> None:

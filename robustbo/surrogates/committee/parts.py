@@ -30,7 +30,7 @@ class SampleScaling(NamedTuple):
     scale: Tensor
 
     @classmethod
-    def of(cls, X: Tensor, y: Tensor) -> "Scaling":
+    def of(cls, X: Tensor, y: Tensor) -> "SampleScaling":
         """Of a sample."""
         transform = RobustStandardize(m=1)
         transform.learn(y.unsqueeze(-1))
