@@ -123,6 +123,6 @@ def _fit_model(make: Any, *arguments: Any) -> SingleTaskGP:
 
 
 @pinned
-def _diagnose(model: SingleTaskGP) -> contract.Diagnosis:
+def _diagnose(model: SingleTaskGP) -> contract.Diagnostics:
     with isolated(FITS), contract.quiet():
         return contract.diagnose(model)
