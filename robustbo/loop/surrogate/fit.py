@@ -34,7 +34,7 @@ from robustbo.loop.surrogate.warm_start import WarmStart, predecessor, sample_si
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.registry import SURROGATES, model_class
-from robustbo.surrogates.transforms.inputs import one_hot_inputs
+from robustbo.surrogates.transforms.input_encoding import one_hot_inputs
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
@@ -149,7 +149,7 @@ def _end(settings: Settings, told: Observations, fits: FitCache) -> WarmStart:
 
     def make() -> WarmStart:
         fitted = _fitted(settings, told, fits)
-        return WarmStart(told.numbers, fitted.center, fitted.scale, contract.beginning(fitted.model))
+        return WarmStart(told.numbers, fitted.center, fitted.scale, contract.warm_start(fitted.model))
 
     return fits.get_small((settings, told), make)
 

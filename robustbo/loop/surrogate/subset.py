@@ -106,14 +106,14 @@ def rows_to_keep(guess: RoughPrediction, told: Observations, room: int) -> list[
     taken = [False] * len(told.values)
     num_best = int((counts[order].cumsum(0) <= BEST * room).sum())
     near = order[: max(1, num_best)]
-    for place in [*near.tolist(), *farthest_points(guess.Z[at], near, room)]:
+    for place in [*near.tolist(), *spread_points(guess.Z[at], near, room)]:
         for i in members[place]:
             if room > 0:
                 taken[i], room = True, room - 1
     return taken
 
 
-def farthest_points(Z: Tensor, begin: Tensor, count: int) -> list[int]:
+def spread_points(Z: Tensor, begin: Tensor, count: int) -> list[int]:
     """Points one after the other, each the farthest from all before it.
 
     Args:

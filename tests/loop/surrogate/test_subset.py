@@ -11,7 +11,7 @@ from robustbo.loop.observations.table import Observations, observations
 from robustbo.loop.surrogate import subset
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fit import fit
-from robustbo.loop.surrogate.subset import RoughPrediction, farthest_points, rows_to_keep, thin_evenly
+from robustbo.loop.surrogate.subset import RoughPrediction, spread_points, rows_to_keep, thin_evenly
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
@@ -78,7 +78,7 @@ class TestAChoice:
 
     def test_spread_points_are_each_the_farthest_from_all_before(self):
         Z = torch.tensor([[0.0], [1.0], [0.4], [0.5], [1.0]])
-        assert farthest_points(Z, torch.tensor([0]), 9) == [1, 3, 2]
+        assert spread_points(Z, torch.tensor([0]), 9) == [1, 3, 2]
 
     def test_a_sample_is_even(self):
         told = made_of([(i / 100,) for i in range(100)])

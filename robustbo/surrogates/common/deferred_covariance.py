@@ -25,29 +25,29 @@ class DeferredCovariance(LinearOperator):
         self._X, self._make_dense, self._make_diagonal = X, dense, diagonal
 
     @cached_property
-    def evaluated(self) -> LinearOperator:
+    def dense_operator(self) -> LinearOperator:
         """It as a whole."""
         return to_linear_operator(self._make_dense())
 
     def to_dense(self) -> Tensor:
         """The matrix."""
-        return self.evaluated.to_dense()
+        return self.dense_operator.to_dense()
 
     def representation(self) -> tuple[Tensor, ...]:
         """What autograd follows where the matrix is a factor: the matrix."""
-        return self.evaluated.representation()
+        return self.dense_operator.representation()
 
     def representation_tree(self) -> Any:
         """How it is made of that."""
-        return self.evaluated.representation_tree()
+        return self.dense_operator.representation_tree()
 
     def detach(self) -> LinearOperator:
         """It as a whole, which autograd does not follow."""
-        return self.evaluated.detach()
+        return self.dense_operator.detach()
 
     def clone(self) -> LinearOperator:
         """It as a whole, copied."""
-        return self.evaluated.clone()
+        return self.dense_operator.clone()
 
     def _diagonal(self) -> Tensor:
         return self._make_diagonal()
@@ -59,28 +59,28 @@ class DeferredCovariance(LinearOperator):
         return self
 
     def _matmul(self, rhs: Tensor) -> Tensor:
-        return self.evaluated._matmul(rhs)
+        return self.dense_operator._matmul(rhs)
 
     def _getitem(self, row_index: Any, col_index: Any, *batch_indices: Any) -> LinearOperator:
-        return self.evaluated._getitem(row_index, col_index, *batch_indices)
+        return self.dense_operator._getitem(row_index, col_index, *batch_indices)
 
     def _get_indices(self, row_index: Any, col_index: Any, *batch_indices: Any) -> Tensor:
-        return self.evaluated._get_indices(row_index, col_index, *batch_indices)
+        return self.dense_operator._get_indices(row_index, col_index, *batch_indices)
 
     def _expand_batch(self, batch_shape: Any) -> LinearOperator:
-        return self.evaluated._expand_batch(batch_shape)
+        return self.dense_operator._expand_batch(batch_shape)
 
     def _unsqueeze_batch(self, dim: int) -> LinearOperator:
-        return self.evaluated._unsqueeze_batch(dim)
+        return self.dense_operator._unsqueeze_batch(dim)
 
     def _permute_batch(self, *dims: int) -> LinearOperator:
-        return self.evaluated._permute_batch(*dims)
+        return self.dense_operator._permute_batch(*dims)
 
     def _sum_batch(self, dim: int) -> LinearOperator:
-        return self.evaluated._sum_batch(dim)
+        return self.dense_operator._sum_batch(dim)
 
     def _prod_batch(self, dim: int) -> LinearOperator:
-        return self.evaluated._prod_batch(dim)
+        return self.dense_operator._prod_batch(dim)
 
     def _mul_constant(self, other: Any) -> LinearOperator:
-        return self.evaluated._mul_constant(other)
+        return self.dense_operator._mul_constant(other)

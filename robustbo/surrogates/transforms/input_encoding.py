@@ -25,7 +25,7 @@ ONE_HOT = 100  # values at most that have a column each: a length-scale each is 
 def one_hot_inputs(space: Space) -> InputTransform | None:
     """What makes a model see every Choice one-hot, and only what exists; None where there is nothing to do."""
     if space.is_conditional:
-        return ExistingInputs(space)
+        return ConditionalEncoding(space)
     counts = categories(space)
     if not counts:
         return None
@@ -60,7 +60,7 @@ def _words(count: int) -> Tensor:
     return numbers.unsqueeze(-1) >> torch.arange(BITS) & 1
 
 
-class ExistingInputs(InputTransform):
+class ConditionalEncoding(InputTransform):
     """Every Choice one-hot, or all zeros where it does not exist; everything else in the middle where it does not.
 
     Args:
@@ -76,17 +76,17 @@ class ExistingInputs(InputTransform):
 
     def transform(self, X: Tensor) -> Tensor:
         """``... x d`` inputs as ``... x d'`` that the kernel sees; can be differentiated."""
-        there = presence(self.space, unit_rows(self.space, X.detach()))
+        exists = presence(self.space, unit_rows(self.space, X.detach()))
         parts = []
         for i, column in enumerate(varying(self.space)):
             name, parameter = self.space.parameters[column]
             x = X[..., i : i + 1]
-            is_there = there[name].unsqueeze(-1) if name in there else None
+            is_present = exists[name].unsqueeze(-1) if name in exists else None
             if isinstance(parameter, Choice):
                 x = as_category(x.squeeze(-1).round().long(), parameter.count).to(X)
-                parts.append(x if is_there is None else x * is_there)
+                parts.append(x if is_present is None else x * is_present)
             else:
-                parts.append(x if is_there is None else torch.where(is_there, x, ABSENT))
+                parts.append(x if is_present is None else torch.where(is_present, x, ABSENT))
         return torch.cat(parts, -1)
 
     def equals(self, other: Any) -> bool:

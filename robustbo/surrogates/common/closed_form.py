@@ -11,43 +11,43 @@ from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.gp.prediction_cache import PredictionCache, prediction_cache
 from robustbo.surrogates.common import priors
 from robustbo.surrogates.common.contract import marginals, outcome_transform
-from robustbo.surrogates.common.diagnosis import Diagnosis
+from robustbo.surrogates.common.diagnosis import Diagnostics
 from robustbo.surrogates.common.units import in_model_units, in_outcome_units
 
 
-class InNumbers:
+class ClosedForm:
     """A `MapGP` that tells its fitted process in numbers; of a kernel of one's own it tells what needs no formula."""
 
-    _known: tuple[PredictionCache, tuple[Tensor, ...]] | None = None
+    _prediction_cache: tuple[PredictionCache, tuple[Tensor, ...]] | None = None
 
     @property
-    def known(self) -> PredictionCache:
+    def prediction_cache(self) -> PredictionCache:
         """What is known given the data, with the parameters as they are: one factorization, kept."""
         gp: Any = self
-        if self._known is None or not all(map(torch.equal, self._known[1], self._now())):
+        if self._prediction_cache is None or not all(map(torch.equal, self._prediction_cache[1], self._dependencies())):
             model = gp.search_model()
-            self._known = prediction_cache(model, gp._theta(model), gp._rho), self._now()
-        return self._known[0]
+            self._prediction_cache = prediction_cache(model, gp._theta(model), gp._rho), self._dependencies()
+        return self._prediction_cache[0]
 
-    def _condition(self, model: Model, found: Any) -> PredictionCache:
+    def _condition(self, model: Model, estimate: Any) -> PredictionCache:
         """What is known with what a search has found."""
-        return prediction_cache(model, found.theta, found.rho)
+        return prediction_cache(model, estimate.theta, estimate.rho)
 
-    def _now(self) -> tuple[Tensor, ...]:
+    def _dependencies(self) -> tuple[Tensor, ...]:
         """What that depends on."""
         gp: Any = self
         return gp.parameters_now(), gp.train_inputs[0], gp.train_targets, gp._rho
 
-    def diagnose(self) -> Diagnosis:
+    def diagnose(self) -> Diagnostics:
         """Leave-one-out expectations and evidence; the outliers are the support."""
         gp: Any = self
         gp.eval()
         with torch.no_grad():
-            known = self.known
-            expected, sd = in_outcome_units(outcome_transform(gp), gp.train_targets - known.e, known.v.sqrt())
-            return Diagnosis(expected, sd, gain(known.e, known.v), gp._rho > 0)
+            cache = self.prediction_cache
+            expected, sd = in_outcome_units(outcome_transform(gp), gp.train_targets - cache.e, cache.v.sqrt())
+            return Diagnostics(expected, sd, gain(cache.e, cache.v), gp._rho > 0)
 
-    def diagnose_others(self, X: Tensor, Y: Tensor, sds: Tensor | None) -> Diagnosis:
+    def diagnose_others(self, X: Tensor, Y: Tensor, sds: Tensor | None) -> Diagnostics:
         """What it says of values that it was not fitted to, by the rule for those that it was.
 
         Args:
@@ -63,7 +63,7 @@ class InNumbers:
             inside, v = in_model_units(transform, expected, sd)
             y, _ = in_model_units(transform, Y, sd)
             is_outlier, weight = self.verdict_on(y, y - inside, v.square())
-            return Diagnosis(expected, sd, gain(y - inside, v.square()), is_outlier, weight)
+            return Diagnostics(expected, sd, gain(y - inside, v.square()), is_outlier, weight)
 
     def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
         """Which of ``m`` values that it was not fitted to are outliers, and the probabilities that they are right.
@@ -85,14 +85,14 @@ class InNumbers:
 
     def latent(self) -> LatentProcess:
         """The fitted process; the kernel must be a named one."""
-        known = self.known
-        return self._latent(known.m, known.P, known.al)
+        cache = self.prediction_cache
+        return self._latent(cache.m, cache.P, cache.al)
 
     def process(self, model: Model, theta: Tensor, rho: Tensor) -> LatentProcess:
         """The process given the observations, at any hyperparameters and added variances."""
-        found = log_posterior(model, theta, rho).evidence
-        assert found.converged
-        return self._latent(found.m, found.P, found.al, theta)
+        evidence = log_posterior(model, theta, rho).evidence
+        assert evidence.converged
+        return self._latent(evidence.m, evidence.P, evidence.al, theta)
 
     def _latent(self, m: Tensor, P: Tensor, al: Tensor, theta: Tensor | None = None) -> LatentProcess:
         gp: Any = self

@@ -11,7 +11,7 @@ from robustbo.surrogates.common.likelihood import DataPrior, UnusualDataPrior
 from robustbo.surrogates.common.no_fantasies import NoFantasies
 
 
-class FollowsData(NoFantasies, GPyTorchModel):
+class CachedPosterior(NoFantasies, GPyTorchModel):
     """A `MapGP` with a posterior of its own, which holds for the observations and the parameters it was found for."""
 
     _found_at = torch.empty(0)

@@ -17,7 +17,7 @@ from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.gp.prediction_cache import posterior_at_inputs
 from robustbo.numerics.pursuit.averaging import moments
 from robustbo.surrogates.common.contract import Surrogate, outcome_transform
-from robustbo.surrogates.common.deferred import DeferredCovariance
+from robustbo.surrogates.common.deferred_covariance import DeferredCovariance
 from robustbo.surrogates.common.units import in_outcome_units
 
 
@@ -37,20 +37,20 @@ class Component(NamedTuple):
     latent: LatentProcess
 
 
-def alone(model: Any) -> Any:
+def without_averaging(model: Any) -> Any:
     """A model that predicts by the one fit that says which are the outliers, where this predicts by several.
 
     It shares all else with the model, which is not changed: other threads may predict by all fits meanwhile.
     """
-    components = model.components if isinstance(model, Averaged) else ()
+    components = model.components if isinstance(model, ModelAveraging) else ()
     if len(components) < 2:
         return model
-    one = copy(model)
-    one._components = (components[0]._replace(weight=1.0),)
-    return one
+    single = copy(model)
+    single._components = (components[0]._replace(weight=1.0),)
+    return single
 
 
-class Averaged(GPyTorchModel):
+class ModelAveraging(GPyTorchModel):
     """A `MapGP` that predicts by several fits; hyperparameters and outliers are those of one.
 
     They hold for the observations and parameters they were found for. For others, for fantasies, and where a state has
@@ -113,8 +113,8 @@ class Averaged(GPyTorchModel):
             variances = torch.stack([latent.variances(k) for latent, k in zip(latents, ks, strict=True)])
             return moments(weights, means.unsqueeze(-1), variances[..., None, None])[1].squeeze((-2, -1))
 
-        whole = to_linear_operator(dense()) if X.shape[-2] == 1 else DeferredCovariance(X, dense, diagonal)
-        return MultivariateNormal(torch.einsum("k,k...->...", weights, means), whole)
+        covariance = to_linear_operator(dense()) if X.shape[-2] == 1 else DeferredCovariance(X, dense, diagonal)
+        return MultivariateNormal(torch.einsum("k,k...->...", weights, means), covariance)
 
     def marginals(self, X: Tensor, is_noisy: bool = False) -> tuple[Tensor, Tensor]:
         """Means and standard deviations at ``m x d`` points, of the objective or of a measurement."""
@@ -135,7 +135,7 @@ class Averaged(GPyTorchModel):
             return self.marginals(X)
         search = model.search_model()
         s2, fit = noise(search, components[0].fit.theta), components[0].fit
-        mean, variance = posterior_at_inputs(model.known, model.train_targets, s2, fit.rho)
+        mean, variance = posterior_at_inputs(model.prediction_cache, model.train_targets, s2, fit.rho)
         return in_outcome_units(outcome_transform(model), mean, variance.sqrt())
 
     def _apply_noise(self, X: Tensor, mvn: Any, observation_noise: bool | Tensor = False) -> Any:
@@ -161,19 +161,19 @@ class Averaged(GPyTorchModel):
     def single_fits(self) -> list[tuple[float, Any]]:
         """Weights, and models that predict by one fit each, whose mixture this is."""
         components = self.components
-        return [(each.weight, self._at(each)) for each in components] if components else [(1.0, self)]
+        return [(component.weight, self._at(component)) for component in components] if components else [(1.0, self)]
 
     def _at(self, component: Component) -> Any:
         """A model of its own that predicts by one of the fits, through its modules."""
-        one: Any = deepcopy(self)
-        one._components = ()
-        one._set_theta(one.search_model(), component.fit.theta)
-        one.mean_module.constant = component.latent.m
-        one._set_added_variances(component.fit.rho)
-        return one
+        single: Any = deepcopy(self)
+        single._components = ()
+        single._set_theta(single.search_model(), component.fit.theta)
+        single.mean_module.constant = component.latent.m
+        single._set_outlier_variances(component.fit.rho)
+        return single
 
     def get_fantasy_model(self, inputs: Tensor, targets: Tensor, **kwargs: Any) -> Any:
         """The model with more observations; of the one fit alone."""
-        found = super().get_fantasy_model(inputs, targets, **kwargs)
-        found._components = ()
-        return found
+        fantasy = super().get_fantasy_model(inputs, targets, **kwargs)
+        fantasy._components = ()
+        return fantasy

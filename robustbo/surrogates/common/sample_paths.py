@@ -9,7 +9,7 @@ from torch import Size, Tensor
 from torch.nn import ModuleList
 
 
-def draw_mixed(
+def draw_paths_of_mixture(
     fits: list[tuple[float, Any]], sample_shape: Size, draw: Callable[[Any, Size], SamplePath]
 ) -> SamplePath:
     """Paths of several models, of each as many as chance gives it by its weight.
@@ -22,12 +22,12 @@ def draw_mixed(
     weights, models = zip(*fits, strict=True)
     if len(models) == 1:
         return draw(models[0], sample_shape)
-    which = torch.multinomial(torch.tensor(weights), sample_shape.numel(), replacement=True)
+    picks = torch.multinomial(torch.tensor(weights), sample_shape.numel(), replacement=True)
     if not sample_shape:
-        return draw(models[int(which)], sample_shape)
-    places = [(which == i).nonzero().squeeze(-1) for i in range(len(models))]
-    drawn = [(draw(one, Size([len(at)])), at) for one, at in zip(models, places, strict=True) if len(at)]
-    return MixedPaths([path for path, _ in drawn], [at for _, at in drawn], sample_shape)
+        return draw(models[int(picks)], sample_shape)
+    places = [(picks == i).nonzero().squeeze(-1) for i in range(len(models))]
+    parts = [(draw(model, Size([len(rows)])), rows) for model, rows in zip(models, places, strict=True) if len(rows)]
+    return MixedPaths([path for path, _ in parts], [rows for _, rows in parts], sample_shape)
 
 
 class MixedPaths(SamplePath):
