@@ -11,7 +11,7 @@ from robustbo.loop.observations.table import Observations, observations
 from robustbo.loop.surrogate import subset
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fit import fit
-from robustbo.loop.surrogate.subset import RoughPrediction, spread_points, rows_to_keep, thin_evenly
+from robustbo.loop.surrogate.subset import RoughPrediction, rows_to_keep, spread_points, thin_evenly
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
