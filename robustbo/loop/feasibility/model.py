@@ -1,8 +1,8 @@
 """The model of where trials give a value, fitted to how all trials ended, as a function of the history alone.
 
 A crash is information: what a point promises counts by the probability that anything is measured there (how much, says
-`viable.CAUTION`). A flake is none: a rate of failures that have nothing to do with their points is learned along with
-it.
+`feasibility_weight.CAUTION`). A flake is none: a rate of failures that have nothing to do with their points is learned
+along with it.
 
 What the user has said counts: a failure that was a flake (``retry=True``) says nothing of its point, and one that was
 none (``retry=False``) is no flake to the model either.

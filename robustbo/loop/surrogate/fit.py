@@ -1,7 +1,8 @@
 """The fit of a surrogate to observations, which speaks the user's units, with what is quarantined left out.
 
 A fit is a function of the settings and the observations alone, so keeping it changes nothing but the time. To which of
-very many it is, `loop.active` says; where its search begins, `loop.warm_start`; in which units, `loop.units`.
+very many it is, `surrogate.subset` says; where its search begins, `surrogate.warm_start`; in which units,
+`observations.units`.
 """
 
 import gc
