@@ -1,4 +1,4 @@
-"""Charts as data: curves, dots and notes within two axes; `svg` draws them for pages, `matplotlib_canvas` for pictures."""
+"""Charts as data: curves, dots and notes within two axes. `svg` and `matplotlib_canvas` draw them."""
 
 import math
 from collections.abc import Sequence

@@ -48,7 +48,7 @@ class Slice(NamedTuple):
 
     @property
     def is_table(self) -> bool:
-        """Whether a reader gets a table of values rather than a curve."""
+        """Return whether a table of values shows it better than a curve."""
         return isinstance(self.parameter, Choice) or (isinstance(self.parameter, Ordinal) and not _has_room(self))
 
     @property

@@ -113,7 +113,7 @@ class _On:
 
 
 def legend(*charts: Chart) -> str:
-    """The meaning of the marks of charts, as HTML: a swatch and a name of each kind that is there, of one chart its count."""
+    """The meaning of the marks of charts, as HTML: a swatch and a name of each kind, of one chart its count."""
     items = dict[str, str]()
     for dots in (dots for chart in charts for dots in chart.dots):
         if dots.label and len(dots.x):

@@ -43,7 +43,7 @@ def key(place: Place) -> str | None:
 
 @cache
 def _code() -> tuple[str, ...]:
-    """Digest of this code, versions of the libraries beneath it, and the machine, whose processor decides how it rounds."""
+    """Digest of this code, versions of the libraries beneath it, and the machine, on which rounding depends."""
     files = [(path.relative_to(CODE).as_posix(), path.stat()) for path in sorted(CODE.rglob("*.py"))]
     digest = hashlib.sha256(repr([(name, stat.st_size, stat.st_mtime_ns) for name, stat in files]).encode()).hexdigest()
     return digest, *map(_version, BENEATH), os.uname().nodename if hasattr(os, "uname") else ""

@@ -27,11 +27,8 @@ def todo(journal: str, overview: dict[str, Any]) -> list[Step]:
         journal: Its place, for the commands.
         overview: Of an optimization.
     """
-    doubts, pending = (
-        _check_steps(journal, overview),
-        [*_ended_steps(journal, overview), *_open_steps(journal, overview)],
-    )
-    return [*_failure_steps(overview), *doubts, *pending, _ask_step(journal, overview)]
+    pending = [*_orphan_steps(journal, overview), *_open_steps(journal, overview)]
+    return [*_failure_steps(overview), *_check_steps(journal, overview), *pending, _ask_step(journal, overview)]
 
 
 def lines(journal: str, overview: dict[str, Any]) -> list[str]:
@@ -81,7 +78,7 @@ def _check_step(journal: str, overview: dict[str, Any], o: dict[str, Any]) -> St
     return Step(text, commands)
 
 
-def _ended_steps(journal: str, overview: dict[str, Any]) -> list[Step]:
+def _orphan_steps(journal: str, overview: dict[str, Any]) -> list[Step]:
     """Trials that nobody measures any more."""
     ended = [trial["trial"] for trial in overview["pending"] if trial["has_ended"]]
     if not ended:
@@ -102,9 +99,8 @@ def _open_steps(journal: str, overview: dict[str, Any]) -> list[Step]:
     number = str(running[0]["trial"]) if len(running) == 1 else "TRIAL"
     command = (("", _command("tell", journal, number, *_values(overview))),)
     if len(running) > SHOWN:
-        return [
-            Step(f"Tell the values of {_numbers([t['trial'] for t in running])}, which are being measured.", command)
-        ]
+        trials = _numbers([t["trial"] for t in running])
+        return [Step(f"Tell the values of {trials}, which are being measured.", command)]
     places = [f"trial {t['trial']} ({_place(t)})" for t in running]
     verb = "is" if len(running) == 1 else "are"
     return [Step(f"Tell the value of {_enumeration(places)}, which {verb} being measured.", command)]
