@@ -12,7 +12,7 @@ from robustbo.loop.belief.judge import Outlier
 from robustbo.loop.belief.measured_points import LIKELY, FrontPoint
 from robustbo.loop.belief.outcome_models import climb_each
 from robustbo.loop.observations.table import observations
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.report.charts.chart import GRAY, Axis, Chart, Dots, Line, axis, trials_axis
 from robustbo.report.charts.marks import (
     BEFORE,
@@ -49,7 +49,7 @@ class SingleOutcome(NamedTuple):
     outcome: Wanted
     settings: Settings
     history: History
-    fitted: Fitted
+    fitted: FittedSurrogate
     judged: Sequence[Outlier]
 
 

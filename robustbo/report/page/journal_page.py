@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.fallback import by_first
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.report.charts import fronts, several_charts, timeline
 from robustbo.report.charts.chart import Chart
 from robustbo.report.charts.one_outcome import SingleOutcome, single_outcomes
@@ -154,7 +154,7 @@ def _slices(view: View, outcomes: Outcomes, around: Around | None) -> Attempt:
     def through(*surfaces: Surface) -> SlicesSection:
         return slices_section(view.space, around, surfaces)
 
-    def of_one(fitted: Fitted) -> SlicesSection:
+    def of_one(fitted: FittedSurrogate) -> SlicesSection:
         return through(Surface(fitted, view.settings.quantity, values=value_points(view.outliers())))
 
     if not outcomes.singles:

@@ -11,7 +11,7 @@ from robustbo.loop.feasibility.report import chances
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.fallback import by_first
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.report.charts.chart import Chart, Dots, Line, axis
 from robustbo.report.charts.one_outcome import SingleOutcome
 from robustbo.report.charts.palette import COLORS
@@ -59,7 +59,7 @@ class Column(NamedTuple):
 
     label: str
     quantity: Outcome
-    fitted: Fitted
+    fitted: FittedSurrogate
 
 
 def pool_section(view: View, singles: Sequence[SingleOutcome]) -> PoolSection:
@@ -81,7 +81,7 @@ def pool_section(view: View, singles: Sequence[SingleOutcome]) -> PoolSection:
         )
     settings, quantity = view.settings, view.settings.quantity
 
-    def list_rows(fitted: Fitted) -> RowsLeft:
+    def list_rows(fitted: FittedSurrogate) -> RowsLeft:
         column = Column(quantity.heading("predicted value"), quantity, fitted)
         return _list_rows(view, [column], lambda means: settings.sign * means[:, 0])
 
@@ -152,7 +152,7 @@ def _cells(columns: Sequence[Column], posteriors: Sequence[tuple[np.ndarray, np.
     return [text for pair in texts for text in pair]
 
 
-def _posterior(fitted: Fitted, rows: Sequence[list[float]]) -> tuple[np.ndarray, np.ndarray]:
+def _posterior(fitted: FittedSurrogate, rows: Sequence[list[float]]) -> tuple[np.ndarray, np.ndarray]:
     """Means and standard deviations at unit-cube rows."""
     chunks = [fitted.predict(fitted.encoded(rows[begin : begin + CHUNK])) for begin in range(0, len(rows), CHUNK)]
     mean, sd = (np.concatenate([chunk[i] for chunk in chunks]) for i in (0, 1))

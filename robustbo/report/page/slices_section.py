@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robustbo.loop.belief.judge import Outlier
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.report.charts.chart import GRAY, HEIGHT, Axis, Chart, Dots, axis
 from robustbo.report.charts.marks import ORANGE, within_reach
 from robustbo.report.charts.one_outcome import BLACK, bounds, limits
@@ -50,7 +50,7 @@ class MeasuredValue(NamedTuple):
 class Surface(NamedTuple):
     """A surrogate and its values: of one of several outcomes, with its goal and bounds, or of the only one."""
 
-    fitted: Fitted
+    fitted: FittedSurrogate
     quantity: Outcome
     outcome: Wanted | None = None
     values: Sequence[MeasuredValue] = ()
