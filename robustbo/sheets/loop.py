@@ -7,7 +7,7 @@ from typing import Any
 
 from robustbo.errors import SheetError, SheetWarning, warn
 from robustbo.guidance import explain_misfits
-from robustbo.searchspace.tabular import SHOWN, warn_of_broken
+from robustbo.searchspace.tabular import MAX_ROWS_SHOWN, warn_of_broken
 from robustbo.sheets.changes import Rules, changes
 from robustbo.sheets.filled import numbers_in
 from robustbo.sheets.sheet import Sheet, opened
@@ -170,8 +170,8 @@ def _with_what_is_done(error: SheetError, told: Sequence[Trial], asked: Sequence
 def _in_all(sheet: Sheet, errors: Sequence[str]) -> str:
     if len(errors) == 1:
         return f"{sheet.path}, {errors[0]}; nothing was told"
-    more = [f"... and {len(errors) - SHOWN} more"] if len(errors) > SHOWN else []
-    lines = [f"{sheet.path}: nothing was told, since {len(errors)} rows cannot be:", *errors[:SHOWN], *more]
+    more = [f"... and {len(errors) - MAX_ROWS_SHOWN} more"] if len(errors) > MAX_ROWS_SHOWN else []
+    lines = [f"{sheet.path}: nothing was told, since {len(errors)} rows cannot be:", *errors[:MAX_ROWS_SHOWN], *more]
     return "\n".join(lines)
 
 
