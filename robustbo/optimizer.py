@@ -15,7 +15,7 @@ from robustbo.driving.result import Result
 from robustbo.errors import ExhaustedWarning, warn
 from robustbo.guidance import explain_misfits
 from robustbo.loop.candidates.pending import NOTHING_NEW
-from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.region import Fixed
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import warn_of_broken

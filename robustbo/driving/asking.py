@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from robustbo.loop.candidates.pending import is_exhausted
 from robustbo.loop.surrogate.cache import FitCache
-from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.factory import region_of
 from robustbo.study.handing import as_of_now, given_out, line_of
 from robustbo.study.queueing import own
 from robustbo.trials import worker

@@ -12,7 +12,7 @@ from typing import Any
 from robustbo.errors import SpaceExhausted, SpaceWarning, warn
 from robustbo.loop.decide import step
 from robustbo.loop.surrogate.cache import FitCache
-from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.region import Fixed
 from robustbo.trials import worker
 from robustbo.trials.extent import space_of

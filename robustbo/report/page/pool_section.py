@@ -19,7 +19,7 @@ from robustbo.report.charts.one_outcome import Seen
 from robustbo.report.charts.palette import COLORS
 from robustbo.report.page.html import part, side_by_side, table
 from robustbo.rounding import rounded
-from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.factory import region_of
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History
 from robustbo.trials.outcome import Outcome
@@ -116,7 +116,7 @@ def _left(
     """
     space, region = space_of(settings, history), region_of(space_of(settings, history))
     taken = {trial.point for trial in history if trial.is_open or trial.state == "told"}
-    free = [point for point in region.listed or [] if point_of(point) not in taken]
+    free = [point for point in region.all_points or [] if point_of(point) not in taken]
     if not free:
         return "<p>Every row that may be asked for has been measured, or is being measured.</p>"
     rows = [space.to_unit(point) for point in free]

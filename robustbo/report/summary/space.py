@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from robustbo.searchspace.conditions import in_words
+from robustbo.searchspace.conditions import condition_text
 from robustbo.searchspace.parameters import Choice, Int, Ordinal, Parameter
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History
@@ -32,7 +32,9 @@ def chosen(settings: Settings, history: History) -> dict[str, Any]:
 def rows(settings: Settings, history: History) -> list[list[str]]:
     """The parameters: name, values, and where each exists, for a page's table."""
     space = space_of(settings, history)
-    return [[name, values_of(p), f"only where {in_words(p)}" if p.condition else ""] for name, p in space.parameters]
+    return [
+        [name, values_of(p), f"only where {condition_text(p)}" if p.condition else ""] for name, p in space.parameters
+    ]
 
 
 def values_of(parameter: Parameter) -> str:
