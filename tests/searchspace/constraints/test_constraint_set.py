@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from robustbo.searchspace.constraints.together import ConstraintSet
+from robustbo.searchspace.constraints.constraint_set import ConstraintSet
 
 from robustbo.searchspace.constraints.constraint import parse
 
