@@ -22,10 +22,12 @@ from linear_operator.operators import DiagLinearOperator
 from torch import Tensor
 
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.contract import Diagnostics, Surrogate, diagnose_by_leave_one_out, outcome_transform
+from robustbo.surrogates.common.contract import Surrogate
+from robustbo.surrogates.common.diagnostics import Diagnostics, diagnose_by_leave_one_out
 from robustbo.surrogates.common.likelihood import OutlierFixedNoiseLikelihood, OutlierGaussianLikelihood
 from robustbo.surrogates.common.options import Options
 from robustbo.surrogates.common.row_variances import RowVariancesGP
+from robustbo.surrogates.common.units import outcome_transform
 
 OUTLIER_RATE = 0.2  # BoTorch's own default: prior mean of the number of outliers, as a fraction of n
 LARGEST = 1e150  # whose square still fits into float64

@@ -5,10 +5,9 @@ Baselines of the relevance pursuit paper, in its Tables 4 to 7.
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
-from botorch.models.transforms.outcome import OutcomeTransform
 from gpytorch.constraints import Positive
 from gpytorch.likelihoods import LaplaceLikelihood
 from gpytorch.likelihoods.likelihood import _OneDimensionalLikelihood
@@ -18,8 +17,8 @@ from torch.distributions import Distribution
 from robustbo.numerics.baselines import exponential_tails, projection
 from robustbo.numerics.baselines.exponential_tails import Tailed
 from robustbo.surrogates.baselines.variational import VariationalGP, VariationalOptions
-from robustbo.surrogates.common.contract import outcome_transform
-from robustbo.surrogates.common.units import log_density_in_outcome_units
+from robustbo.surrogates.common.predictive import PredictiveDistribution
+from robustbo.surrogates.common.units import outcome_transform
 from robustbo.surrogates.student_t.model import TAIL
 from robustbo.validation import one_of
 
@@ -27,24 +26,11 @@ THRESHOLD = 0.5  # Algikar and Mili's, in scales
 WEIGHTINGS = ("loss", "scale")
 
 
-class ExponentialPredictive(NamedTuple):
-    """The distribution of a measurement at each of ``...`` points.
+@dataclass(frozen=True)
+class ExponentialPredictive(PredictiveDistribution):
+    """The distribution of a measurement with exponential tails of the noise at each of ``...`` points."""
 
-    Attributes:
-        mean: Of the latent value, in the model's own (transformed) units.
-        variance: Of the latent value, likewise.
-        noise: Its parameters, likewise.
-        transform: The outcome transform, or None.
-    """
-
-    mean: Tensor
-    variance: Tensor
     noise: Tailed
-    transform: OutcomeTransform | None
-
-    def log_density(self, Y: Tensor) -> Tensor:
-        """The logarithm of the density of ``...`` measurements in the outcome's units."""
-        return log_density_in_outcome_units(self._log_density, self.transform, Y)
 
     def _log_density(self, y: Tensor) -> Tensor:
         return exponential_tails.log_predictive(y, self.mean, self.variance, self.noise)

@@ -6,7 +6,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from robustbo.surrogates.baselines.standard import PlainGP
-from robustbo.surrogates.common.contract import Diagnostics
+from robustbo.surrogates.common.diagnostics import Diagnostics
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize, deviation
 

@@ -8,9 +8,9 @@ from torch import Tensor
 
 from robustbo.numerics.student_t.laplace import Noise
 from robustbo.surrogates.baselines.variational import VariationalGP, VariationalOptions
-from robustbo.surrogates.common.contract import outcome_transform
+from robustbo.surrogates.common.units import outcome_transform
 from robustbo.surrogates.student_t.likelihood import DOF
-from robustbo.surrogates.student_t.predictive import Predictive
+from robustbo.surrogates.student_t.predictive import StudentTPredictive
 
 WEIGHTLESS = 0.5  # of an observation's weight: one with less counts as an outlier
 
@@ -50,11 +50,11 @@ class StudentTVariationalGP(VariationalGP):
         own.initialize(deg_free=options.dof)
         return own
 
-    def predictive(self, X: Tensor) -> Predictive:
+    def predictive(self, X: Tensor) -> StudentTPredictive:
         """The heavy-tailed distribution of a measurement at each of ``... x d`` points."""
         latent = self.latent(X)
         noise = Noise(self.likelihood.noise.detach().squeeze(), self.likelihood.deg_free.detach().squeeze())
-        return Predictive(*latent, noise, outcome_transform(self))
+        return StudentTPredictive(*latent, noise, outcome_transform(self))
 
     def noise_variance(self) -> Tensor:
         """The variance of the noise, in the model's own units."""
