@@ -11,7 +11,8 @@ from botorch.optim.optimize_mixed import MAX_DISCRETE_VALUES
 from torch import Tensor
 
 from robustbo import seeds
-from robustbo.determinism.isolation import drawing_in_python, drawing_nothing, isolated, seeded
+from robustbo.determinism.generator import no_draws
+from robustbo.determinism.isolation import drawing_in_python, isolated, seeded
 from robustbo.lazy import cached_property
 from robustbo.loop.acquisition.build import build, has_formulas, maximize
 from robustbo.loop.acquisition.feasibility_weight import LogViable, noisy_improvement, thinned
@@ -77,7 +78,7 @@ class Search:
                 x = maximize(function, self.fitted.space, len(self.fitted.X))
                 finite(*x.tolist())
                 return self.fitted.space.from_unit(decode(self.fitted.space, x.unsqueeze(0))[0])
-            with drawing_nothing() if self.is_ours else nullcontext():
+            with no_draws() if self.is_ours else nullcontext():
                 score, coarse = partial(self._score, function), partial(self._coarse, function)
                 sloped = None if noisy_improvement(function) is None else partial(self._sloped, function)
                 return maximizer.maximize(score, self.region, self._best(), self.seed, coarse, sloped)
@@ -110,8 +111,8 @@ class Search:
         X_pending = fitted.encoded(self.pending) if self.pending else None
         best = fitted.encoded(self._best()) if self.region.is_restricted else None
         function = self._build(X_pending, best)
-        if self.is_ours:  # its samples are drawn
-            function.forward = drawing_nothing()(function.forward)
+        if isinstance(function, Explicit):  # its samples are drawn
+            function.forward = no_draws()(function.forward)
         if self.viability is None:
             return function
         return LogViable(function, self.viability.predictor, one_hot_inputs(fitted.space))

@@ -84,7 +84,7 @@ def _sequence(region: Region, seed: int, count: int) -> list[dict[str, Value]]:
 def _spread(rows: Tensor, before: Tensor, count: int) -> Tensor:
     """Some of these rows, each the farthest from those before it."""
     chosen: list[int] = []
-    far = torch.cdist(rows, before).amin(-1) if len(before) else torch.full((len(rows),), torch.inf)
+    far = torch.cdist(rows, before).amin(-1) if len(before) else torch.full((len(rows),), torch.inf, dtype=torch.float64)
     for _ in range(count):
         chosen.append(int(far.argmax()))
         far = torch.minimum(far, (rows - rows[chosen[-1]]).norm(dim=-1))

@@ -224,4 +224,6 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
 
 def _units(transform: OutcomeTransform | None) -> tuple[Tensor, Tensor]:
     """What is subtracted from outcomes, and by what they are divided; 0 and 1 by a transform that does not say."""
-    return (transform.means, transform.stdvs) if isinstance(transform, Standardize) else (torch.zeros(1), torch.ones(1))
+    if isinstance(transform, Standardize):
+        return transform.means, transform.stdvs
+    return torch.zeros(1, dtype=torch.float64), torch.ones(1, dtype=torch.float64)
