@@ -27,6 +27,7 @@ LAYERS = (
     ("surrogates", "tasks"),
     ("trials",),
     ("loop",),
+    ("view",),
     ("report", "study"),
     ("driving", "sheets", "ax", "optuna", "bofire"),
     ("optimizer",),
@@ -92,6 +93,12 @@ WITHIN = {
         "belief": {"observations", "surrogate"},
         "candidates": {"observations", "surrogate", "feasibility", "acquisition", "optimize_acqf", "belief"},
         "decide": {"observations", "surrogate", "feasibility", "belief", "candidates"},
+    },
+    "view": {"frame": set(), "predict": set(), "view": {"frame", "predict"}},
+    "report": {
+        "summary": set(),  # plain values and words
+        "charts": {"summary"},  # whose marks have titles in words
+        "page": {"summary", "charts"},
     },
     "gest": {
         "variables": set(),

@@ -42,6 +42,7 @@ HEADS = frozenset(
 )
 # Names that are excepted, with the reason.
 EXCEPTIONS = {
+    "squared_differences": "`squared` is an adjective of this noun",
     "told": "a state of a trial, and the public property of a study: `tell` is the field's verb",
 }
 

@@ -51,7 +51,7 @@ class Images(NamedTuple):
     y_test: np.ndarray
 
 
-class Source(NamedTuple):
+class DataSource(NamedTuple):
     """Where something is, and how it is known to be right.
 
     Attributes:
@@ -59,23 +59,25 @@ class Source(NamedTuple):
         url: Where it is published, or None where it is not.
         digest: SHA-256 of its content, see `digest`.
         read: From a file to arrays.
-        checked: From the arrays to those that are digested.
+        to_digest: From the arrays to those that are digested.
     """
 
     files: tuple[str, ...]
     url: str | None
     digest: str
     read: Callable[[Path], Arrays]
-    checked: Callable[[Arrays], Arrays] = lambda arrays: arrays
+    to_digest: Callable[[Arrays], Arrays] = lambda arrays: arrays
 
 
-def _uci(name: str, folder: str, digest: str) -> Source:
-    return Source((f"uci_{name}.txt", f"uci_{name}.npz"), f"{UCI_TEXTS}/{folder}/data/data.txt", digest, formats.either)
+def _uci(name: str, folder: str, digest: str) -> DataSource:
+    return DataSource(
+        (f"uci_{name}.txt", f"uci_{name}.npz"), f"{UCI_TEXTS}/{folder}/data/data.txt", digest, formats.either
+    )
 
 
-def _mnist(part: str, digest: str) -> Source:
+def _mnist(part: str, digest: str) -> DataSource:
     names = (f"mnist-{part}-ubyte.gz", f"mnist-{part}-ubyte", f"{part}-ubyte.gz", f"{part}-ubyte")
-    return Source(names, f"{MNIST}/{part}-ubyte.gz", digest, formats.idx)
+    return DataSource(names, f"{MNIST}/{part}-ubyte.gz", digest, formats.idx)
 
 
 TABLES = {
@@ -83,32 +85,32 @@ TABLES = {
     "concrete": _uci("concrete", "concrete", "8660c185675cc432314417425eef18d7bf2fd879e2aec247210b8ec403655b77"),
     "energy": _uci("energy", "energy", "38bb97d545cefd52272a41455d199234a3c905140c367355fe41717234dc1d15"),
     "yacht": _uci("yacht", "yacht", "ae1b0e922772118cf1c1db39acecafd6c04096ca6c698de9fe087d4236e6519c"),
-    "california": Source(
+    "california": DataSource(
         ("california_housing.txt", "california_housing.npz"),
         CALIFORNIA,
         "31d90c5ca400cffaca822a17d1ee1ea0a7037850299ade2d3414ed70ac5cd2f8",
         formats.either,
     ),
-    "neal": Source(
+    "neal": DataSource(
         ("neal_odata.txt", "neal_odata.npz"),
         NEAL,
         "0c63bdabebdf2c634d7459c93eec384239ffe7b7693b49556380b26f28867b0c",
         formats.either,
     ),
-    "ct-slices": Source(
+    "ct-slices": DataSource(
         ("slice_localization_data.zip", "slice_localization_data.csv"),
         SLICES,
         "9eefba1448379eb1ea3acab6a63b50049079d8b0c30592c498f09fbcdabfce1b",
         formats.slices,
         lambda arrays: (arrays[0][: formats.KNOWN_SLICES].astype("<f4"), arrays[1]),
     ),
-    "ct-slices-partial": Source(
+    "ct-slices-partial": DataSource(
         ("ct_slice_PARTIAL_682rows.npz",),
         None,
         "6ccb0cf816c55b42ecea91f2799dfcd993a429be145b0af78ebbcdb28fb8d31c",
         formats.arrays,
     ),
-    "djia": Source(
+    "djia": DataSource(
         ("djia_flash_crash_2013.csv.gz",),
         None,
         "03e1080bd70db900a94bc3ef683184417be2691305f21af3af64c19ffe658096",
@@ -156,15 +158,15 @@ def digest(arrays: Arrays) -> str:
     return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
-def fetch(source: Source) -> Arrays:
+def fetch(source: DataSource) -> Arrays:
     """The arrays of a source: from the user's folder, else from the cache, else downloaded into it.
 
     Raises:
         DataError: If they are nowhere, cannot be read, or are not what they should be.
     """
     store = cache()
-    path = _found(source, [*folder(), store])
-    return _download(source, store) if path is None else _checked(source, path)
+    path = _find_file(source, [*folder(), store])
+    return _download(source, store) if path is None else _read_checked(source, path)
 
 
 def folder() -> list[Path]:
@@ -186,7 +188,7 @@ def cache() -> Path:
     return Path(base) / "robustbo"
 
 
-def _found(source: Source, places: list[Path]) -> Path | None:
+def _find_file(source: DataSource, places: list[Path]) -> Path | None:
     """The first of the places' files that is one of the source's."""
     for path in (place / name for place in places for name in source.files):
         try:
@@ -199,22 +201,22 @@ def _found(source: Source, places: list[Path]) -> Path | None:
     return None
 
 
-def _checked(source: Source, path: Path) -> Arrays:
+def _read_checked(source: DataSource, path: Path) -> Arrays:
     try:
         arrays = source.read(path)
     except FileError as error:
         raise DataError(f"{error}; {_by_hand(source)}") from None
     except Exception as error:  # whatever a reader makes of a file that is not what it should be
         raise DataError(f"{path}: cannot be read, perhaps cut short ({error}); {_by_hand(source)}") from error
-    found = digest(source.checked(arrays))
-    if found != source.digest or not all(np.isfinite(array).all() for array in arrays):
-        raise DataError(f"{path}: its content must have the SHA-256 {source.digest}, got {found}; {_by_hand(source)}")
+    actual = digest(source.to_digest(arrays))
+    if actual != source.digest or not all(np.isfinite(array).all() for array in arrays):
+        raise DataError(f"{path}: its content must have the SHA-256 {source.digest}, got {actual}; {_by_hand(source)}")
     for array in arrays:
         array.flags.writeable = False  # they are kept, and shared by all who ask
     return arrays
 
 
-def _download(source: Source, store: Path) -> Arrays:
+def _download(source: DataSource, store: Path) -> Arrays:
     """Download a source, check it, and only then put it into the cache; one process at a time."""
     access.check_download(source.files[0])
     if source.url is None:
@@ -225,14 +227,14 @@ def _download(source: Source, store: Path) -> Arrays:
     try:
         store.mkdir(parents=True, exist_ok=True)
         with FileLock(store / ".lock"):
-            if (path := _found(source, [store])) is not None:  # another process was faster
-                return _checked(source, path)
+            if (path := _find_file(source, [store])) is not None:  # another process was faster
+                return _read_checked(source, path)
             shutil.rmtree(arriving, ignore_errors=True)  # of one that was killed
             try:
                 pooch.get_logger().setLevel("WARNING")  # of what it says the progress bar is enough
                 downloader = pooch.HTTPDownloader(progressbar=True, timeout=30)
                 path = Path(pooch.retrieve(source.url, None, fname=name, path=arriving, downloader=downloader))
-                arrays = _checked(source, path)
+                arrays = _read_checked(source, path)
                 path.replace(store / name)
                 return arrays
             finally:
@@ -246,7 +248,7 @@ def _places(store: Path) -> str:
     return f"{folder} ({FOLDER}) nor {store}" if folder else f"{store} ({FOLDER} names no other folder)"
 
 
-def _by_hand(source: Source) -> str:
+def _by_hand(source: DataSource) -> str:
     """What the user can do."""
     where = f"fetch {source.url} by hand" if source.url else "ask whoever has it"
     return f"{where}, name it {source.files[0]}, and put it into {os.environ.get(FOLDER) or cache()}"

@@ -5,8 +5,6 @@ from typing import Any, NamedTuple
 
 from robustbo.ax.experiment import Run
 from robustbo.ax.seen import seen
-from robustbo.loop.belief import front as several
-from robustbo.loop.belief.incumbent import incumbent
 from robustbo.searchspace.parameters import Value
 
 
@@ -69,15 +67,13 @@ def best(client: Any, fixed_parameters: Mapping[str, Any] | None = None) -> Best
             of metrics; or a metric has not been measured; or the fixed parameters are none of the search space.
         FitError: If parameters are fixed, or there are outcome constraints, and no surrogate can be fitted.
     """
-    of = seen(client)
-    if len(names := [name for name, _ in of.settings.objectives]) > 1:
+    view, runs = seen(client)
+    if len(names := [name for name, _ in view.settings.objectives]) > 1:
         raise ValueError(f"best must have one objective, got {names}; front(client) gives the arms that none beats")
-    fixed = of.settings.space.partial(fixed_parameters)
-    find = several.best if of.settings.outcomes else incumbent
-    found = find(of.settings, of.history, of.fits, fixed)
-    run = of.runs[found.trial.number]
-    at = run.trial_index, run.arm_name, _moved(run, found.moved)
-    return Best(*at, found.mean, found.sd, found.outcomes, found.probability_feasible)
+    incumbent = view.best(view.space.partial(fixed_parameters))
+    run = runs[incumbent.trial.number]
+    arm = run.trial_index, run.arm_name, _moved(run, incumbent.moved)
+    return Best(*arm, incumbent.mean, incumbent.sd, incumbent.outcomes, incumbent.probability_feasible)
 
 
 def front(client: Any, fixed_parameters: Mapping[str, Any] | None = None) -> list[FrontArm]:
@@ -95,15 +91,14 @@ def front(client: Any, fixed_parameters: Mapping[str, Any] | None = None) -> lis
             the fixed parameters are none of the search space.
         FitError: If no surrogate can be fitted.
     """
-    of = seen(client)
-    if len(of.settings.objectives) < 2:
+    view, runs = seen(client)
+    if len(view.settings.objectives) < 2:
         raise ValueError("front must have several objectives, got one; best(client) gives the best arm")
-    found = several.front(of.settings, of.history, of.fits, of.settings.space.partial(fixed_parameters))
     arms = []
-    for point in found:
-        run = of.runs[point.trial.number]
-        said = dict(point.means), dict(point.sds), point.probability, point.probability_feasible
-        arms.append(FrontArm(run.trial_index, run.arm_name, _moved(run, point.moved), *said))
+    for point in view.front(view.space.partial(fixed_parameters)):
+        run = runs[point.trial.number]
+        outcomes = dict(point.means), dict(point.sds), point.probability, point.probability_feasible
+        arms.append(FrontArm(run.trial_index, run.arm_name, _moved(run, point.moved), *outcomes))
     return arms
 
 

@@ -1,20 +1,18 @@
 """What a client of Ax has measured, in our surrogates' words; nothing of Ax is imported here, only looked at."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from robustbo.ax.experiment import history_of, runs_of
-from robustbo.ax.seen import FITS, fits_of, seen, settings_of
+from robustbo.ax.experiment import Run, history_of, runs_of
+from robustbo.ax.seen import FITS, fits_of, seen, settings_of, view_of
 from robustbo.ax.space import space_of
 from robustbo.ax.wanted import metrics_of, wanted_of
-from robustbo.loop.belief.outliers import outliers as reported
-from robustbo.loop.decide import step
-from robustbo.loop.feasibility.report import failures as failed
 from robustbo.trials.settings import DEFAULT_MAX_REPEATS, Failures
 from robustbo.validation import nearest, real
+from robustbo.view.frame import failure_frame, outlier_frame
 
 __all__ = ["FITS", "complete", "failures", "next_repeat", "outliers"]
 
@@ -36,7 +34,7 @@ def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
     Raises:
         ValueError: If there is no such metric.
     """
-    experiment, rows = client._experiment, []
+    experiment, frames = client._experiment, []
     space = space_of(experiment)
     if metric is not None and metric not in experiment.metrics:
         raise ValueError(f"metric must be one of {sorted(experiment.metrics)}, got {metric!r}")
@@ -46,10 +44,10 @@ def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
         if not (history := history_of(runs)).having("told"):
             continue
         settings = settings_of(client, space, wanted.get(name, "minimize"))
-        for o in reported(settings, history, fits.of(name) if wanted else fits):
-            run = runs[o.trial.number]
-            rows.append((run.trial_index, run.arm_name, name, *(getattr(o, column) for column in SAID)))
-    return pd.DataFrame(rows, columns=["trial_index", "arm_name", "metric", *SAID])
+        view = view_of(client, settings, history, f"outliers {name}", fits.of(name) if wanted else fits)
+        frames.append(_by_arm(outlier_frame(view.outliers()), runs, metric=name))
+    frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+    return frame.reindex(columns=["trial_index", "arm_name", "metric", *SAID])
 
 
 def failures(client: Any) -> pd.DataFrame:
@@ -72,11 +70,15 @@ def failures(client: Any) -> pd.DataFrame:
     metrics, space = metrics_of(experiment), space_of(experiment)
     runs = runs_of(experiment, space, *metrics)
     history = history_of(runs, is_named=len(metrics) > 1)
-    rows = [
-        (runs[f.trial.number].trial_index, runs[f.trial.number].arm_name, f.looks_like, f.log_odds, f.again)
-        for f in failed(settings_of(client, space, "minimize"), history, fits_of(client))
-    ]
-    return pd.DataFrame(rows, columns=["trial_index", "arm_name", "looks_like", "log_odds", "again"])
+    view = view_of(client, settings_of(client, space, "minimize"), history, "failures")
+    return _by_arm(failure_frame(view.failures()).drop(columns="reason"), runs)
+
+
+def _by_arm(frame: pd.DataFrame, runs: Sequence[Run], **columns: str) -> pd.DataFrame:
+    """A frame by trial with Ax's index and name of each arm in place of our number, and further columns after these."""
+    arms = [runs[number] for number in frame.index]
+    names = {"trial_index": [arm.trial_index for arm in arms], "arm_name": [arm.arm_name for arm in arms], **columns}
+    return frame.assign(**names)[[*names, *frame.columns]].reset_index(drop=True)
 
 
 def complete(client: Any, trial_index: int, raw_data: Mapping[str, Any]) -> bool:
@@ -178,7 +180,6 @@ def next_repeat(
     if not any(run.values for run in runs_of(experiment, space_of(experiment), *metrics_of(experiment))):
         return None
     how: dict[str, Any] = {"remeasure": remeasure, "max_repeats": max_repeats, "failures": failures}
-    of = seen(client, surrogate, seed=seed, **how)
-    fixed = of.settings.space.partial(fixed_parameters)
-    repeats = step(of.settings, of.history, len(of.history), of.fits, fixed).repeats
-    return None if repeats is None else dict(of.runs[repeats].params)
+    view, runs = seen(client, surrogate, seed=seed, **how)
+    repeats = view.suggest(len(view.history), view.space.partial(fixed_parameters)).repeats
+    return None if repeats is None else dict(runs[repeats].params)

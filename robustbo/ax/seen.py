@@ -1,4 +1,4 @@
-"""A client of Ax as our decisions see it: settings, history and the last fits."""
+"""A client of Ax as our decisions see it: a view of its trials, and the arm that each of them is."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -10,28 +10,25 @@ from robustbo.ax.wanted import Goals, goals_of
 from robustbo.errors import SpaceError
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.space import Space
-from robustbo.study.predicting import predicted
 from robustbo.surrogates.registry import SURROGATES
 from robustbo.trials.history import History
 from robustbo.trials.settings import DEFAULT_SURROGATE, Direction, Settings, default_num_initial, options_text
+from robustbo.view.view import View
 
 FITS: WeakKeyDictionary[Any, FitCache] = WeakKeyDictionary()  # by client, as long as it is there
+VIEWS: WeakKeyDictionary[Any, dict[str, View]] = WeakKeyDictionary()  # by client, and by what they are of
 
 
 class Seen(NamedTuple):
-    """What a decision follows from.
+    """A client as our decisions see it.
 
     Attributes:
-        settings: Ours for the client.
+        view: Its trials, and our settings for it.
         runs: Its arms; number i is trial i of the history.
-        history: They as trials.
-        fits: The last fits.
     """
 
-    settings: Settings
+    view: View
     runs: list[Run]
-    history: History
-    fits: FitCache
 
 
 def seen(client: Any, surrogate: str | None = None, **rest: Any) -> Seen:
@@ -51,10 +48,10 @@ def seen(client: Any, surrogate: str | None = None, **rest: Any) -> Seen:
     if not goals.is_several:
         ((metric, direction),) = goals.objectives
         runs = runs_of(experiment, space, metric)
-        return Seen(settings_of(client, space, direction, surrogate, **rest), runs, history_of(runs), fits_of(client))
+        return Seen(view_of(client, settings_of(client, space, direction, surrogate, **rest), history_of(runs)), runs)
     settings = settings_of(client, space, goals.objectives[0][1], surrogate, **_named(goals), **rest)
     runs = runs_of(experiment, space, *(wanted.name for wanted in settings.outcomes))
-    return Seen(settings, runs, history_of(runs, is_named=True), fits_of(client))
+    return Seen(view_of(client, settings, history_of(runs, is_named=True)), runs)
 
 
 def _named(goals: Goals) -> dict[str, Any]:
@@ -73,17 +70,32 @@ def _at_baseline(client: Any, space: Space, metric: str) -> float:
     if not any(run.values for run in runs if run.arm_name == baseline.name):
         raise ValueError(f"the baseline must have a value of {metric} within the space, got none; complete it first")
     try:
-        row = space.to_unit(space.validate({name: baseline.parameters[name] for name in space.names}))
+        point = space.validate({name: baseline.parameters[name] for name in space.names})
     except (SpaceError, KeyError):
         raise ValueError(f"the baseline must be in the space, got {baseline.parameters!r}") from None
-    settings, fits = settings_of(client, space, "minimize"), fits_of(client).of(f"baseline {metric}")
-    ((mean,), _) = predicted(settings, history_of(runs), fits, [list(row)])[None]
-    return mean
+    settings, part = settings_of(client, space, "minimize"), f"baseline {metric}"
+    return view_of(client, settings, history_of(runs), part, fits_of(client).of(part)).predict(point).mean
 
 
 def fits_of(client: Any) -> FitCache:
     """The last fits to a client's trials."""
     return FITS.setdefault(client, FitCache())
+
+
+def view_of(client: Any, settings: Settings, history: History, of: str = "", fits: FitCache | None = None) -> View:
+    """A view of a client's trials: the last one, if nothing has happened since.
+
+    Args:
+        client: An Ax client.
+        settings: Ours for it.
+        history: Its trials.
+        of: What it is a view of: all that is optimized, unless given.
+        fits: The last fits to that; those of the client unless given.
+    """
+    views = VIEWS.setdefault(client, {})
+    last = views.get(of) or View(settings, history, fits_of(client) if fits is None else fits)
+    views[of] = last.at(settings, history)
+    return views[of]
 
 
 def settings_of(client: Any, space: Space, direction: Direction, surrogate: str | None = None, **rest: Any) -> Settings:

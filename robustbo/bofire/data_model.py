@@ -65,7 +65,7 @@ class RobustSurrogate(TrainableBotorchSurrogate):
         """A logarithm is none of a wrong value below zero."""
         if scaler not in SCALERS:
             raise ValueError(
-                f"output_scaler must be one of {[each.value for each in SCALERS]}, got {scaler.value!r}; "
+                f"output_scaler must be one of {[allowed.value for allowed in SCALERS]}, got {scaler.value!r}; "
                 "wrong values may have no logarithm, so take it of the measured values yourself, or leave it: "
                 "skewed outcomes are drawn together by a warp"
             )

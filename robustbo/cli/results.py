@@ -166,23 +166,23 @@ def best(
     from robustbo.cli.typed import fixed_values
     from robustbo.report.summary import overview
     from robustbo.trials.codec import opened
-    from robustbo.trials.extent import space_of
     from robustbo.trials.storage.places import shown
+    from robustbo.view.view import View
 
-    settings, history = opened(journal)
+    view = View(*opened(journal))
+    settings, history = view.settings, view.history
     with mendable():
         if len(settings.objectives) > 1:
             raise ValueError(
                 "there is no single best of several objectives: "
                 f"robustbo front {shown(journal)} has those that none beats"
             )
-        space = space_of(settings, history)
-        known = space.partial(fixed_values(space, fixed or ()))
+        known = view.space.partial(fixed_values(view.space, fixed or ()))
         if raw and known:
             raise ValueError("best takes --raw or --fixed, got both")
         if not raw:
             say_ahead(journal, settings, history)
-        found = overview.raw(settings, history) if raw else overview.best(settings, history, fixed=known)
+        found = view.raw_best() if raw else view.best(known)
     terminal.objects([overview.point(found)])
 
 
@@ -194,19 +194,18 @@ def front(journal: Journal, fixed: FixedOption = None, format_: FormatOption = F
     points measured, when they are changed to these values.
     """
     from robustbo.cli.typed import fixed_values
-    from robustbo.loop.belief import front as several
     from robustbo.report.summary import outcomes
     from robustbo.report.summary import text_outcomes as words
     from robustbo.trials.codec import opened
-    from robustbo.trials.extent import space_of
+    from robustbo.view.view import View
 
-    settings, history = opened(journal)
+    view = View(*opened(journal))
+    settings, history = view.settings, view.history
     with mendable():
         if not settings.objectives:
             raise ValueError(f"a front needs objectives, and this is to {settings.direction} one value: robustbo best")
-        space = space_of(settings, history)
         say_ahead(journal, settings, history)
-        found = several.front(settings, history, fixed=space.partial(fixed_values(space, fixed or ())))
+        found = view.front(view.space.partial(fixed_values(view.space, fixed or ())))
     if not found.points:
         terminal.log("the front is empty: no point measured probably keeps the bounds")
     if format_ is Format.json:

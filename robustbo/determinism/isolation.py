@@ -19,6 +19,7 @@ from robustbo.determinism.threads import one_thread
 
 T = TypeVar("T")
 
+
 @contextmanager
 def isolated(seed: int) -> Iterator[None]:
     """Run the block as `pinned` does, on one thread, with torch's random numbers from a generator of its own.

@@ -7,15 +7,10 @@ from typing import Literal
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
-from robustbo.determinism.surroundings import pinned
-from robustbo.errors import FitError
-from robustbo.loop.belief.judge import Outlier, judge
-from robustbo.loop.observations.table import observations
-from robustbo.loop.surrogate.fallback import climb, finite
-from robustbo.loop.surrogate.fitted_model import Fitted
-from robustbo.optuna.study import Seen, check_single, seen
+from robustbo.loop.belief.judge import Outlier
+from robustbo.optuna.study import check_single, seen
 from robustbo.trials.history import Trial
-from robustbo.trials.settings import Settings
+from robustbo.view.view import View
 
 Fate = Literal["believed", "wrong", "excluded", "infeasible", "not judged"]
 
@@ -61,14 +56,14 @@ def believed(study: Study) -> Believed:
     """
     check_single(study)
     try:
-        look = seen(study)
+        view, gathered = seen(study)
     except ValueError:  # no parameter that all trials have, and nothing to judge by
         plain = [v for trial in study.get_trials(deepcopy=False) if (v := _plain(trial, None)) is not None]
         return Believed(tuple(plain), (math.nan,) * len(plain))
-    words, means = _judged(look)
-    numbers = dict(zip(look.gathered.numbers, look.gathered.history, strict=True))
+    words, means = _judged(view)
+    numbers = dict(zip(gathered.numbers, gathered.history, strict=True))
     values, best = list[Valued](), list[float]()
-    so_far, sign = math.nan, look.settings.sign
+    so_far, sign = math.nan, view.settings.sign
     for trial in study.get_trials(deepcopy=False):
         ours = numbers.get(trial.number)
         if ours is not None and ours.number in words:
@@ -94,22 +89,8 @@ def _plain(trial: FrozenTrial, ours: Trial | None) -> Valued | None:
     return Valued(trial.number, trial.value, "infeasible" if is_broken else "not judged")
 
 
-@pinned
-def _judged(found: Seen) -> tuple[dict[int, Outlier], dict[int, float]]:
+def _judged(view: View) -> tuple[dict[int, Outlier], dict[int, float]]:
     """The surrogate's word on each told trial, and the posterior mean at its point."""
-    settings, history = found.settings, found.gathered.history
-    data = observations(settings, history)
-    if not data.told:
-        return {}, {}
-
-    def of_rung(_: Settings, fitted: Fitted) -> tuple[dict[int, Outlier], dict[int, float]]:
-        belief = [word for word in judge(data, fitted) if word.trial.number not in found.gathered.stand_ins]
-        words = {word.trial.number: word for word in belief}
-        means = fitted.predict(fitted.encoded(data.rows_of(list(words))))[0]
-        finite(*means)
-        return words, dict(zip(words, means, strict=True))
-
-    made, why = climb(settings, data, of_rung, found.fits, is_judging=True)
-    if made is None:
-        raise FitError(f"no surrogate could judge these values {why}")
-    return made
+    words = {outlier.trial.number: outlier for outlier in view.outliers()}
+    means = view.predict([outlier.trial.params for outlier in words.values()])["mean"] if words else ()
+    return words, dict(zip(words, means, strict=True))

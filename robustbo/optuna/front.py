@@ -4,7 +4,6 @@ from typing import Any, NamedTuple
 
 from optuna.study import Study
 
-from robustbo.loop.belief.front import front as believed_front
 from robustbo.optuna.study import seen
 
 
@@ -43,12 +42,12 @@ def front(study: Study) -> list[FrontTrial]:
     """
     if len(study.directions) == 1:
         raise ValueError("the study must have several objectives, it has one; `best` has its best trial")
-    settings, gathered, fits = seen(study)
-    names, found = [name for name, _ in settings.objectives], list[FrontTrial]()
-    for point in believed_front(settings, gathered.history, fits):
+    view, gathered = seen(study)
+    names, trials = [name for name, _ in view.settings.objectives], list[FrontTrial]()
+    for point in view.front():
         number = gathered.numbers[point.trial.number]
         values, means, sds = (
             tuple(of.get(name, float("nan")) for name in names) for of in (point.trial.values, point.means, point.sds)
         )
-        found.append(FrontTrial(number, study.trials[number].params, values, means, sds, point.probability))
-    return found
+        trials.append(FrontTrial(number, study.trials[number].params, values, means, sds, point.probability))
+    return trials

@@ -7,13 +7,13 @@ the study's user attributes, a key a trial, so that no two people overwrite each
 
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from optuna.study import Study
-from optuna.trial import FrozenTrial
+from optuna.trial import FrozenTrial, TrialState
 
-from robustbo.loop.decide import Suggestion
+from robustbo.loop.candidates.suggestion import Suggestion
 
 MARK = "robustbo:"
 NOTE = f"{MARK}note:"  # of a trial, followed by the number of the piece
@@ -43,6 +43,15 @@ def read(trial: FrozenTrial) -> Note:
         return json.loads("".join([first, *rest]))
     except json.JSONDecodeError:  # somebody is writing
         return {}
+
+
+def is_overtaken(study: Study, trial: FrozenTrial, seen: Sequence[FrozenTrial]) -> bool:
+    """Whether another process has decided on an earlier trial since ``seen``: it may have the same point."""
+    before = {other.number for other in seen if read(other)}
+    if all(other.state.is_finished() for other in seen if other.number != trial.number):
+        return False
+    running = study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
+    return any(other.number < trial.number and other.number not in before and read(other) for other in running)
 
 
 def say(study: Study, number: int, **said: Any) -> None:

@@ -12,7 +12,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from robustbo import seeds
 from robustbo.errors import SpaceExhausted
-from robustbo.loop.decide import Suggestion, step
+from robustbo.loop.candidates.suggestion import Suggestion
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.optuna import notes
 from robustbo.optuna.conditions import search_space
@@ -34,6 +34,7 @@ from robustbo.trials.settings import (
 )
 from robustbo.trials.tree import Trials
 from robustbo.validation import flag, whole
+from robustbo.view.view import View
 
 log = logging.getLogger("robustbo")
 
@@ -113,14 +114,15 @@ class RobustSampler(BaseSampler):
         self._warns = flag("warn_independent_sampling", warn_independent_sampling)
         self._warned = set[str]()
         self.fits = FitCache()
+        self._view: View | None = None
         self._turn = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in vars(self).items() if key != "_turn"}
+        return {key: value for key, value in vars(self).items() if key not in ("_turn", "_view")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._turn = threading.Lock()
+        self._turn, self._view = threading.Lock(), None
 
     def settings(self, study: Study, space: Space) -> Settings:
         """What a decision depends on besides the trials."""
@@ -157,7 +159,7 @@ class RobustSampler(BaseSampler):
                 seen = self.gathered(study, space, search_space, trials, besides=trial.number)
                 made = self._decided(study, trial, seen)
                 notes.write(study, trial, made, None if made.repeats is None else seen.numbers[made.repeats])
-                if not _is_overtaken(study, trial, trials):
+                if not notes.is_overtaken(study, trial, trials):
                     break
         log.info("trial %d: %s", trial.number, made.decision)
         return {name: theirs(seen.distributions[name], value) for name, value in made.params.items()}
@@ -182,6 +184,13 @@ class RobustSampler(BaseSampler):
             is_exact=self.deterministic_objective,
         )
 
+    def view(self, study: Study, gathered: Gathered) -> View:
+        """A view of what is gathered of a study: the last one, if nothing has happened since."""
+        settings, history = self.settings(study, gathered.space), gathered.history
+        last = View(settings, history, self.fits) if self._view is None else self._view
+        self._view = view = last.at(settings, history, gathered.stand_ins)
+        return view
+
     def _decided(self, study: Study, trial: FrozenTrial, seen: Gathered) -> Suggestion:
         """The decision on a trial, some of whose values somebody may have fixed (`Study.enqueue_trial`)."""
         settings = self.settings(study, seen.space)
@@ -190,10 +199,10 @@ class RobustSampler(BaseSampler):
         except ValueError:  # beyond the range of today
             fixed = ()
         try:
-            return step(settings, seen.history, trial.number, self.fits, fixed)
+            return View(settings, seen.history, self.fits).suggest(trial.number, fixed)
         except SpaceExhausted:  # all are being measured, and Optuna must have one
             ended = History(Trials(t for t in seen.history if not t.is_open))
-            return step(settings, ended, trial.number, self.fits, fixed)
+            return View(settings, ended, self.fits).suggest(trial.number, fixed)
 
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
@@ -237,12 +246,3 @@ class RobustSampler(BaseSampler):
         """Nothing but the independent sampler needs it: what is drawn follows from the seed and the trial's number."""
         if self._independent is not None:
             self._independent.reseed_rng()
-
-
-def _is_overtaken(study: Study, trial: FrozenTrial, seen: Sequence[FrozenTrial]) -> bool:
-    """Whether an earlier trial has been decided on since, by another process: it may have the same point."""
-    before = {other.number for other in seen if notes.read(other)}
-    if all(t.state.is_finished() for t in seen if t.number != trial.number):
-        return False
-    now = study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
-    return any(t.number < trial.number and t.number not in before and notes.read(t) for t in now)

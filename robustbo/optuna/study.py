@@ -8,22 +8,15 @@ import pandas as pd
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
-from robustbo.loop.belief.incumbent import incumbents
-from robustbo.loop.belief.judge import COLUMNS
-from robustbo.loop.belief.outliers import outliers as reported
-from robustbo.loop.decide import step
-from robustbo.loop.feasibility.report import failures as failed
-from robustbo.loop.surrogate.cache import FitCache
 from robustbo.optuna import notes
 from robustbo.optuna.conditions import search_space
 from robustbo.optuna.content import checked_noise
 from robustbo.optuna.history import Gathered, space_of
 from robustbo.optuna.sampler import RobustSampler
 from robustbo.searchspace.space import Space
-from robustbo.trials.settings import Settings
 from robustbo.validation import index, noise_sd, real
-
-FAILED = ("reason", "looks_like", "log_odds", "again")
+from robustbo.view.frame import FAILURE, failure_frame, outlier_frame
+from robustbo.view.view import View
 
 
 class Best(NamedTuple):
@@ -45,11 +38,10 @@ class Best(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A study, what is decided of it by, and the last fits."""
+    """A study as our decisions see it: a view of its trials, and Optuna's number of each."""
 
-    settings: Settings
+    view: View
     gathered: Gathered
-    fits: FitCache
 
 
 def seen(study: Study) -> Seen:
@@ -64,7 +56,8 @@ def seen(study: Study) -> Seen:
         text = f"a completed trial with a parameter to choose, it has {len(trials)} trials"
         raise ValueError(f"the study must have {text}; tell it one first")
     searched = search_space(trials)
-    return Seen(sampler.settings(study, space), sampler.gathered(study, space, searched, trials), sampler.fits)
+    gathered = sampler.gathered(study, space, searched, trials)
+    return Seen(sampler.view(study, gathered), gathered)
 
 
 def _space(trials: Sequence[FrozenTrial]) -> Space | None:
@@ -85,10 +78,10 @@ def best(study: Study) -> Best:
         ValueError: If nothing has been measured, or there are several objectives.
     """
     check_single(study)
-    settings, found, fits = seen(study)
-    made = incumbents(settings, found.history, fits, without=found.stand_ins)[-1]
-    trial = study.trials[number := found.numbers[made.trial.number]]
-    return Best(number, trial.params, made.trial.measured, made.mean, made.sd)
+    view, gathered = seen(study)
+    incumbent = view.best()
+    trial = study.trials[number := gathered.numbers[incumbent.trial.number]]
+    return Best(number, trial.params, incumbent.trial.measured, incumbent.mean, incumbent.sd)
 
 
 def outliers(study: Study) -> pd.DataFrame:
@@ -106,14 +99,11 @@ def outliers(study: Study) -> pd.DataFrame:
     Raises:
         ValueError: If nothing has been measured.
     """
-    settings, found, fits = seen(study)
-    rows = [o for o in reported(settings, found.history, fits) if o.trial.number not in found.stand_ins]
-    numbers = [found.numbers[o.trial.number] for o in rows]
-    frame = _frame(numbers, [[getattr(o, column) for column in COLUMNS] for o in rows], COLUMNS)
-    if settings.objectives:
-        places = {name: place for place, (name, _) in enumerate(settings.objectives)}
-        shown = study.metric_names or [*places.values()]
-        frame.insert(0, "objective", [shown[places[str(o.outcome)]] for o in rows])
+    view, gathered = seen(study)
+    frame = _by_number(outlier_frame(view.outliers()), gathered)
+    if objectives := view.settings.objectives:
+        shown = dict(zip((name for name, _ in objectives), study.metric_names or range(len(objectives)), strict=True))
+        frame.insert(0, "objective", [shown[str(outlier.outcome)] for outlier in view.outliers()])
     return frame
 
 
@@ -131,21 +121,22 @@ def failures(study: Study) -> pd.DataFrame:
         ValueError: If the study has more than four objectives.
     """
     trials = study.get_trials(deepcopy=False)
-    rows: dict[int, list[Any]] = {t.number: ["failed", None, math.nan, None] for t in trials if _is_lost(study, t)}
+    lost = [trial.number for trial in trials if _is_lost(study, trial)]
+    frame = pd.DataFrame([["failed", None, math.nan, None]] * len(lost), lost, [*FAILURE])
     if _space(trials) is not None:
-        settings, found, fits = seen(study)
-        history = found.history
-        for f in failed(settings, history, fits, is_judged=bool(history.having("told"))):
-            rows[found.numbers[f.trial.number]] = [f.trial.reason, f.looks_like, f.log_odds, f.again]
-    return _frame(sorted(rows), [rows[number] for number in sorted(rows)], FAILED)
+        view, gathered = seen(study)
+        judged = _by_number(failure_frame(view.failures(is_judged=view.history.trials.num("told") > 0)), gathered)
+        frame = pd.concat([frame.drop(judged.index, errors="ignore"), judged])
+    return frame.sort_index().rename_axis("number")
 
 
 def _is_lost(study: Study, trial: FrozenTrial) -> bool:
     return trial.state == TrialState.FAIL and "value" not in notes.said_of(study).get(trial.number, {})
 
 
-def _frame(numbers: list[int], rows: list[list[Any]], columns: tuple[str, ...]) -> pd.DataFrame:
-    return pd.DataFrame(rows, index=pd.Index(numbers, name="number", dtype="int64"), columns=[*columns])
+def _by_number(frame: pd.DataFrame, gathered: Gathered) -> pd.DataFrame:
+    """A frame by trial with Optuna's numbers of the trials in place of ours."""
+    return frame.set_axis(pd.Index([gathered.numbers[i] for i in frame.index], name="number", dtype="int64"))
 
 
 def exclude(study: Study, number: int) -> None:
@@ -215,11 +206,11 @@ def next_repeat(study: Study) -> int | None:
     Raises:
         ValueError: If nothing has been measured.
     """
-    settings, found, fits = seen(study)
-    repeats = step(settings, found.history, len(study.get_trials(deepcopy=False)), fits).repeats
+    view, gathered = seen(study)
+    repeats = view.suggest(len(study.get_trials(deepcopy=False))).repeats
     if repeats is None:
         return None
-    first = study.trials[found.numbers[repeats]]
+    first = study.trials[gathered.numbers[repeats]]
     study.enqueue_trial(first.params, user_attrs={notes.REPEATS: first.number})
     return first.number
 

@@ -16,7 +16,7 @@ from botorch.models.gpytorch import GPyTorchModel
 from robustbo.errors import JournalError, JournalExists, JournalMissing, JournalWarning, SpaceError, warn
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import measurements_of, points_of
-from robustbo.study.framing import VALUE, check_names, with_plain_names
+from robustbo.study.columns import check_names, with_plain_names
 from robustbo.study.handing import ended_rows, measurement, told
 from robustbo.study.possible import check_possible
 from robustbo.study.study import Study
@@ -39,6 +39,7 @@ from robustbo.trials.storage.passwords import hidden
 from robustbo.trials.storage.places import contents, is_address
 from robustbo.trials.store import State, Store
 from robustbo.trials.trial import Trial, point_of
+from robustbo.view.frame import VALUE
 
 log = logging.getLogger("robustbo")
 

@@ -14,7 +14,7 @@ from robustbo.searchspace.tabular import (
     point_of,
     warn_of_broken,
 )
-from robustbo.study.framing import with_plain_names
+from robustbo.study.columns import with_plain_names
 from robustbo.study.handing import TrialLike, ended, ended_rows, told, warn_of_copies
 from robustbo.study.possible import check_possible, check_told, with_exclusions
 from robustbo.study.queueing import Queueing

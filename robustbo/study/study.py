@@ -8,20 +8,20 @@ from typing import Any, ClassVar, Self, overload
 import pandas as pd
 
 from robustbo.guidance import STUDY, Guided, explain_misfits
-from robustbo.loop.belief.front import Front, best, front, raw_best
-from robustbo.loop.belief.incumbent import Incumbent, incumbent, raw_incumbent
-from robustbo.loop.belief.outliers import Outlier, outliers
-from robustbo.loop.feasibility.report import Failure, chances, failures
+from robustbo.loop.belief.front import Front
+from robustbo.loop.belief.incumbent import Incumbent
+from robustbo.loop.belief.judge import Outlier
+from robustbo.loop.feasibility.report import Failure
 from robustbo.loop.surrogate.cache import FitCache
-from robustbo.searchspace.tabular import Point, Points, is_point, points_of
-from robustbo.study.framing import evidence_of, framed
-from robustbo.study.predicting import Prediction, as_columns, index_of, predicted
+from robustbo.searchspace.tabular import Point, Points
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
 from robustbo.trials.store import Store
 from robustbo.trials.trust import Trust
 from robustbo.validation import flag
+from robustbo.view.predict import Prediction
+from robustbo.view.view import View
 
 
 @explain_misfits()
@@ -45,13 +45,17 @@ class Study(Guided):
     MEANT = STUDY
     _store: Store
     fits: FitCache
+    _view: View | None
     _is_watching: ClassVar[bool] = True
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         """However it is begun, resumed or copied, it keeps the last fits of its own."""
         study = super().__new__(cls)
-        study.fits = FitCache()
+        study.fits, study._view = FitCache(), None
         return study
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_view": None}
 
     def __init__(self, *_: Any, **__: Any) -> None:
         raise TypeError('a study is looked at by Study.resume("study.jsonl"); Optimizer(space, ...) begins one')
@@ -88,6 +92,14 @@ class Study(Guided):
         return replace(settings, space=space_of(settings, self.history)) if settings.space.is_pool else settings
 
     @property
+    def view(self) -> View:
+        """The study as it stands: all that is computed of it is kept until something happens."""
+        history, view = self.history, self._view
+        if view is None or view.history is not history:
+            self._view = view = View(self.settings, history, self.fits)
+        return view
+
+    @property
     def seed(self) -> int:
         """The root seed, given or drawn."""
         return self.settings.seed
@@ -107,7 +119,7 @@ class Study(Guided):
     def best(self, *, raw: bool = False, fixed: Mapping[str, Any] | None = None) -> Incumbent:
         """The measured point that is best by its posterior mean and its own value, of those that keep the constraints.
 
-        Where other outcomes must keep bounds it is the best of those that probably do; see `loop.several.front.best`.
+        Where other outcomes must keep bounds it is the best of those that probably do; see `loop.belief.front.best`.
 
         Args:
             raw: Whether to give the trial of best measured value instead.
@@ -128,10 +140,8 @@ class Study(Guided):
         if flag("raw", raw):
             if fixed:
                 raise ValueError("best takes raw or fixed, got both")
-            find_raw = raw_best if self.settings.outcomes else raw_incumbent
-            return find_raw(self.settings, self.history)
-        find = best if self.settings.outcomes else incumbent
-        return find(self.settings, self.history, self.fits, self.settings.space.partial(fixed))
+            return self.view.raw_best()
+        return self.view.best(self.settings.space.partial(fixed))
 
     def front(self, *, fixed: Mapping[str, Any] | None = None) -> Front:
         """The points measured that are believed to keep all outcome constraints and to be beaten by no other.
@@ -153,7 +163,7 @@ class Study(Guided):
         """
         if not self.settings.objectives:
             raise ValueError('a front needs several objectives, such as objectives={"yield": "maximize", ...}')
-        return front(self.settings, self.history, self.fits, self.settings.space.partial(fixed))
+        return self.view.front(self.settings.space.partial(fixed))
 
     def outliers(self) -> list[Outlier]:
         """Every told value with its evidence, the most suspicious first; see `Outlier.flagged`.
@@ -161,7 +171,7 @@ class Study(Guided):
         Raises:
             FitError: If the surrogate cannot be fitted.
         """
-        return outliers(self.settings, self.history, self.fits)
+        return self.view.outliers()
 
     def failures(self) -> list[Failure]:
         """Every failed trial, and whether it looks like its point's doing or like a flake; see `Failure`.
@@ -176,7 +186,7 @@ class Study(Guided):
             >>> [failure.looks_like for failure in opt.failures()]
             ['region', 'region', 'region']
         """
-        return failures(self.settings, self.history, self.fits)
+        return self.view.failures()
 
     @overload
     def viability(self, points: Point) -> float: ...
@@ -196,10 +206,7 @@ class Study(Guided):
         Raises:
             SpaceError: If any is no point of the space; the message tells of each.
         """
-        found = chances(self.settings, self.history, self._rows_of(points), self.fits)
-        if is_point(points):
-            return found[0]
-        return pd.Series(found, index=index_of(points), name="viability", dtype="float64")
+        return self.view.viability(points)
 
     @overload
     def predict(self, points: Point) -> Any: ...
@@ -223,16 +230,7 @@ class Study(Guided):
             ValueError: If no value has been told.
             FitError: If the surrogate cannot be fitted.
         """
-        found = predicted(self.settings, self.history, self.fits, self._rows_of(points))
-        if is_point(points):
-            said = {name: Prediction(means[0], sds[0]) for name, (means, sds) in found.items()}
-            return said if self.settings.outcomes else said[None]
-        return pd.DataFrame(as_columns(found), index=index_of(points), dtype="float64")
-
-    def _rows_of(self, points: Points) -> list[list[float]]:
-        """The unit-cube rows of one point, or of many."""
-        space = self.settings.space
-        return [space.to_unit(p) for p in points_of(space, [points] if is_point(points) else points)]
+        return self.view.predict(points)
 
     def frame(self, *, evidence: bool = True) -> pd.DataFrame:
         """One row a trial: parameters, value, state and how it was asked, and the evidence on each value.
@@ -244,5 +242,4 @@ class Study(Guided):
                 Of several outcomes these are OUTCOME.expected, and so on. Where no surrogate can judge the values,
                 a `NumericsWarning` says why, and they are missing.
         """
-        report = evidence_of(self.settings, self.history, self.fits) if flag("evidence", evidence) else None
-        return framed(self.settings, self.history, report)
+        return self.view.frame(evidence=flag("evidence", evidence))

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from robustbo import seeds
-from robustbo.tasks.failing import Failure
+from robustbo.tasks.failing import InjectedFailure
 from robustbo.tasks.problem import Problem
 from robustbo.tasks.ranged import Crash, InRange, TooGood
 from robustbo.tasks.repeats import Repeats
@@ -52,12 +52,12 @@ class Uniform:
     def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
         """The value as measured, and whether it was corrupted."""
         is_corrupted = bool(generator.random() < self.probability)
-        drawn = float(generator.uniform(self.low, self.high))
-        return (self.wrong(value, drawn), True) if is_corrupted else (value, False)
+        draw = float(generator.uniform(self.low, self.high))
+        return (self.wrong(value, draw), True) if is_corrupted else (value, False)
 
-    def wrong(self, value: float, drawn: float) -> float:
+    def wrong(self, value: float, draw: float) -> float:
         """What is measured in the value's place."""
-        return drawn
+        return draw
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,9 @@ class Shift(Uniform):
     low: float = 1.0
     high: float = 2.0
 
-    def wrong(self, value: float, drawn: float) -> float:
+    def wrong(self, value: float, draw: float) -> float:
         """The value and the error."""
-        return value + drawn
+        return value + draw
 
 
 @dataclass(frozen=True)
@@ -128,14 +128,14 @@ CORRUPTIONS: dict[str, Any] = {
     "shift": Shift,
     "random-point": RandomPoint,
     "persistent": Persistent,
-    FAILURE: Failure,
+    FAILURE: InjectedFailure,
     REPEATS: Repeats,
     "crash": Crash,
     "in-range": InRange,
     "too-good": TooGood,
     STICKS: Sticks,
 }
-NO_OPTIONS = ("problem", "root", "asked", "last")  # fields that the problem and the trial fill in
+NO_OPTIONS = ("problem", "root", "replicate", "last")  # fields that the problem and the trial fill in
 
 
 def build(kind: str, problem: Problem, **options: Any) -> Corruption:
@@ -174,9 +174,9 @@ def build(kind: str, problem: Problem, **options: Any) -> Corruption:
             raise ValueError(f"{kind} has the option 'probability' alone, got {sorted(options)}")
         return Own(problem=problem, kind=kind, **options)
     if kind == FAILURE:
-        return Failure.of(problem, region_name=inside, **options)
+        return InjectedFailure.of(problem, region_name=inside, **options)
     names = [field.name for field in fields(CORRUPTIONS[kind])]
-    known = [name for name in names if name not in NO_OPTIONS]
-    if unknown := [key for key in options if key not in known]:
-        raise ValueError(f"{kind} has the options {known}, got {unknown[0]!r}")
+    accepted = [name for name in names if name not in NO_OPTIONS]
+    if unknown := [key for key in options if key not in accepted]:
+        raise ValueError(f"{kind} has the options {accepted}, got {unknown[0]!r}")
     return CORRUPTIONS[kind](**{"problem": problem} if "problem" in names else {}, **options)

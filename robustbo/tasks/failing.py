@@ -12,7 +12,7 @@ from robustbo.tasks.regions import Region, region
 
 
 @dataclass(frozen=True)
-class Failure:
+class InjectedFailure:
     """In a region, or else with a probability, there is no value: the trial fails.
 
     Attributes:
@@ -26,7 +26,7 @@ class Failure:
     @classmethod
     def of(
         cls, problem: Problem, *, probability: float = 0.0, region_name: str | None = None, **options: float
-    ) -> "Failure":
+    ) -> "InjectedFailure":
         """One of a problem, with a region by name; see `robustbo.tasks.regions`.
 
         Raises:

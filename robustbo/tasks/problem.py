@@ -24,10 +24,10 @@ GROUP = "robustbo.problems"
 FEW = 6  # entries that are shown of a longer list
 SAMPLED = 200  # points
 
-_MADE: dict[tuple[Callable[..., Any], str], Any] = {}  # problems by who made them and of which options
+_BUILT: dict[tuple[Callable[..., Any], str], Any] = {}  # problems by who made them and of which options
 
 # What is measured at a point when something goes wrong, drawn from the trial's own generator.
-Failure = Callable[[Mapping[str, Any], np.random.Generator], float]
+FailureMode = Callable[[Mapping[str, Any], np.random.Generator], float]
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Problem:
     best_seen_at: Mapping[str, Any] | None = None
     cost_s: float | None = None
     reference: str = ""
-    failures: Mapping[str, Failure] = field(default_factory=dict)
+    failures: Mapping[str, FailureMode] = field(default_factory=dict)
     regions: Mapping[str, Callable[[Mapping[str, Any]], bool]] = field(default_factory=dict)
     repeats: Callable[[Mapping[str, Any]], Sequence[float]] | None = None
 
@@ -76,7 +76,7 @@ class Problem:
         """In a line: space, direction, best value and where, cost, how it fails, and reference."""
         named = dict(self.space.parameters)
         ranges = _few([f"{name} {_range(parameter)}" for name, parameter in named.items()])
-        parts = [f"{len(named)} inputs ({ranges}), {self.wanted}", *_limits(self.space)]
+        parts = [f"{len(named)} inputs ({ranges}), {self.goal}", *_limits(self.space)]
         if self.best is not None:
             at = self.optimizer if self.optimum is not None else self.best_seen_at
             point = "" if at is None else f" at {_few([_short(at[name]) for name in named if name in at])}"
@@ -112,7 +112,7 @@ class Problem:
         return float(truths[0]) if truths else math.nan
 
     @property
-    def wanted(self) -> str:
+    def goal(self) -> str:
         """What is wanted, in words."""
         return self.direction
 
@@ -152,30 +152,30 @@ def load(name: str, **options: Any) -> Problem:
         ValueError: If none is registered under it, or it does not have an option, or not of that value.
         DataError: If a recorded run is read, and an option names a file that it must not reach.
     """
-    made = _registered(name)
-    known = _options(made)
-    if unknown := [option for option in options if option not in known]:
-        has = f"has the options {known}" if known else "has no options"
+    registration = _registered_object(name)
+    accepted = _options(registration)
+    if unknown := [option for option in options if option not in accepted]:
+        has = f"has the options {accepted}" if accepted else "has no options"
         raise ValueError(f"problem {name!r} {has}, got {unknown[0]!r}")
     access.check_named(options)
     try:
-        return made if isinstance(made, Problem) else _made(made, options)
+        return registration if isinstance(registration, Problem) else _build(registration, options)
     except TypeError as error:
-        raise ValueError(f"problem {name!r} has the options {known}, got {options!r}: {error}") from error
+        raise ValueError(f"problem {name!r} has the options {accepted}, got {options!r}: {error}") from error
 
 
-def _made(make: Callable[..., Problem], options: Mapping[str, Any]) -> Problem:
+def _build(make: Callable[..., Problem], options: Mapping[str, Any]) -> Problem:
     """What that makes of options: once, so that what it knows of itself is worked out once."""
     key = make, repr(sorted(options.items()))
-    if key not in _MADE:
-        _MADE[key] = make(**options)
-    return _MADE[key]
+    if key not in _BUILT:
+        _BUILT[key] = make(**options)
+    return _BUILT[key]
 
 
 def about(name: str) -> str:
     """What there is to say of the problem of that name; another's that cannot be loaded spoils no list."""
     try:
-        options = _options(_registered(name))
+        options = _options(_registered_object(name))
         return load(name).about + (f"; options {', '.join(options)}" if options else "")
     except DataError:  # which names folders of this machine, as whoever loads it is told
         return "cannot be loaded: its data are not on this machine"
@@ -183,26 +183,26 @@ def about(name: str) -> str:
         return f"cannot be loaded: {error}"
 
 
-def _registered(name: str) -> "Problem | Callable[..., Problem]":
+def _registered_object(name: str) -> "Problem | Callable[..., Problem]":
     """What is registered under a name, by one package.
 
     Raises:
         ValueError: If that is nothing, or two things, or cannot be imported.
     """
-    found = {point.value: point for point in entry_points(group=GROUP, name=name)}
-    if not found:
+    points = {point.value: point for point in entry_points(group=GROUP, name=name)}
+    if not points:
         registered("problem", name, names())
-    if len(found) > 1:
-        raise ValueError(f"problem {name!r} must be registered once, got {sorted(found)}; uninstall one")
-    ((value, point),) = found.items()
+    if len(points) > 1:
+        raise ValueError(f"problem {name!r} must be registered once, got {sorted(points)}; uninstall one")
+    ((value, point),) = points.items()
     try:
         return point.load()
     except (ImportError, AttributeError) as error:
         raise ValueError(f"problem {name!r} must be importable from {value}: {error}") from error
 
 
-def _options(made: "Problem | Callable[..., Problem]") -> list[str]:
-    return [] if isinstance(made, Problem) else list(inspect.signature(made).parameters)
+def _options(registration: "Problem | Callable[..., Problem]") -> list[str]:
+    return [] if isinstance(registration, Problem) else list(inspect.signature(registration).parameters)
 
 
 def _few(entries: list[str]) -> str:
@@ -216,8 +216,8 @@ def _short(value: Any) -> str:
 def _limits(space: Space) -> list[str]:
     """What restricts a space's points."""
     listed = [f"{space.size} listed points"] if space.is_pool else []
-    kept = [f"{len(space.texts)} constraint{'s' * (len(space.texts) > 1)}"] if space.constraints else []
-    return [*listed, *kept, *(["conditional"] if space.is_conditional else [])]
+    constrained = [f"{len(space.texts)} constraint{'s' * (len(space.texts) > 1)}"] if space.constraints else []
+    return [*listed, *constrained, *(["conditional"] if space.is_conditional else [])]
 
 
 def _range(parameter: Parameter) -> str:

@@ -1,7 +1,7 @@
 """Regression tasks by name: training data of which some are wrong, and test data that are not.
 
 Anybody can register a source of tasks under the entry-point group ``robustbo.regression``: a module, or anything else
-with the functions of `Source`.
+with the functions of `TaskSource`.
 """
 
 from importlib.metadata import entry_points
@@ -54,7 +54,7 @@ class Task(Protocol):
         """How the targets were scaled."""
 
 
-class Source(Protocol):
+class TaskSource(Protocol):
     """What makes tasks."""
 
     def names(self) -> list[str]:
@@ -70,7 +70,7 @@ class Source(Protocol):
         """One of them."""
 
 
-def sources() -> list[Source]:
+def sources() -> list[TaskSource]:
     """The registered sources."""
     points = {point.value: point for point in entry_points(group=GROUP)}
     return [points[value].load() for value in sorted(points)]
@@ -84,18 +84,18 @@ def names() -> list[str]:
 def about() -> dict[str, str]:
     """What there is to say of each task."""
     options = {name: ", ".join(source.options()) for source in sources() for name in source.names()}
-    return {name: f"regression; may be told {told}" for name, told in options.items()}
+    return {name: f"regression; may be told {accepted}" for name, accepted in options.items()}
 
 
-def source_of(task: str) -> Source:
+def source_of(task: str) -> TaskSource:
     """The source that has a task.
 
     Raises:
         ValueError: If none has, or two have.
     """
-    found = [source for source in sources() if task in source.names()]
-    if len(found) > 1:
-        raise ValueError(f"task {task!r} must come from one source, {len(found)} have it; uninstall one")
-    if not found:
+    owners = [source for source in sources() if task in source.names()]
+    if len(owners) > 1:
+        raise ValueError(f"task {task!r} must come from one source, {len(owners)} have it; uninstall one")
+    if not owners:
         registered("task", task, names())
-    return found[0]
+    return owners[0]

@@ -12,7 +12,6 @@ from botorch.acquisition.logei import qLogNoisyExpectedImprovement, qLogProbabil
 from botorch.acquisition.multi_objective.logei import qLogNoisyExpectedHypervolumeImprovement
 
 from robustbo.ax import best, complete, failures, front, generation_strategy, next_repeat, outliers
-from robustbo.ax import client as module
 from robustbo.ax.formula import goals_of as goals_of_models
 from robustbo.ax.wanted import Bound, goals_of
 from robustbo.loop.acquisition.log_nehvi import LogNEHVI
@@ -329,7 +328,7 @@ def test_a_repeat_is_decided_as_by_our_own_loop_and_measures_all_metrics(monkeyp
         asked.append((settings, history))
         return Suggestion(history[WRONG].params, "model", repeats=WRONG)
 
-    monkeypatch.setattr(module, "step", step)
+    monkeypatch.setattr("robustbo.view.view.step", step)
     assert next_repeat(made) == at(WRONG)
     ((settings, history),) = asked
     assert settings.objectives == (("f", "minimize"), ("g", "minimize"))

@@ -150,6 +150,7 @@ def cells(data, random):
                 random.choice([sheet.delete_cols, sheet.insert_cols])(column)
             case "far":
                 sheet.cell(random.choice([row, 10**6]), random.choice([column, 16_000])).value = 1
+                break  # rows that are put in or taken out before it would be moved cell by cell, all 10^10
             case _:
                 sheet.cell(row, column).value = random.choice(odd)
     book.save(made)

@@ -6,8 +6,8 @@ import torch
 from robustbo.numerics.committee.evidence import Shared, experts
 from robustbo.numerics.committee.partition import shard
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
-from robustbo.numerics.gp.kernels_tiled import Covariance
-from robustbo.numerics.gp.posterior import Latent, Posterior
+from robustbo.numerics.gp.kernels_tiled import TiledCovariance
+from robustbo.numerics.gp.posterior import LatentProcess, Posterior
 from robustbo.numerics.iterative import policies, solver
 from robustbo.numerics.student_t.laplace import Noise, approximate
 from robustbo.numerics.student_t.mode import cold_starts, find_mode
@@ -27,7 +27,7 @@ def data(n=12):
 
 def dense(X, y):
     P = torch.linalg.inv(kernel(X, X) + S2 * torch.eye(len(y)))
-    return Latent("matern52", L, S2F, torch.zeros(()), X, P, P @ y)
+    return LatentProcess("matern52", L, S2F, torch.zeros(()), X, P, P @ y)
 
 
 def weighted(X, y):
@@ -40,7 +40,7 @@ def heavy_tailed(X, y):
 
 
 def of_low_rank(X, y):
-    A = Covariance("matern52", X / L, S2F, S2.expand_as(y))
+    A = TiledCovariance("matern52", X / L, S2F, S2.expand_as(y))
     return solver.iterate(y, policies.unit(A, torch.arange(len(y))), A.times, max_iter=len(y))
 
 

@@ -109,10 +109,10 @@ def test_values_that_are_not_finite_noise_that_is_told_and_names_that_parameters
     with pytest.warns(NumericsWarning, match=said):
         study.optimize(told, n_trials=3)
     with pytest.warns(NumericsWarning, match=said):
-        settings, gathered, _ = seen(study)
-    history = gathered.history
+        view = seen(study).view
+    history = view.history
     assert [t.state for t in history] == ["told", "told", "failed"]
-    assert [name for name, _ in settings.objectives] == ["values_0_", "values_1_"]
+    assert [name for name, _ in view.settings.objectives] == ["values_0_", "values_1_"]
     assert history[1].outcomes["values_0_"].is_lost
     assert history[1].values == {"values_1_": history[1].params["values_0"]}
 

@@ -108,7 +108,7 @@ def test_a_doubtful_value_of_another_sampler_is_enqueued_again():
 
 def test_the_words_of_the_sampler_are_those_of_the_study(study):
     study.sampler = RobustSampler(surrogate="standard", seed=0)
-    assert seen(study).settings.surrogate == "standard"
+    assert seen(study).view.settings.surrogate == "standard"
     assert not outliers(study)["flagged"].any()
 
 

@@ -15,7 +15,7 @@ from botorch.utils.transforms import t_batch_mode_transform
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from robustbo.numerics.gp.posterior import Latent
+from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.improvement import student_t
 from robustbo.numerics.improvement.noisy import Improvement, contenders, log_improvement, over
 from robustbo.surrogates.common.contract import degrees_of_freedom
@@ -26,7 +26,7 @@ THIN = 8  # of which one counts where a coarse function will do
 MIN_SCALE = 1e-6  # as in BoTorch's analytic functions
 
 
-Mixture = Sequence[tuple[float, Latent]]  # weights, and processes with the same kernel and inputs
+Mixture = Sequence[tuple[float, LatentProcess]]  # weights, and processes with the same kernel and inputs
 
 
 def turned(mixture: Mixture, sign: float) -> Mixture:

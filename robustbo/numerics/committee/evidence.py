@@ -49,7 +49,7 @@ class Shared(NamedTuple):
 
     def prior(self, shards: Shards) -> tuple[Kernel, Tensor]:
         """Kernel, and ``E x n x n`` covariances of the latent values, zero where padded."""
-        found = kernels_tiled.kernel(self.kernel, shards.X, self.l, self.s2f)
+        found = kernels_tiled.kernel_matrix(self.kernel, shards.X, self.l, self.s2f)
         return found, found.K if shards.is_full else found.K * shards.mask.unsqueeze(-1) * shards.mask.unsqueeze(-2)
 
     def covariance(self, X: Tensor, Z: Tensor) -> Tensor:

@@ -42,8 +42,8 @@ class Point(NamedTuple):
 
     Attributes:
         F: Its height; -inf if it may not be visited.
-        derivatives: Gradient and information, when asked.
-        value: What else is known there, for whoever gets there.
+        derivatives: Computes gradient and information there.
+        value: Whatever else the function computed there.
     """
 
     F: float
@@ -52,14 +52,14 @@ class Point(NamedTuple):
 
 
 class Ascent(NamedTuple):
-    """Where a search ended.
+    """The end of a search.
 
     Attributes:
         x: The place.
         F: Its height.
-        value: What else is known there, see `Point`.
-        num_evaluations: How many were made on the way.
-        converged: Whether it is a maximum, as exactly as was wanted.
+        value: Whatever else the function computed there, see `Point`.
+        num_evaluations: Number of evaluations of the function.
+        converged: Whether it is a maximum within the tolerance.
     """
 
     x: Tensor
@@ -92,39 +92,39 @@ def ascend(
     """
     within, tensor = (low.numpy(), high.numpy()), torch.from_numpy
     z = np.clip(x.numpy(), *within)
-    here, evaluations, secants = at(tensor(z)), 1, list[Secant]()
-    if not math.isfinite(here.F):
-        return Ascent(tensor(z), here.F, here.value, evaluations, False)
-    g, A = (found.numpy() for found in here.derivatives())
+    current, evaluations, secants = at(tensor(z)), 1, list[Secant]()
+    if not math.isfinite(current.F):
+        return Ascent(tensor(z), current.F, current.value, evaluations, False)
+    g, A = (part.numpy() for part in current.derivatives())
     for _ in range(maxiter):
-        enough = ftol * max(1.0, abs(here.F))
-        step = _step(g, corrected(A, secants), z, *within)
+        enough = ftol * max(1.0, abs(current.F))
+        step = _step(g, correct_information(A, secants), z, *within)
         if not (rise := float(g @ step)) > 0:  # bounds have bent it downhill, or there is no factor
-            step = _clipped(g / (A.diagonal() + DAMPING), z, *within)
+            step = _clip_step(g / (A.diagonal() + DAMPING), z, *within)
             rise = float(g @ step)
         share = 1.0
         while share * rise > 2 * enough:  # half of it is expected
-            tried = _snapped(z + share * step, *within)
-            there, evaluations = at(tensor(tried)), evaluations + 1
-            gained = there.F - here.F
+            z_trial = _snap_to_bounds(z + share * step, *within)
+            trial, evaluations = at(tensor(z_trial)), evaluations + 1
+            gained = trial.F - current.F
             if gained > ARMIJO * share * rise:
                 break
             share *= max(0.1, min(0.5, 0.5 * share * rise / (share * rise - gained)))  # the parabola's summit
         else:
-            return Ascent(tensor(z), here.F, here.value, evaluations, math.isfinite(rise))
-        z, before = tried, g
+            return Ascent(tensor(z), current.F, current.value, evaluations, math.isfinite(rise))
+        z, before = z_trial, g
         if gained < enough:
-            return Ascent(tensor(z), there.F, there.value, evaluations, True)
-        here, (g, A) = there, (found.numpy() for found in there.derivatives())
+            return Ascent(tensor(z), trial.F, trial.value, evaluations, True)
+        current, (g, A) = trial, (part.numpy() for part in trial.derivatives())
         secants = [*secants, Secant(share * step, before - g)][-MEMORY:]
-    return Ascent(tensor(z), here.F, here.value, evaluations, False)
+    return Ascent(tensor(z), current.F, current.value, evaluations, False)
 
 
 @lapack.quiet()
 def ascend_by_gradient(
     at: Callable[[Tensor], Point], x: Tensor, low: Tensor, high: Tensor, *, ftol: float = 1e-9, maxiter: int = 200
 ) -> Ascent:
-    """The same by L-BFGS-B, for functions whose information is not known: their points give the gradient alone."""
+    """Climb as `ascend` does, by L-BFGS-B: for functions whose points give the gradient alone, and no information."""
     visited: dict[bytes, Point] = {}
 
     def negative(array: np.ndarray) -> tuple[float, np.ndarray]:
@@ -133,7 +133,7 @@ def ascend_by_gradient(
             return INFEASIBLE, np.zeros_like(array)
         return -point.F, -point.derivatives()[0].numpy()
 
-    found = minimize(
+    optimum = minimize(
         negative,
         x.clamp(low, high).numpy(),
         jac=True,
@@ -141,12 +141,12 @@ def ascend_by_gradient(
         bounds=torch.stack([low, high], dim=-1).tolist(),
         options={"maxiter": maxiter, "ftol": ftol, "gtol": 1e-5, "maxcor": HISTORY},
     )
-    last = visited.get(found.x.tobytes()) or at(torch.from_numpy(found.x))
-    return Ascent(torch.from_numpy(found.x), last.F, last.value, found.nfev, bool(found.success))
+    last = visited.get(optimum.x.tobytes()) or at(torch.from_numpy(optimum.x))
+    return Ascent(torch.from_numpy(optimum.x), last.F, last.value, optimum.nfev, bool(optimum.success))
 
 
-def corrected(A: Array, secants: Sequence[Secant]) -> Array:
-    """The information, changed by BFGS updates until ``A s = y`` for the last secant (and nearly for the others)."""
+def correct_information(A: Array, secants: Sequence[Secant]) -> Array:
+    """Update the information by BFGS until ``A s = y`` for the last secant (and nearly for the others)."""
     for s, y in secants:
         As = A @ s
         old, new = float(s @ As), float(s @ y)
@@ -159,19 +159,19 @@ def corrected(A: Array, secants: Sequence[Secant]) -> Array:
 def _step(g: Array, A: Array, x: Array, low: Array, high: Array) -> Array:
     """The Newton step of the coordinates that no bound holds back, within the bounds; none where there is no factor."""
     free = ((x > low) | (g > 0)) & ((x < high) | (g < 0))
-    held = A * (free[:, None] & free)
-    lapack.on_diagonal(held, 1 + DAMPING - free + ROUNDING * held.diagonal())
-    move, is_solved = lapack.solution(held, g * free)
-    return _clipped(move if is_solved else np.zeros_like(g), x, low, high)
+    restricted = A * (free[:, None] & free)
+    lapack.on_diagonal(restricted, 1 + DAMPING - free + ROUNDING * restricted.diagonal())
+    move, is_solved = lapack.solution(restricted, g * free)
+    return _clip_step(move if is_solved else np.zeros_like(g), x, low, high)
 
 
-def _clipped(move: Array, x: Array, low: Array, high: Array) -> Array:
-    """A move, no longer than `LONGEST` and within the bounds."""
+def _clip_step(move: Array, x: Array, low: Array, high: Array) -> Array:
+    """Shorten a move to `LONGEST`, and to what stays within the bounds."""
     shorter = move * (LONGEST / max(LONGEST, np.abs(move).max(initial=0.0)))
     return np.clip(x + shorter, low, high) - x
 
 
-def _snapped(x: Array, low: Array, high: Array) -> Array:
-    """Coordinates a rounding error away from a bound are at it."""
+def _snap_to_bounds(x: Array, low: Array, high: Array) -> Array:
+    """Set coordinates that are a rounding error away from a bound to the bound."""
     x = np.where(x - low < CLOSE, low, x)
     return np.where(high - x < CLOSE, high, x)

@@ -49,7 +49,7 @@ class CovarianceFunction(NamedTuple):
 
     Attributes:
         at: The covariance at ``p`` hyperparameters.
-        starts: Where cold searches begin, the most plausible first.
+        starts: Values of theta at which cold searches begin, the most plausible first.
         bounds: ``p`` pairs.
         prior_precision: ``p`` negative second derivatives of the log prior; None where `Covariance.tangents` is.
     """
@@ -77,7 +77,7 @@ def stationary(X: Tensor, kernel: str, l_prior: LogNormal, s2f_prior: LogNormal 
         s2f_prior: Prior of the signal variance.
     """
     d = X.shape[-1]
-    way, given = (kernels_tiled, X) if len(X) > MANY else (kernels_paired, kernels_paired.pairs(X))
+    form, inputs = (kernels_tiled, X) if len(X) > MANY else (kernels_paired, kernels_paired.point_pairs(X))
     blocks = stationary_blocks(d, l_prior, s2f_prior)
     priors = LogNormals([prior for prior in parameters.priors(blocks) if isinstance(prior, LogNormal)])
 
@@ -85,20 +85,20 @@ def stationary(X: Tensor, kernel: str, l_prior: LogNormal, s2f_prior: LogNormal 
         log_x = theta.numpy()
         x = as_tensor(np.exp(log_x))
         l, s2f = x[:d], ONE if s2f_prior is None else x[d]
-        found = way.kernel(kernel, given, l, s2f)
+        matrix = form.kernel_matrix(kernel, inputs, l, s2f)
 
         def back(G: Tensor) -> Tensor:
-            log_l, log_s2f = way.pullback(G, given, l, found)
+            log_l, log_s2f = form.pullback(G, inputs, l, matrix)
             slopes = priors.slopes(log_x)
             slopes[:d] += log_l.numpy()
             slopes[d:] += log_s2f.item()
             return as_tensor(slopes)
 
         def along(w: Tensor) -> Tensor:
-            log_l = way.tangents(w, given, l, found)
-            return log_l if s2f_prior is None else torch.cat([log_l, (found.K @ w).unsqueeze(0)])
+            log_l = form.tangents(w, inputs, l, matrix)
+            return log_l if s2f_prior is None else torch.cat([log_l, (matrix.K @ w).unsqueeze(0)])
 
-        return Covariance(found.K, priors.log_density(log_x), back, along)
+        return Covariance(matrix.K, priors.log_density(log_x), back, along)
 
     starts = tuple(parameters.starts(blocks, [X.new_empty(0)]))
     return CovarianceFunction(at, starts, parameters.bounds(blocks), as_tensor(priors.scale**-2))

@@ -58,7 +58,7 @@ def evidence(Sg: Tensor, y: Tensor, m: Tensor | None = None, *, is_spent: bool =
     """
     if Sg.dim() == 2:
         B = Sg.numpy() if is_spent else Sg.numpy().copy()
-        return _of_one(B, y.numpy(), None if m is None else m.item())
+        return _single_evidence(B, y.numpy(), None if m is None else m.item())
     C, info = torch.linalg.cholesky_ex(Sg)
     P = torch.cholesky_inverse(C)
     P1 = P.sum(-1)
@@ -70,8 +70,8 @@ def evidence(Sg: Tensor, y: Tensor, m: Tensor | None = None, *, is_spent: bool =
     return Evidence(L, m, al, P, P1, log_det, not bool(info.any()))
 
 
-def _of_one(Sg: Array, y: Array, m: float | None) -> Evidence:
-    """The same of one matrix, which is overwritten, by arrays: of few values tensors cost more than arithmetic."""
+def _single_evidence(Sg: Array, y: Array, m: float | None) -> Evidence:
+    """`evidence` of one matrix, which is overwritten, by arrays: of few values tensors cost more than arithmetic."""
     with lapack.quiet():
         C, converged = lapack.factor(Sg)
         log_det = 2 * np.log(C.diagonal()).sum()

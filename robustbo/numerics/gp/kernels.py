@@ -43,14 +43,14 @@ def squared_differences(X: Tensor, Z: Tensor) -> Tensor:
     return (X.mT.unsqueeze(-1) - Z.mT.unsqueeze(-2)).square()
 
 
-def _scaled(D: Tensor, l: Tensor) -> Tensor:
+def _scaled_distance(D: Tensor, l: Tensor) -> Tensor:
     flat = D.flatten(-2)
     return (l.pow(-2).unsqueeze(-2) @ flat).squeeze(-2).unflatten(-1, D.shape[-2:])
 
 
 def matern52(D: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
     """Matern-5/2: K = s2f (1 + sqrt5 u + 5 u^2 / 3) exp(-sqrt5 u), K_u2 = -s2f (5/6) (1 + sqrt5 u) exp(-sqrt5 u)."""
-    u = SQRT5 * _scaled(D, l).clamp_min(TINY).sqrt()
+    u = SQRT5 * _scaled_distance(D, l).clamp_min(TINY).sqrt()
     decay = s2f[..., None, None] * torch.exp(-u)
     slope = torch.addcmul(decay, decay, u)  # eq. 0.4
     return Kernel(torch.addcmul(slope, decay, u.square(), value=1 / 3), slope * (-5 / 6))  # eq. 0.2
@@ -58,7 +58,7 @@ def matern52(D: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
 
 def rbf(D: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
     """Squared exponential: K = s2f exp(-u^2 / 2), K_u2 = -K / 2."""
-    K = s2f[..., None, None] * torch.exp(-0.5 * _scaled(D, l))  # eq. 0.1
+    K = s2f[..., None, None] * torch.exp(-0.5 * _scaled_distance(D, l))  # eq. 0.1
     return Kernel(K, -0.5 * K)  # eq. 0.3
 
 

@@ -45,18 +45,18 @@ class PairedKernel(NamedTuple):
 
     Attributes:
         K: ``n x n`` values.
-        each: ``M + 1`` different ones; the last is the diagonal's.
-        slope: ``M + 1`` derivatives of each with respect to u2, but for a factor.
-        scale: ``d`` values by which these are multiplied for -2 K_u2 / l^2.
+        values: ``M + 1`` different values; the last is that of the diagonal.
+        slope: ``M + 1`` derivatives of these with respect to u2, but for a factor.
+        scale: ``d`` factors by which the slopes are multiplied for -2 K_u2 / l^2.
     """
 
     K: Tensor
-    each: Array
+    values: Array
     slope: Array
     scale: Array
 
 
-def pairs(X: Tensor) -> Pairs:
+def point_pairs(X: Tensor) -> Pairs:
     """The pairs of ``n x d`` inputs."""
     n, at, Z = len(X), X.mT.contiguous().numpy(), (X - X.mean(0)).mT.contiguous().numpy()
     i, j = np.triu_indices(n, 1)
@@ -92,38 +92,38 @@ KERNELS: dict[str, Callable[[Array, float], tuple[Array, Array]]] = {"matern52":
 SLOPES = {"matern52": 5 / 3, "rbf": 1.0}  # by which what they give is to be multiplied for -2 K_u2
 
 
-def kernel(name: str, given: Pairs, l: Tensor, s2f: Tensor) -> PairedKernel:
-    """The kernel of that name."""
-    u2, precision = np.zeros(given.D.shape[1] + 1), 1 / np.square(l.numpy())
-    np.dot(precision, given.D, out=u2[:-1])
-    each, slope = KERNELS[name](u2, math.log(s2f))
-    return PairedKernel(torch.from_numpy(each.take(given.pair)), each, slope, SLOPES[name] * precision)
+def kernel_matrix(name: str, points: Pairs, l: Tensor, s2f: Tensor) -> PairedKernel:
+    """Kernel matrix of a set of points, by the kernel's name."""
+    u2, precision = np.zeros(points.D.shape[1] + 1), 1 / np.square(l.numpy())
+    np.dot(precision, points.D, out=u2[:-1])
+    values, slope = KERNELS[name](u2, math.log(s2f))
+    return PairedKernel(torch.from_numpy(values.take(points.pair)), values, slope, SLOPES[name] * precision)
 
 
-def pullback(G: Tensor, given: Pairs, l: Tensor, found: PairedKernel) -> KernelGradient:
+def pullback(G: Tensor, points: Pairs, l: Tensor, matrix: PairedKernel) -> KernelGradient:
     """The gradient with respect to the logarithms of the hyperparameters, from that with respect to K.
 
     Args:
         G: ``n x n`` values of dL/dK, symmetric or not.
-        given: The pairs.
+        points: The pairs of the points.
         l: ``d`` length-scales.
-        found: The kernel at these.
+        matrix: The kernel matrix at these.
 
     References:
         d K / d log l_j = -2 K_u2 D_j / l_j^2 and d K / d log s2f = K; docs/equations.md section 0.
     """
-    above, below = G.numpy().ravel().take(given.places).reshape(2, -1)
+    above, below = G.numpy().ravel().take(points.places).reshape(2, -1)
     both = above + below
-    log_s2f = both @ found.each[:-1] + np.trace(G.numpy()) * found.each[-1]
-    both *= found.slope[:-1]  # eq. 0.4
-    return KernelGradient(torch.from_numpy(given.D @ both * found.scale), as_tensor(log_s2f))
+    log_s2f = both @ matrix.values[:-1] + np.trace(G.numpy()) * matrix.values[-1]
+    both *= matrix.slope[:-1]  # eq. 0.4
+    return KernelGradient(torch.from_numpy(points.D @ both * matrix.scale), as_tensor(log_s2f))
 
 
-def tangents(w: Tensor, given: Pairs, l: Tensor, found: PairedKernel) -> Tensor:
+def tangents(w: Tensor, points: Pairs, l: Tensor, matrix: PairedKernel) -> Tensor:
     """``d x n`` derivatives of K w with respect to log l, as (d K / d log l_j) w: three products a dimension."""
-    Z, v = given.Z, w.numpy()
+    Z, v = points.Z, w.numpy()
     Zw = Z * v
-    products = np.concatenate([v[None], Zw, Z * Zw]) @ found.slope.take(given.pair)
+    products = np.concatenate([v[None], Zw, Z * Zw]) @ matrix.slope.take(points.pair)
     first, second, third = products[0], products[1 : len(Z) + 1], products[len(Z) + 1 :]
     along = Z * (Z * first - 2 * second) + third
-    return torch.from_numpy(along * found.scale[:, None])
+    return torch.from_numpy(along * matrix.scale[:, None])

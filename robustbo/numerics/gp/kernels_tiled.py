@@ -42,7 +42,7 @@ def correlation(kernel: str, X: Tensor, Z: Tensor) -> Tensor:
     return CORRELATIONS[kernel](u2.clamp_min_(0.0))
 
 
-def kernel(name: str, X: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
+def kernel_matrix(name: str, X: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
     """``n x n`` or ``E x n x n`` kernel matrices of inputs, as `kernels.KERNELS`, without n x n x d numbers."""
     Z = (X - X.mean(-2, keepdim=True)) / l
     size = Z.square().sum(-1)
@@ -58,28 +58,30 @@ def kernel(name: str, X: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
     return Kernel(third.add_(slope), slope.mul_(-5 / 6))  # eq. 0.2, eq. 0.4
 
 
-def pullback(G: Tensor, X: Tensor, l: Tensor, found: Kernel) -> KernelGradient:
+def pullback(G: Tensor, X: Tensor, l: Tensor, matrix: Kernel) -> KernelGradient:
     """`kernels_paired.pullback`, of stacks too: a sum of w_ij (x_i - x_j)^2 is one of products of X, w = G K_u2."""
-    w, X = G * found.K_u2, X - X.mean(-2, keepdim=True)
+    w, X = G * matrix.K_u2, X - X.mean(-2, keepdim=True)
     ends = ((w.sum(-1) + w.sum(-2)).unsqueeze(-1) * X.square()).sum(-2)
-    return KernelGradient(-2 * (ends - 2 * (X * (w @ X)).sum(-2)) / l.square(), (G * found.K).sum((-2, -1)))
+    return KernelGradient(-2 * (ends - 2 * (X * (w @ X)).sum(-2)) / l.square(), (G * matrix.K).sum((-2, -1)))
 
 
-def tangents(w: Tensor, X: Tensor, l: Tensor, found: Kernel) -> Tensor:
+def tangents(w: Tensor, X: Tensor, l: Tensor, matrix: Kernel) -> Tensor:
     """`kernels_paired.tangents` of ``n x d`` inputs: three products with K_u2 a dimension."""
     X = (X - X.mean(-2, keepdim=True)).mT
-    first, second, third = (found.K_u2 @ torch.stack([w.expand_as(X), X * w, X.square() * w]).mT).mT
+    first, second, third = (matrix.K_u2 @ torch.stack([w.expand_as(X), X * w, X.square() * w]).mT).mT
     return -2 * (X.square() * first - 2 * X * second + third) / l.square().unsqueeze(-1)
 
 
-def centered(X: Tensor) -> Tensor:
-    """Scaled inputs about the origin, where squared distances by products are exact; by a multiple of 1,024, which
-    leaves inputs that are there already as they are."""
+def center_inputs(X: Tensor) -> Tensor:
+    """Move scaled inputs about the origin, where squared distances by products are exact.
+
+    They move by a multiple of 1,024, so that inputs that are there already stay as they are.
+    """
     return X - (X.mean(-2, keepdim=True) / 1024).round() * 1024
 
 
-class Covariance(NamedTuple):
-    """The covariance A of ``n`` observations, by its parts.
+class TiledCovariance(NamedTuple):
+    """The covariance A of ``n`` observations, by its parts, whose products need no ``n x n`` matrix.
 
     Attributes:
         kernel: A name of `CORRELATIONS`.
@@ -104,9 +106,9 @@ class Covariance(NamedTuple):
 
     def columns(self, rows: Tensor) -> Tensor:
         """``n x k`` columns of A."""
-        found = self.latent(rows)
-        found[rows, torch.arange(len(rows))] += self.N[rows]
-        return found
+        columns = self.latent(rows)
+        columns[rows, torch.arange(len(rows))] += self.N[rows]
+        return columns
 
     def dense(self) -> Tensor:
         """A, where there is room for it."""

@@ -76,7 +76,7 @@ def leave_one_out(r: Tensor, K0: Tensor, rho: Tensor, P: Tensor | None = None) -
     References:
         docs/equations.md section 6; relevance pursuit, appendix, with the added variance subtracted (correction 1).
     """
-    r, capped, P = _capped(r, K0, rho, P)
+    r, capped, P = _cap_gross(r, K0, rho, P)
     P_diag = P.diagonal(dim1=-2, dim2=-1)
     return LeaveOneOut(r - (P @ r.unsqueeze(-1)).squeeze(-1) / P_diag, 1 / P_diag - capped)  # eq. 6.2
 
@@ -94,13 +94,13 @@ def leave_out(r: Tensor, K0: Tensor, rho: Tensor, group: Tensor, P: Tensor | Non
     Returns:
         ``m`` means and their ``m x m`` covariance.
     """
-    r, capped, P = _capped(r, K0, rho, P)
+    r, capped, P = _cap_gross(r, K0, rho, P)
     C = torch.cholesky_inverse(factor(P[group][:, group]).L)
     return LeaveOneOut(r[group] - C @ (P[group] @ r), C - torch.diag(capped[group]))  # eq. 6.18
 
 
-def _capped(r: Tensor, K0: Tensor, rho: Tensor, P: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
-    """Residuals without those of gross variances, variances without the gross part, and the inverse that goes along."""
+def _cap_gross(r: Tensor, K0: Tensor, rho: Tensor, P: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+    """Cap gross variances and set their residuals to zero; with these, the inverse that goes along."""
     capped = rho.minimum(GROSS * K0.diagonal(dim1=-2, dim2=-1).mean(-1, keepdim=True))
     r = torch.where(rho > capped, torch.zeros_like(r), r)
     if P is None or not torch.equal(capped, rho):

@@ -26,7 +26,7 @@ from robustbo.numerics.gp.covariance import Covariance, CovarianceFunction
 from robustbo.numerics.gp.evidence import Evidence, evidence
 from robustbo.numerics.gp.parameters import Block, LogNormal
 from robustbo.numerics.gp.replicates import Groups
-from robustbo.numerics.gp.warp import Warped
+from robustbo.numerics.gp.warp import WarpedOutcomes
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 
@@ -34,7 +34,7 @@ LOG_S2 = (math.log(1e-4), math.log(1e4))  # the lower bound is BoTorch's, on sta
 
 
 class Model(NamedTuple):
-    """What stays fixed in a search.
+    """Observations, covariance function and priors: what stays fixed in a search for hyperparameters.
 
     Attributes:
         y: ``n`` observations, standardized; before the warp, where there is one.
@@ -43,7 +43,7 @@ class Model(NamedTuple):
         s2_known: ``n`` known noise variances, likewise; the noise is not searched then.
         cleared: ``n`` booleans: the observations that need no variance of their own, whatever they would gain by it.
         groups: Which observations are right or wrong together.
-        warp: The coordinates of the observations' warp, `warp.FREE` or `warp.held`; none where there is no warp.
+        warp: The coordinates of the observations' warp, `warp.FREE` or `warp.fixed_warp`; none where there is no warp.
     """
 
     y: Tensor
@@ -56,18 +56,18 @@ class Model(NamedTuple):
 
     @property
     def blocks(self) -> list[Block]:
-        """What there is of theta beside the covariance's."""
+        """Blocks of theta beside those of the covariance: noise and warp."""
         noise = [noise_block(self.s2_prior)] if self.s2_known is None else []
         return [*noise, *self.warp]
 
     @property
     def starts(self) -> list[Tensor]:
-        """Where cold searches begin, the most plausible first."""
+        """Values of theta at which cold searches begin, the most plausible first."""
         return parameters.starts(self.blocks, self.covariance.starts)
 
     @property
     def is_informed(self) -> bool:
-        """Whether the covariance knows its tangents, which the information needs."""
+        """Return whether the covariance has tangents, which the information needs."""
         return self.covariance.prior_precision is not None
 
     @property
@@ -78,17 +78,17 @@ class Model(NamedTuple):
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
-        """Of theta."""
+        """Bounds of theta."""
         return self.covariance.bounds + parameters.bounds(self.blocks)
 
     @property
     def num_free(self) -> int:
-        """How many hyperparameters there are, the mean included and the warp, which is none by itself, not."""
+        """Number of hyperparameters, the mean included; without those of the warp, which costs by its prior alone."""
         return len(self.bounds) + 1 - len(self.warp)
 
-    def warped(self, theta: Tensor) -> Warped | None:
+    def warp_at(self, theta: Tensor) -> WarpedOutcomes | None:
         """The observations' warp at some hyperparameters, where there is one."""
-        return Warped(self.y.numpy(), theta[-len(self.warp) :].tolist()) if self.warp else None
+        return WarpedOutcomes(self.y.numpy(), theta[-len(self.warp) :].tolist()) if self.warp else None
 
 
 @lru_cache
@@ -97,7 +97,7 @@ def noise_block(s2_prior: LogNormal) -> Block:
     return Block("s2", (s2_prior.log_mode,), LOG_S2, s2_prior)
 
 
-class Value(NamedTuple):
+class LogPosterior(NamedTuple):
     """The log posterior density at some theta and rho, and what its derivatives need.
 
     Attributes:
@@ -118,7 +118,7 @@ class Value(NamedTuple):
     covariance: Covariance
     evidence: Evidence
     members: NDArray[np.bool_]
-    warp: Warped | None
+    warp: WarpedOutcomes | None
 
 
 def log_posterior(
@@ -127,8 +127,8 @@ def log_posterior(
     rho: Tensor,
     m: Tensor | None = None,
     support: Tensor | None = None,
-    bend: Warped | None = None,
-) -> Value:
+    bend: WarpedOutcomes | None = None,
+) -> LogPosterior:
     """Log marginal likelihood plus log prior densities; -inf where the covariance is not positive definite.
 
     Args:
@@ -140,22 +140,22 @@ def log_posterior(
         bend: The observations' warp there, where it is at hand.
     """
     p = len(model.covariance.bounds)
-    covariance, bend = model.covariance.at(theta[:p]), model.warped(theta) if bend is None else bend
+    covariance, bend = model.covariance.at(theta[:p]), model.warp_at(theta) if bend is None else bend
     s2 = noise(model, theta, bend)
     log_prior = covariance.log_prior + parameters.log_prior(model.blocks, theta.tolist()[p:])
     y = model.y if bend is None else torch.from_numpy(bend.y)
     Sg = lapack.on_diagonal(covariance.K.numpy().copy(), s2.numpy() + rho.numpy())
-    found = evidence(torch.from_numpy(Sg), y, m, is_spent=True)
-    F, members = found.L.item() + log_prior, rho.numpy() > 0
+    marginal = evidence(torch.from_numpy(Sg), y, m, is_spent=True)
+    F, members = marginal.L.item() + log_prior, rho.numpy() > 0
     if support is not None:
         members[support.numpy()] = True
     if bend is not None:
         F += bend.log_jacobian(members)
-    F = F if found.converged and math.isfinite(F) else -math.inf
-    return Value(F, theta, y, s2, covariance, found, members, bend)
+    F = F if marginal.converged and math.isfinite(F) else -math.inf
+    return LogPosterior(F, theta, y, s2, covariance, marginal, members, bend)
 
 
-def gradient(model: Model, value: Value) -> tuple[Tensor, Tensor]:
+def gradient(model: Model, value: LogPosterior) -> tuple[Tensor, Tensor]:
     """The gradient of F in theta (``p``) and rho (``n``)."""
     G = value.evidence.G
     slopes, F_rho = value.covariance.pullback(G), G.diagonal()
@@ -168,7 +168,7 @@ def gradient(model: Model, value: Value) -> tuple[Tensor, Tensor]:
     return slopes, F_rho
 
 
-def _on_warp(model: Model, value: Value, F_rho: Array) -> Array:
+def _on_warp(model: Model, value: LogPosterior, F_rho: Array) -> Array:
     """The ``2`` derivatives of F in the warp's coordinates."""
     assert value.warp is not None
     slopes = -value.evidence.al.numpy() * value.warp.y_t  # eq. 17.5
@@ -178,7 +178,9 @@ def _on_warp(model: Model, value: Value, F_rho: Array) -> Array:
     return value.warp.by_side(slopes) + value.warp.log_jacobian_slopes(value.members) + on_prior
 
 
-def information(model: Model, value: Value, support: Tensor, slope: Tensor, on_warp: Array | None = None) -> Tensor:
+def information(
+    model: Model, value: LogPosterior, support: Tensor, slope: Tensor, on_warp: Array | None = None
+) -> Tensor:
     """The average of the likelihood's observed and expected information about theta and the variances of a support.
 
     With V_a the derivative of Sg and al = P (y - m), its elements are al' V_a Pm V_b al / 2, Pm being P with the
@@ -200,24 +202,24 @@ def information(model: Model, value: Value, support: Tensor, slope: Tensor, on_w
     """
     al, P, P1 = (part.numpy() for part in (value.evidence.al, value.evidence.P, value.evidence.P1))
     assert value.covariance.tangents is not None
-    rows, chosen = [value.covariance.tangents(value.evidence.al).numpy()], support.numpy()
+    rows, indices = [value.covariance.tangents(value.evidence.al).numpy()], support.numpy()
     if model.s2_known is None:
         rows.append((value.s2.numpy() * al)[None])
     if value.warp is not None:
         by_noise = 0.0 if on_warp is None else on_warp * al
         rows.append(by_noise - math.sqrt(2) * value.warp.apart(value.warp.y_t))  # eq. 17.6
-    shared, own = np.concatenate(rows), slope.numpy() * al[chosen]  # V_a al: its numbers, or the only one not zero
+    shared, own = np.concatenate(rows), slope.numpy() * al[indices]  # V_a al: its numbers, or the only one not zero
     p, m = len(shared), len(shared) + len(own)
-    SP, OP, A, on_mean = shared @ P, own[:, None] * P[chosen], np.empty((m, m)), np.empty(m)
-    A[:p, :p], A[p:, :p], A[p:, p:] = SP @ shared.T, OP @ shared.T, OP[:, chosen] * own
+    SP, OP, A, on_mean = shared @ P, own[:, None] * P[indices], np.empty((m, m)), np.empty(m)
+    A[:p, :p], A[p:, :p], A[p:, p:] = SP @ shared.T, OP @ shared.T, OP[:, indices] * own
     A[:p, p:] = A[p:, :p].T
-    on_mean[:p], on_mean[p:] = shared @ P1, own * P1[chosen]
+    on_mean[:p], on_mean[p:] = shared @ P1, own * P1[indices]
     return torch.from_numpy(0.5 * (A - on_mean[:, None] * on_mean / P1.sum()))
 
 
-def noise(model: Model, theta: Tensor, bend: Warped | None = None) -> Tensor:
+def noise(model: Model, theta: Tensor, bend: WarpedOutcomes | None = None) -> Tensor:
     """``n`` noise variances at some hyperparameters: known, or one for all; of warped observations by their warp."""
     if model.s2_known is None:
         return theta[len(model.covariance.bounds)].exp().expand_as(model.y)
-    bend = model.warped(theta) if bend is None else bend
+    bend = model.warp_at(theta) if bend is None else bend
     return model.s2_known if bend is None else model.s2_known * torch.from_numpy(np.exp(2 * bend.log_slope))

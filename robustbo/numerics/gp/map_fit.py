@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.gp.ascent import Point, ascend, ascend_by_gradient
-from robustbo.numerics.gp.log_posterior import Model, Value, gradient, information, log_posterior
+from robustbo.numerics.gp.log_posterior import LogPosterior, Model, gradient, information, log_posterior
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 
@@ -31,7 +31,7 @@ LEAST = 1e-12  # of a scale: where a covariance is nearly singular, rounding may
 
 
 class Parameterization(NamedTuple):
-    """How a search sees an added variance, given its scale v: rho(z), its derivative, z(rho), and the bound of z."""
+    """A coordinate z for an added variance of scale v: rho(z), its derivative, z(rho), and the upper bound of z."""
 
     rho: Callable[[Array, Array], Array]
     slope: Callable[[Array, Array], Array]
@@ -67,12 +67,12 @@ class Fit(NamedTuple):
 
 
 def maximize(model: Model, theta: Tensor, rho: Tensor, support: Tensor, v: Tensor, **options: Any) -> Fit:
-    """The local maximum that `climb` leads to; its arguments are the same."""
+    """Return the local maximum that `climb` leads to; the arguments are those of `climb`."""
     return climb(model, theta, rho, support, v, **options)[0]
 
 
 def maximize_alone(model: Model, theta: Tensor, **options: Any) -> Fit:
-    """The local maximum in theta where no observation has a variance of its own; options as for `climb`."""
+    """Return the local maximum in theta where no observation has a variance of its own; options as for `climb`."""
     none = torch.zeros_like(model.y)
     return maximize(model, theta, none, torch.zeros(0, dtype=torch.long), none, **options)
 
@@ -88,7 +88,7 @@ def climb(
     parameterization: str = "log",
     ftol: float = 1e-9,
     maxiter: int = 200,
-) -> tuple[Fit, Value]:
+) -> tuple[Fit, LogPosterior]:
     """Climb to a local maximum of the log posterior in theta and in the added variances of a support.
 
     The logarithmic parameterization climbs by the information matrix where the covariance knows its tangents: a quarter
@@ -105,17 +105,19 @@ def climb(
         maxiter: Iterations at most.
 
     Returns:
-        The maximum, and all that is known of the log posterior density there.
+        The maximum, and the log posterior density there with its parts.
     """
     of, scale = PARAMETERIZATIONS[parameterization], v[support].clamp_min(LEAST).numpy()
     precision = model.prior_precision if parameterization == "log" else None
     begin = torch.cat([theta, torch.from_numpy(of.inverse(rho[support].numpy(), scale))])
     bounds = theta.new_tensor(model.bounds + [(0.0, of.high)] * len(support))
-    begun = model.warped(theta)
-    point = _Objective(model, support, scale, of, precision, None if begun is None else begun.log_secant).point
+    initial_warp = model.warp_at(theta)
+    point = _Objective(
+        model, support, scale, of, precision, None if initial_warp is None else initial_warp.log_secant
+    ).point
     way = ascend_by_gradient if precision is None else ascend
-    x, _, (value, found), evaluations, converged = way(point, begin, *bounds.T, ftol=ftol, maxiter=maxiter)
-    return Fit(x[: len(theta)], found, value.F, value.evidence.L.item(), evaluations, converged), value
+    x, _, (value, added), evaluations, converged = way(point, begin, *bounds.T, ftol=ftol, maxiter=maxiter)
+    return Fit(x[: len(theta)], added, value.F, value.evidence.L.item(), evaluations, converged), value
 
 
 class _Objective(NamedTuple):
@@ -133,17 +135,17 @@ class _Objective(NamedTuple):
     log_secant: Array | None = None
 
     def point(self, x: Tensor) -> Point:
-        p, chosen = len(x) - len(self.support), self.support.numpy()
+        p, indices = len(x) - len(self.support), self.support.numpy()
         z, rho = x[p:].numpy(), np.zeros(len(self.model.y))
-        bend = self.model.warped(x[:p])
-        factor = np.ones_like(z) if bend is None else np.exp(2 * (bend.log_secant - self.log_secant)[chosen])
-        rho[chosen] = self.of.rho(z, self.scale) * factor
+        bend = self.model.warp_at(x[:p])
+        factor = np.ones_like(z) if bend is None else np.exp(2 * (bend.log_secant - self.log_secant)[indices])
+        rho[indices] = self.of.rho(z, self.scale) * factor
         value = log_posterior(self.model, x[:p], torch.from_numpy(rho), support=self.support, bend=bend)
 
         def derivatives() -> tuple[Tensor, Tensor]:
             slope, (F_theta, F_rho) = self.of.slope(z, self.scale) * factor, gradient(self.model, value)
             on_warp = None if bend is None else bend.apart(2 * rho * bend.log_secant_t)
-            slopes = torch.from_numpy(np.concatenate([F_theta.numpy(), F_rho.numpy()[chosen] * slope]))
+            slopes = torch.from_numpy(np.concatenate([F_theta.numpy(), F_rho.numpy()[indices] * slope]))
             if on_warp is not None:
                 slopes.numpy()[p - len(on_warp) : p] += on_warp @ F_rho.numpy()
             if self.precision is None:

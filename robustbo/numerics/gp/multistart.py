@@ -20,5 +20,5 @@ def highest(starts: Iterable[S], rough: Callable[[S], Ascent], fine: Callable[[A
         The end of the fine climb, with the evaluations of all.
     """
     climbs = [rough(start) for start in starts]
-    found = fine(max(climbs, key=lambda climb: climb.F))
-    return found._replace(num_evaluations=sum(climb.num_evaluations for climb in (*climbs, found)))
+    end = fine(max(climbs, key=lambda climb: climb.F))
+    return end._replace(num_evaluations=sum(climb.num_evaluations for climb in (*climbs, end)))

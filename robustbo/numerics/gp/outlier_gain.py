@@ -1,4 +1,4 @@
-"""What one observation gains by an error variance of its own, all else fixed: closed forms, for all at once.
+"""Gain in log likelihood by an error variance of one observation's own, all else fixed: closed forms, for all at once.
 
 Notation (shapes after any leading batch dimensions):
     e    n   leave-one-out error, observation minus prediction
@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.gp.leave_one_out import LeaveOneOut, factor, leave_one_out, leave_out
-from robustbo.numerics.gp.log_posterior import Model, Value, log_posterior
+from robustbo.numerics.gp.log_posterior import LogPosterior, Model, log_posterior
 from robustbo.numerics.gp.replicates import Groups
 
 
@@ -75,19 +75,19 @@ def gain_together(e: Tensor, V: Tensor) -> Tensor:
 
 
 def _log_density(e: Tensor, V: Tensor) -> Tensor:
-    """But for a constant."""
+    """Log density of errors with mean zero, but for a constant."""
     L = factor(V).L
     white = torch.linalg.solve_triangular(L, e.unsqueeze(-1), upper=False)
     return -0.5 * white.square().sum() - L.diagonal().log().sum()
 
 
-class LeftOut(NamedTuple):
-    """What the others predict for each group.
+class GroupErrors(NamedTuple):
+    """Errors and variances of each group as the others predict it.
 
     Attributes:
         e: ``n`` errors, the group left out at once.
         v: ``n`` variances, likewise.
-        gains: ``n``, of each group at its first observation.
+        gains: ``n`` gains by added variances; that of a group is at its first observation.
     """
 
     e: Tensor
@@ -95,14 +95,14 @@ class LeftOut(NamedTuple):
     gains: Tensor
 
 
-def groups_left_out(e: Tensor, v: Tensor, groups: Groups, together: Callable[[Tensor], LeaveOneOut]) -> LeftOut:
-    """Each group left out at once.
+def groups_left_out(e: Tensor, v: Tensor, groups: Groups, together: Callable[[Tensor], LeaveOneOut]) -> GroupErrors:
+    """Leave each group out at once.
 
     Args:
         e: ``n`` errors, each observation left out alone.
         v: ``n`` variances, likewise.
-        groups: Which belong together.
-        together: The errors and their covariance, where some indices are left out at once.
+        groups: The observations that belong together.
+        together: Computes errors and their covariance, where some indices are left out at once.
     """
     e, v, gains = e.clone(), v.clone(), gain(e, v)
     for group in map(torch.tensor, groups.recurring):
@@ -110,7 +110,7 @@ def groups_left_out(e: Tensor, v: Tensor, groups: Groups, together: Callable[[Te
         v[group] = V.diagonal()
         gains[group] = -math.inf
         gains[group[0]] = gain_together(e[group], V)
-    return LeftOut(e, v, gains)
+    return GroupErrors(e, v, gains)
 
 
 def errors(model: Model, theta: Tensor, rho: Tensor) -> tuple[Tensor, Tensor]:
@@ -121,31 +121,31 @@ def errors(model: Model, theta: Tensor, rho: Tensor) -> tuple[Tensor, Tensor]:
     return errors_at(model, log_posterior(model, theta, rho), rho)
 
 
-def errors_at(model: Model, value: Value, rho: Tensor) -> tuple[Tensor, Tensor]:
-    """The same, where the log posterior density has been evaluated."""
-    e, v = left_out(model, value, rho)
+def errors_at(model: Model, value: LogPosterior, rho: Tensor) -> tuple[Tensor, Tensor]:
+    """Leave-one-out errors and variances as `errors` has them, where the log posterior density has been evaluated."""
+    e, v = raw_errors(model, value, rho)
     return e if model.cleared is None else e.masked_fill(model.cleared, 0.0), v
 
 
-def left_out(model: Model, value: Value, rho: Tensor) -> tuple[Tensor, Tensor]:
-    """The same, whether observations are cleared or not."""
-    r, K0, P = _given(value)
-    found = leave_one_out(r, K0, rho, P)
-    return r - found.mean, found.variance
+def raw_errors(model: Model, value: LogPosterior, rho: Tensor) -> tuple[Tensor, Tensor]:
+    """Leave-one-out errors and variances of all observations, whether they are cleared or not."""
+    r, K0, P = _residual_system(value)
+    prediction = leave_one_out(r, K0, rho, P)
+    return r - prediction.mean, prediction.variance
 
 
-def groups_at(model: Model, value: Value, rho: Tensor) -> LeftOut:
-    """Each group of the model left out at once, added variances removed; errors of the cleared are zero."""
+def groups_at(model: Model, value: LogPosterior, rho: Tensor) -> GroupErrors:
+    """Leave each group of the model out at once, added variances removed; errors of the cleared are zero."""
 
     def together(group: Tensor) -> LeaveOneOut:
-        r, K0, P = _given(value)
-        found = leave_out(r, K0, rho, group, P)
-        return LeaveOneOut(r[group] - found.mean, found.variance)
+        r, K0, P = _residual_system(value)
+        prediction = leave_out(r, K0, rho, group, P)
+        return LeaveOneOut(r[group] - prediction.mean, prediction.variance)
 
     return groups_left_out(*errors_at(model, value, rho), model.groups, together)
 
 
-def _given(value: Value) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Residuals, covariance without added variances, and the inverse with them if it is at hand."""
+def _residual_system(value: LogPosterior) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Residuals, covariance without added variances, and the inverse with added variances if it is at hand."""
     P = value.evidence.P if value.evidence.converged else None
     return value.y - value.evidence.m, value.covariance.K + torch.diag(value.s2), P

@@ -1,4 +1,4 @@
-"""What a search moves, as blocks of coordinates that are alike: each with its starts, its bounds and its prior.
+"""Coordinates of a search, as blocks of coordinates that are alike: each with its starts, its bounds and its prior.
 
 Notation:
     x   p  coordinates: the parameters' logarithms, but for a mean, which is what it is
@@ -80,7 +80,7 @@ class Exponential(NamedTuple):
 
     @property
     def precision(self) -> float:
-        """What a search takes for the negative second derivative, which is zero: so that it does not step too far."""
+        """A stand-in for the negative second derivative, which is zero, lest a search step too far."""
         return SHORT
 
 
@@ -108,11 +108,11 @@ class Block(NamedTuple):
     """Coordinates that are alike.
 
     Attributes:
-        name: Of the parameter, as the notation has it.
-        starts: Where cold searches begin, the most plausible first; the last serves all further ones.
-        bounds: Lower and upper one.
-        prior: Of the parameter; None where all values are as probable.
-        size: How many there are.
+        name: The parameter's name in the notation.
+        starts: Values at which cold searches begin, the most plausible first; the last serves all further ones.
+        bounds: Lower and upper bound.
+        prior: Prior of the parameter; None where all values are as probable.
+        size: Number of coordinates.
     """
 
     name: str
@@ -128,12 +128,12 @@ def constant_mean(y: Tensor) -> Block:
 
 
 def bounds(blocks: Iterable[Block]) -> list[tuple[float, float]]:
-    """Of all coordinates."""
+    """Bounds of all coordinates."""
     return [block.bounds for block in blocks for _ in range(block.size)]
 
 
 def starts(blocks: Sequence[Block], heads: Sequence[Tensor]) -> list[Tensor]:
-    """Values of x to begin at: each head, followed by what the blocks say, which may be more than there are heads."""
+    """Values of x to begin at: each head, followed by a start of each block; the last head serves all further ones."""
     count = max([len(heads), *(len(block.starts) for block in blocks)])
     tails = [[b.starts[min(i, len(b.starts) - 1)] for b in blocks for _ in range(b.size)] for i in range(count)]
     return [torch.cat([head := heads[min(i, len(heads) - 1)], head.new_tensor(tail)]) for i, tail in enumerate(tails)]
@@ -145,17 +145,17 @@ def log_prior(blocks: Iterable[Block], x: Sequence[float]) -> float:
 
 
 def prior_slopes(blocks: Iterable[Block], x: Sequence[float]) -> list[float]:
-    """Their derivatives; zero where there is no prior."""
+    """Derivatives of the log prior densities at x; zero where there is no prior."""
     return [0.0 if prior is None else prior.slope(at) for prior, at in zip(priors(blocks), x, strict=True)]
 
 
 def prior_precisions(blocks: Iterable[Block]) -> list[float]:
-    """Their negative second derivatives; zero where there is no prior."""
+    """Negative second derivatives of the log prior densities; zero where there is no prior."""
     return [0.0 if prior is None else prior.precision for prior in priors(blocks)]
 
 
 def priors(blocks: Iterable[Block]) -> list[Prior | None]:
-    """Of each coordinate."""
+    """Priors of all coordinates, None where there is none."""
     return [block.prior for block in blocks for _ in range(block.size)]
 
 

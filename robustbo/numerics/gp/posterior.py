@@ -1,4 +1,4 @@
-"""What data tell of latent values, and fitted Gaussian processes in numbers, for explicit formulas.
+"""Posteriors of latent values given data, and fitted Gaussian processes in numbers, for explicit formulas.
 
 Notation (shapes after any leading batch dimensions: of the processes, or of one process's points):
     X, Z   q x d, m x d   points
@@ -17,13 +17,13 @@ AT_ONCE = 256  # points whose covariances with the inputs are held at a time
 
 
 class Posterior(Protocol):
-    """What data tell of latent values, however it is kept: dense, factored, or of low rank.
+    """A posterior of latent values given data, however it is represented: dense, factored, or of low rank.
 
     A component of a mixture is a weight and one of these.
     """
 
     def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
-        """By how much the data move the mean, and by how much they reduce the covariance.
+        """Move of the mean by the data, and reduction of the covariance by them.
 
         Args:
             k: ``... x q x n`` prior covariances of latent values with those at the inputs of the data.
@@ -33,7 +33,7 @@ class Posterior(Protocol):
         """
 
 
-class Latent(NamedTuple):
+class LatentProcess(NamedTuple):
     """A Gaussian process given data: kernel, constant mean, inputs, and what the data's covariance gives.
 
     Attributes:
@@ -64,26 +64,26 @@ class Latent(NamedTuple):
         return KERNELS[self.kernel](squared_differences(X, Z), self.l, self.s2f).K
 
     def posterior(self, X: Tensor) -> tuple[Tensor, Tensor]:
-        """Of one process: mean (``... x q``) and covariance (``... x q x q``) of latent values at ``... x q x d``."""
+        """Mean (``... x q``) and covariance (``... x q x q``) of one process's latent values at ``... x q x d``."""
         k = self.covariance(X, self.X)
-        return self.mean(k), self.covariance_given(X, k)
+        return self.mean(k), self.posterior_covariance(X, k)
 
     def mean(self, k: Tensor) -> Tensor:
-        """Of one process: ``... x q`` means, by the prior covariances of the points with the inputs."""
+        """Means of one process, ``... x q``, by the prior covariances of the points with the inputs."""
         return self.m + k @ self.al
 
-    def covariance_given(self, X: Tensor, k: Tensor) -> Tensor:
-        """Likewise, the ``... x q x q`` covariance at ``... x q x d`` points."""
+    def posterior_covariance(self, X: Tensor, k: Tensor) -> Tensor:
+        """Covariance of one process, ``... x q x q``, at ``... x q x d`` points; k as for `mean`."""
         return self.covariance(X, X) - k @ self.P @ k.mT
 
     def variances(self, k: Tensor) -> Tensor:
-        """Likewise, its diagonal alone, ``... x q``; what is none but for rounding is `LEAST` of the signal."""
+        """Variances of one process, ``... x q``; one that is none but for rounding is `LEAST` of the signal's."""
         return (self.s2f - (k @ self.P * k).sum(-1)).maximum(LEAST * self.s2f)
 
     def marginals(self, X: Tensor) -> tuple[Tensor, Tensor]:
-        """Of one process: means and variances of latent values at ``q x d`` points, ``q`` each, in O(q n^2).
+        """Means and variances of one process's latent values at ``q x d`` points, ``q`` each, in O(q n^2).
 
-        The memory beside it is that of `AT_ONCE` rows; a variance that is none but for rounding is 0.
+        The memory beside it is that of `AT_ONCE` rows.
         """
         means, variances = [], []
         for part in X.split(AT_ONCE):
@@ -93,5 +93,5 @@ class Latent(NamedTuple):
         return torch.cat(means), torch.cat(variances)
 
     def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
-        """See `Posterior`; of one process."""
+        """See `Posterior.explain`; of one process."""
         return k @ self.al, k @ self.P @ k.mT

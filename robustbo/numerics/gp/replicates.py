@@ -20,8 +20,8 @@ FEW = 3  # points at which a value must stand to be one that recurs
 SOME = 2  # values that stand at several points at most where failures are to blame
 
 
-def agreeing(X: Tensor, y: Tensor, tolerance: Tensor) -> Tensor:
-    """Which observations agree with the majority at their point.
+def agreement_mask(X: Tensor, y: Tensor, tolerance: Tensor) -> Tensor:
+    """Return of each observation whether it agrees with the majority at its point.
 
     Args:
         X: ``n x d`` inputs.
@@ -50,9 +50,9 @@ def agreeing(X: Tensor, y: Tensor, tolerance: Tensor) -> Tensor:
 
 
 class Groups(NamedTuple):
-    """Which observations are right or wrong together: those of a value that recurs; any other is a group by itself.
+    """Groups of observations that are right or wrong together: those of a value that recurs; any other stands alone.
 
-    A group goes by its first observation.
+    A group is named by its first observation.
 
     Attributes:
         recurring: The rising indices of the observations of each value that recurs.
@@ -72,11 +72,11 @@ class Groups(NamedTuple):
 
     def members(self, groups: Iterable[int]) -> tuple[int, ...]:
         """All observations of some groups, sorted."""
-        whole = {group[0]: group for group in self.recurring}
-        return tuple(sorted(i for first in groups for i in whole.get(first, (first,))))
+        by_first = {group[0]: group for group in self.recurring}
+        return tuple(sorted(i for first in groups for i in by_first.get(first, (first,))))
 
     def count(self, n: int) -> int:
-        """How many groups n observations are."""
+        """Number of groups that n observations form."""
         return n - sum(len(group) - 1 for group in self.recurring)
 
     def among(self, rows: Sequence[int]) -> "Groups":
@@ -86,11 +86,11 @@ class Groups(NamedTuple):
         return Groups(tuple(part for part in parts if part))
 
 
-def recurring(X: Tensor, y: Tensor) -> Groups:
-    """The observations of each value that stands, but for rounding, at `FEW` different points or more.
+def find_recurring_groups(X: Tensor, y: Tensor) -> Groups:
+    """Find the observations of each value that stands, but for rounding, at `FEW` different points or more.
 
-    Where more than `SOME` values stand at several points, outcomes are coarse, and none is said to recur; nor is one of
-    more than half of the observations.
+    Where more than `SOME` values stand at several points, outcomes are coarse, and no value counts as recurring; nor
+    does one of more than half of the observations.
 
     Args:
         X: ``n x d`` inputs.
@@ -104,17 +104,17 @@ def recurring(X: Tensor, y: Tensor) -> Groups:
         >>> recurring(torch.arange(7.0).unsqueeze(-1), torch.tensor([0.0, 1.0, 9.0, 9.0, 2.0, 9.0, 3.0]))
         Groups(recurring=((2, 3, 5),))
     """
-    value = _numbered(y)
+    value = _number_values(y)
     rows = [(value == i).nonzero().squeeze(-1) for i in (value.bincount() > 1).nonzero().squeeze(-1)]
-    places = [len(X[some].unique(dim=0)) for some in rows]
+    places = [len(X[group].unique(dim=0)) for group in rows]
     if sum(k > 1 for k in places) > SOME:
         return Groups()
-    kept = [r for r, k in zip(rows, places, strict=True) if k >= FEW and 2 * len(r) <= len(y)]
-    return Groups(tuple(tuple(r.tolist()) for r in kept))
+    recurring_rows = [r for r, k in zip(rows, places, strict=True) if k >= FEW and 2 * len(r) <= len(y)]
+    return Groups(tuple(tuple(r.tolist()) for r in recurring_rows))
 
 
-def _numbered(y: Tensor) -> Tensor:
-    """``n`` integers, the same where values are."""
+def _number_values(y: Tensor) -> Tensor:
+    """Number values by rank: ``n`` integers, the same where values are."""
     rising, order = y.sort(stable=True)
     is_new = torch.zeros_like(order)
     is_new[1:] = rising.diff() > ROUNDING * (1 + rising[1:].abs())

@@ -37,13 +37,13 @@ SIDES = ("t_low", "t_high")
 FREE = tuple(Block(name, (0.0, 1.5, 0.0), (0.0, MOST_BENT), Exponential(RATE)) for name in SIDES)
 
 
-def held(t: Iterable[float]) -> tuple[Block, ...]:
-    """The blocks of a warp that stays what it is."""
+def fixed_warp(t: Iterable[float]) -> tuple[Block, ...]:
+    """Blocks of a warp that a search does not change."""
     return tuple(free._replace(starts=(at,), bounds=(at, at)) for free, at in zip(FREE, t, strict=True))
 
 
-class Warped:
-    """Outcomes as a search sees them at some warp, and what its derivatives need, which is found when it is asked for.
+class WarpedOutcomes:
+    """Outcomes at some warp; what derivatives in the warp need is computed when it is asked for.
 
     Args:
         z: ``n`` outcomes; their squares must be finite.
@@ -73,17 +73,17 @@ class Warped:
 
     @cached_property
     def log_secant_t(self) -> Array:
-        """``n`` derivatives in the coordinate of its side."""
+        """``n`` derivatives of `log_secant`, each in the coordinate of its side."""
         return self._relative * self._x_t
 
     @cached_property
     def log_slope_t(self) -> Array:
-        """``n`` derivatives, likewise."""
+        """``n`` derivatives of `log_slope`, each in the coordinate of its side."""
         return -0.5 * self._x_t / self._flat
 
     @cached_property
     def y_t(self) -> Array:
-        """``n`` derivatives, likewise."""
+        """``n`` derivatives of `y`, each in the coordinate of its side."""
         return self.y * self.log_secant_t
 
     def log_jacobian(self, members: NDArray[np.bool_]) -> float:
@@ -96,11 +96,11 @@ class Warped:
         return np.array([float(per_observation.sum()) - high, high])
 
     def log_jacobian_slopes(self, members: NDArray[np.bool_]) -> Array:
-        """Its ``2`` derivatives in t."""
+        """Derivatives of the log Jacobian in t, ``2``."""
         return self.by_side(np.where(members, self.log_secant_t, self.log_slope_t))
 
     def apart(self, per_observation: Array) -> Array:
-        """``2 x n``: what belongs to each side, and zero elsewhere."""
+        """``2 x n`` numbers: those of the values below zero, zero elsewhere, and those above."""
         high = per_observation * self._is_high
         return np.stack([per_observation - high, high])
 

@@ -5,7 +5,7 @@ Tensors come in where processes are told; what is computed at every step of a ma
 
 Notation (shapes after a leading dimension, of the processes; X, Z and x have none):
     x, X, Z    b x d, n x d, z x d   new points, inputs of the data, baseline
-    P, al              see `gp.posterior.Latent`
+    P, al              see `gp.posterior.LatentProcess`
     S          z x z   covariance of the latent values at Z given the data, with some jitter; R is its inverse
     B          n x z   P k(X, Z)
     k, kz      b x n, b x z   prior covariance of the new points with X and with Z
@@ -29,7 +29,7 @@ from torch import Tensor
 from robustbo.errors import NumericalError
 from robustbo.numerics.gp.kernels_paired import KERNELS, SLOPES
 from robustbo.numerics.gp.leave_one_out import factor
-from robustbo.numerics.gp.posterior import AT_ONCE, Latent
+from robustbo.numerics.gp.posterior import AT_ONCE, LatentProcess
 from robustbo.numerics.linalg.lapack import Array
 
 JITTER = 1e-6  # of the signal variance: the baseline may hold the same point twice
@@ -106,7 +106,7 @@ class Kernel(NamedTuple):
     scale: Array
 
 
-def means(latents: Sequence[Latent], Z: Tensor) -> Tensor:
+def means(latents: Sequence[LatentProcess], Z: Tensor) -> Tensor:
     """``p x m`` posterior means of latent values at ``m x d`` points, of ``p`` processes: in O(m n), in parts."""
     found = np.empty((len(latents), len(Z)))
     for row, latent in zip(found, latents, strict=True):
@@ -117,7 +117,7 @@ def means(latents: Sequence[Latent], Z: Tensor) -> Tensor:
     return torch.from_numpy(found)
 
 
-def drawn(latent: Latent, Z: Array, normal: Array) -> Drawn:
+def drawn(latent: LatentProcess, Z: Array, normal: Array) -> Drawn:
     """Samples at ``m x d`` candidates, from ``s x m`` standard normal numbers."""
     prior = prior_of([latent])
     k, among = (kernel(prior, Z, x).k[0] for x in (latent.X.numpy(), Z))
@@ -127,7 +127,7 @@ def drawn(latent: Latent, Z: Array, normal: Array) -> Drawn:
     return Drawn(W, mean, S.numpy(), mean + normal @ root.numpy().T)
 
 
-def given(latents: Sequence[Latent], samples: Sequence[Drawn], Z: Array, is_in: NDArray[np.bool_]) -> Given:
+def given(latents: Sequence[LatentProcess], samples: Sequence[Drawn], Z: Array, is_in: NDArray[np.bool_]) -> Given:
     """Processes with the same kernel and inputs, given the values at some of the ``m x d`` candidates."""
     R = np.stack([_inverse(each.S[np.ix_(is_in, is_in)]) for each in samples])
     B, al = np.stack([each.W[is_in].T for each in samples]), np.stack([latent.al.numpy() for latent in latents])
@@ -181,7 +181,7 @@ def gradient(to: Given, there: At, by_mean: Array, by_c: Array, by_V: Array) -> 
     return there.kernel.scale * (G @ to.XZ - there.x * G.sum(-1, keepdims=True))
 
 
-def prior_of(latents: Sequence[Latent]) -> Prior:
+def prior_of(latents: Sequence[LatentProcess]) -> Prior:
     """The kernel of processes that have the same, and its parameters."""
     l, s2f = (torch.stack([getattr(p, name) for p in latents]).numpy() for name in ("l", "s2f"))
     return Prior(latents[0].kernel, 1 / np.square(l), s2f)

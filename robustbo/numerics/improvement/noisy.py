@@ -29,7 +29,7 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.gp.evidence import LOG_2PI
-from robustbo.numerics.gp.posterior import Latent
+from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.improvement.conditioned import Given, at, drawn, given, gradient, means
 from robustbo.numerics.improvement.normal import LIMIT, scaled
 from robustbo.numerics.linalg.lapack import Array
@@ -51,7 +51,7 @@ class Improvement(NamedTuple):
     best: Array
 
 
-def contenders(latents: Sequence[Latent], Z: Tensor) -> Tensor:
+def contenders(latents: Sequence[LatentProcess], Z: Tensor) -> Tensor:
     """``m x d`` points that may well be the best, of more: all but where no process has one of its greatest means."""
     if len(Z) <= MOST:
         return Z
@@ -60,7 +60,7 @@ def contenders(latents: Sequence[Latent], Z: Tensor) -> Tensor:
 
 
 def over(
-    latents: Sequence[Latent],
+    latents: Sequence[LatentProcess],
     log_w: Tensor,
     Z: Tensor,
     normal: Tensor,

@@ -31,7 +31,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from robustbo.numerics.gp.posterior import Latent
+from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.improvement.boxes import Boxes, boxes, log_gain
 from robustbo.numerics.improvement.cells import Flags, Places, cells, not_beaten
 from robustbo.numerics.improvement.conditioned import At, Drawn, Given, at, drawn, given, gradient, means
@@ -40,7 +40,7 @@ from robustbo.numerics.improvement.noisy import MOST
 from robustbo.numerics.improvement.normal import LEAST, within
 from robustbo.numerics.linalg.lapack import Array
 
-Mixture = tuple[Tensor, Sequence[Latent]]  # p weights, and p processes with the same kernel and inputs
+Mixture = tuple[Tensor, Sequence[LatentProcess]]  # p weights, and p processes with the same kernel and inputs
 
 
 class Outcome(NamedTuple):
@@ -154,11 +154,11 @@ def assigned(weights: Array, S: int, rng: np.random.Generator) -> Places:
     return rng.permutation(found) if len(weights) > 1 else found
 
 
-def _each(latents: Sequence[Latent], Z: Array, normal: Sequence[Array]) -> list[Drawn]:
+def _each(latents: Sequence[LatentProcess], Z: Array, normal: Sequence[Array]) -> list[Drawn]:
     return [drawn(latent, Z, numbers) for latent, numbers in zip(latents, normal, strict=True)]
 
 
-def _absolute(latents: Sequence[Latent], component: Places, samples: Sequence[Drawn]) -> Array:
+def _absolute(latents: Sequence[LatentProcess], component: Places, samples: Sequence[Drawn]) -> Array:
     """``S x m`` samples of an outcome."""
     f = np.empty((len(component), len(samples[0].mean)))
     for c, (latent, each) in enumerate(zip(latents, samples, strict=True)):
@@ -167,7 +167,7 @@ def _absolute(latents: Sequence[Latent], component: Places, samples: Sequence[Dr
 
 
 def _given(
-    goal: Goal, latents: Sequence[Latent], component: Places, samples: Sequence[Drawn], Z: Array, is_in: Flags
+    goal: Goal, latents: Sequence[LatentProcess], component: Places, samples: Sequence[Drawn], Z: Array, is_in: Flags
 ) -> Outcome:
     processes = given(latents, samples, Z, is_in)
     a = [R @ (each.f - each.mean)[:, is_in].T for R, each in zip(processes.R, samples, strict=True)]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from robustbo.numerics.gp.kernels_tiled import Covariance
+from robustbo.numerics.gp.kernels_tiled import TiledCovariance
 from robustbo.numerics.iterative import policies, solver
 from robustbo.numerics.iterative.solver import Belief
 from robustbo.numerics.weighted.map_fit import Weights
@@ -42,7 +42,7 @@ class Seen(NamedTuple):
         s2: ``n`` noise variances.
     """
 
-    A: Covariance
+    A: TiledCovariance
     weighting: Weighting
     belief: Belief
     left_out: LeaveOneOut
@@ -57,7 +57,7 @@ class Seen(NamedTuple):
         return LeaveOneOut(z - self.s2 * self.weighting.b - f, self.A.s2f - known + self.s2)
 
 
-def look(prior: Covariance, r: Tensor, weighting: Weighting, plan: Plan) -> Seen:
+def look(prior: TiledCovariance, r: Tensor, weighting: Weighting, plan: Plan) -> Seen:
     """Look at observations that are weighed.
 
     Args:
@@ -75,7 +75,7 @@ def look(prior: Covariance, r: Tensor, weighting: Weighting, plan: Plan) -> Seen
     return Seen(A, weighting, belief, left_out, prior.N)
 
 
-def settle(prior: Covariance, r: Tensor, weights: Weights, plan: Plan) -> Seen:
+def settle(prior: TiledCovariance, r: Tensor, weights: Weights, plan: Plan) -> Seen:
     """Look after the weights have been through all their rounds, each around what the last look predicts."""
     weighting = weights.settled(r, lambda weighting: look(prior, r, weighting, plan).left_out)
     return look(prior, r, weighting, plan)

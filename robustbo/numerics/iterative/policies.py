@@ -15,7 +15,7 @@ import torch
 from scipy.sparse.linalg import LinearOperator, eigsh
 from torch import Tensor
 
-from robustbo.numerics.gp.kernels_tiled import Covariance
+from robustbo.numerics.gp.kernels_tiled import TiledCovariance
 from robustbo.numerics.iterative.solver import Policy
 
 NAMES = ("residual", "preconditioned", "unit", "weight", "eigenvectors", "pseudo-inputs")
@@ -25,7 +25,7 @@ RANK = 50  # of the preconditioner
 DENSE = 500  # up to so many observations eigenvectors come from the whole matrix
 
 
-def unit(A: Covariance, order: Tensor) -> Policy:
+def unit(A: TiledCovariance, order: Tensor) -> Policy:
     """One observation after the other, in an order: after i of them, the exact process of these i."""
 
     def policy(taken: int, r: Tensor) -> tuple[Tensor, Tensor] | None:
@@ -39,7 +39,7 @@ def unit(A: Covariance, order: Tensor) -> Policy:
     return policy
 
 
-def residual(A: Covariance, z: Tensor, precondition: Callable[[Tensor], Tensor] | None = None) -> Policy:
+def residual(A: TiledCovariance, z: Tensor, precondition: Callable[[Tensor], Tensor] | None = None) -> Policy:
     """The residual, or what a preconditioner makes of it: the iterates are those of conjugate gradients.
 
     Where nothing is left of the targets z in units of the noise, or the residual brings nothing new, the mean is known;
@@ -61,7 +61,7 @@ def residual(A: Covariance, z: Tensor, precondition: Callable[[Tensor], Tensor] 
     return policy
 
 
-def fixed(A: Covariance, S: Tensor) -> Policy:
+def fixed(A: TiledCovariance, S: Tensor) -> Policy:
     """The columns of ``n x m`` S, one after the other: eigenvectors, or kernel columns at pseudo-inputs."""
 
     def policy(taken: int, _: Tensor) -> tuple[Tensor, Tensor] | None:
@@ -71,7 +71,7 @@ def fixed(A: Covariance, S: Tensor) -> Policy:
     return policy
 
 
-def eigenvectors(A: Covariance, count: int) -> Tensor:
+def eigenvectors(A: TiledCovariance, count: int) -> Tensor:
     """``n x count`` directions in which A tells most beside its noise; by Lanczos where n is large.
 
     They are D(N)^(-1/2) times the eigenvectors of D(N)^(-1/2) A D(N)^(-1/2), the largest eigenvalues first: those of A
@@ -88,7 +88,7 @@ def eigenvectors(A: Covariance, count: int) -> Tensor:
     return root * torch.from_numpy(vectors[:, ::-1].copy())
 
 
-def pivoted_cholesky(A: Covariance, rank: int) -> tuple[Tensor, Tensor]:
+def pivoted_cholesky(A: TiledCovariance, rank: int) -> tuple[Tensor, Tensor]:
     """The kernel's matrix, greedily: ``n x k`` factor L and the ``k`` rows, each the one least known from those before.
 
     Ends early where nothing is left.
@@ -109,7 +109,7 @@ def pivoted_cholesky(A: Covariance, rank: int) -> tuple[Tensor, Tensor]:
     return factor[: len(pivots)].mT, torch.tensor(pivots, dtype=torch.long)
 
 
-def preconditioner(A: Covariance, rank: int) -> Callable[[Tensor], Tensor]:
+def preconditioner(A: TiledCovariance, rank: int) -> Callable[[Tensor], Tensor]:
     """The inverse of L L' + D(N), applied to a vector."""
     L, _ = pivoted_cholesky(A, rank)
     scaled = L / A.N.unsqueeze(-1)
@@ -121,7 +121,7 @@ def preconditioner(A: Covariance, rank: int) -> Callable[[Tensor], Tensor]:
     return apply
 
 
-def by_name(name: str, A: Covariance, z: Tensor, share: Tensor, count: int) -> Policy:
+def by_name(name: str, A: TiledCovariance, z: Tensor, share: Tensor, count: int) -> Policy:
     """The policy of a name of `NAMES`, for some covariance, targets, squared weights and number of actions."""
     match name:
         case "residual":

@@ -26,7 +26,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from robustbo.numerics.gp.known import Known
+from robustbo.numerics.gp.prediction_cache import PredictionCache
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.pursuit.chain import Chain
 
@@ -101,7 +101,7 @@ def given_the_others(e: Tensor, v: Tensor, log_wrong: Tensor, rate: float) -> Te
 
 
 def sample_doubtful(
-    known: Known, rho: Tensor, log_wrong: Tensor, *, rate: float, cleared: Tensor | None = None, seed: int = 0
+    known: PredictionCache, rho: Tensor, log_wrong: Tensor, *, rate: float, cleared: Tensor | None = None, seed: int = 0
 ) -> Tensor:
     """The probabilities that ``n`` observations are wrong, where those that are as good as certain stay what they are.
 

@@ -31,11 +31,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from robustbo.errors import NumericalError
-from robustbo.numerics.gp.known import Known
 from robustbo.numerics.gp.leave_one_out import LeaveOneOut
 from robustbo.numerics.gp.log_posterior import Model, log_posterior
-from robustbo.numerics.gp.outlier_gain import LeftOut, groups_left_out
+from robustbo.numerics.gp.outlier_gain import GroupErrors, groups_left_out
 from robustbo.numerics.gp.parameters import log_prior
+from robustbo.numerics.gp.prediction_cache import PredictionCache
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 from robustbo.numerics.pursuit.penalty import Penalty
@@ -138,20 +138,20 @@ class Held:
         more = float(np.log(rho).sum() + 2 * np.log(C.diagonal()).sum())  # eq. 6.13
         return lapack.inverse(C), more
 
-    def known(self, found: Supported) -> Known:
+    def known(self, found: Supported) -> PredictionCache:
         """What predictions with a support need."""
         columns, (T, _) = self._P0[:, found.members], self._inverse(found.members, found.rho)
         P = self._P0 - (columns @ T) @ columns.T  # eq. 6.13
         P += P.T.copy()
         P *= 0.5
-        return Known(*map(lapack.as_tensor, (found.m, P, found.al, found.e, found.v)))
+        return PredictionCache(*map(lapack.as_tensor, (found.m, P, found.al, found.e, found.v)))
 
     def beginning(self, rho: Array) -> Supported:
         """The support of the groups of which any has an added variance among ``n``."""
         members = self._members(self._groups.of(np.flatnonzero(rho * self._open).tolist()))
         return self.at(members, np.maximum(rho[members], LEAST))
 
-    def left_out(self, here: Supported) -> LeftOut:
+    def left_out(self, here: Supported) -> GroupErrors:
         """Each group left out at once; errors are not held against observations that are cleared."""
         e, v = map(torch.from_numpy, (here.e * self._open, here.v))
         return groups_left_out(e, v, self._groups, partial(self._together, here))

@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from robustbo.numerics.gp.known import Known
 from robustbo.numerics.gp.log_posterior import Model, log_posterior
 from robustbo.numerics.gp.map_fit import Fit, climb, maximize_alone
-from robustbo.numerics.gp.outlier_gain import LeftOut, groups_at, optimal_variance
+from robustbo.numerics.gp.outlier_gain import GroupErrors, groups_at, optimal_variance
+from robustbo.numerics.gp.prediction_cache import PredictionCache
 
 SCREEN_SHARE = 100
 SUSPICION = 100.0  # added variance of everybody at the beginning, in units of the outcomes' variance
@@ -45,7 +45,7 @@ class Level(NamedTuple):
     e: Tensor
     v: Tensor
     gains: Sequence[float]
-    known: Known | None = None
+    known: PredictionCache | None = None
 
 
 Refit = Callable[[Level, tuple[int, ...]], Level]
@@ -132,11 +132,11 @@ def _climbed(model: Model, support: tuple[int, ...], theta: Tensor, rho: Tensor,
     return _level(support, fit, groups_at(model, value, fit.rho))
 
 
-def _level(support: tuple[int, ...], fit: Fit, out: LeftOut) -> Level:
+def _level(support: tuple[int, ...], fit: Fit, out: GroupErrors) -> Level:
     return Level(support, fit, out.e, out.v, out.gains.tolist())
 
 
-def _out(model: Model, theta: Tensor, rho: Tensor) -> LeftOut:
+def _out(model: Model, theta: Tensor, rho: Tensor) -> GroupErrors:
     return groups_at(model, log_posterior(model, theta, rho), rho)
 
 

@@ -23,7 +23,7 @@ def with_warp(model: Model, chosen: Fit, levels: Sequence[Level]) -> list[Fit]:
     if not count:
         return [level.fit for level in levels]
     t = chosen.theta[-count:]
-    held = model._replace(warp=warp.held(t.tolist()))
+    held = model._replace(warp=warp.fixed_warp(t.tolist()))
 
     def climbed(level: Level) -> Fit:
         theta = torch.cat([level.fit.theta[:-count], t])

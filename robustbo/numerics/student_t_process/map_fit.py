@@ -69,7 +69,7 @@ class Value(NamedTuple):
 
     F: float
     x: Tensor
-    weighted: log_posterior.Value | None
+    weighted: log_posterior.LogPosterior | None
     evidence: Evidence
     marginal: Marginal
 

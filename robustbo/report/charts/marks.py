@@ -6,11 +6,15 @@ from itertools import takewhile
 import numpy as np
 
 from robustbo.loop.belief.judge import Outlier
+from robustbo.loop.feasibility.report import Failure
 from robustbo.report.charts.chart import FARTHEST, GRAY, Axis, Dots, Line, Note
 from robustbo.report.charts.palette import COLORS
+from robustbo.report.summary.text_failures import LOOKS as FAILURE_LOOKS
+from robustbo.report.summary.text_failures import NONE_GIVEN
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
+from robustbo.trials.trial import in_a_line
 
 BLUE, ORANGE, GREEN = COLORS[:3]
 PALE = "#a9cbe4"  # of the blue
@@ -23,6 +27,7 @@ LOOKS = {  # color, outline, shape
     "cleared again": (GREEN, "none", "D"),
     OUTSIDE: (PALE, "none", "o"),
 }
+TICK_COLORS = {"region": "#000000", "flake": "#999999", None: "#000000"}
 TICK = 0.025  # of the frame, where a tick has its middle that stands for no value
 BREAKING = "break a constraint"
 REACH = 1.0  # ranges of the believed values, that a wrong one may be away and still be within the frame
@@ -103,3 +108,16 @@ def beyond(dots: Sequence[Dots], up: Axis) -> list[Note]:
     low, high = sorted((up.low, up.high))
     places = {(float(x), float(y)) for kind in dots for x, y in zip(kind.x, kind.y, strict=True)}
     return [Note(f"{y:.3g}", x, max(min(y, high), low)) for x, y in sorted(places) if not low <= y <= high]
+
+
+def failure_ticks(failures: Sequence[Failure], x: Sequence[float], y: float) -> list[Dots]:
+    """Ticks at the places of failed trials: black of those that look like their region, gray of flakes."""
+    ticks = []
+    for look, color in TICK_COLORS.items():
+        placed = [(at, failure.trial) for failure, at in zip(failures, x, strict=True) if failure.looks_like == look]
+        if placed:
+            places, label = np.array([at for at, _ in placed]), f"failed, {FAILURE_LOOKS[look]}"
+            titles = [f"trial {t.number}: {label}: {in_a_line(t.reason) or NONE_GIVEN}" for _, t in placed]
+            height = np.full(len(places), y)
+            ticks.append(Dots(label, "none", color, places, height, "|", 6.0, titles=titles))
+    return ticks

@@ -10,9 +10,9 @@ from robustbo.loop.belief.outliers import outliers
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.report.charts import matplotlib_canvas, several_charts
 from robustbo.report.charts.chart import Axis, Chart, Dots, Line, axis, trials_axis
-from robustbo.report.charts.marks import ORANGE, TICK, at_trials, beyond, by_fate, old_band, shown
+from robustbo.report.charts.marks import ORANGE, TICK, at_trials, beyond, by_fate, failure_ticks, old_band, shown
 from robustbo.report.charts.one_outcome import risen
-from robustbo.report.summary.failures import failures, marks
+from robustbo.report.summary.failures import failures
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
@@ -30,7 +30,7 @@ def values(settings: Settings, history: History, fits: FitCache | None = None) -
     line = risen(incumbents(settings, history, fits), len(history))
     up = axis(settings.quantity.heading("measured value"), shown(found), line.y, margin=0.06)
     failed = failures(settings, history, fits)
-    dots += marks(failed, [float(f.trial.number) for f in failed], up.low + TICK * (up.high - up.low))
+    dots += failure_ticks(failed, [float(f.trial.number) for f in failed], up.low + TICK * (up.high - up.low))
     return Chart(
         f"{settings.surrogate}, {settings.goal}, {len(history)} trials",
         trials_axis(len(history)),

@@ -10,10 +10,11 @@ from robustbo.loop.feasibility.report import chances
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.report.charts import svg
 from robustbo.report.charts.chart import Axis, Chart
+from robustbo.report.charts.marks import failure_ticks
 from robustbo.report.charts.slices import GRAY_MEANS, INCUMBENT, across, curves, shades, slices, upright
 from robustbo.report.page.computed import computed
 from robustbo.report.page.html import part, side_by_side, table
-from robustbo.report.summary.failures import failures, marks
+from robustbo.report.summary.failures import failures
 from robustbo.report.summary.text_failures import AGAIN, NONE_GIVEN, lead, verdict
 from robustbo.report.summary.text_outcomes import place_of
 from robustbo.report.summary.text_summary import SHOWN
@@ -89,7 +90,7 @@ def _slices(settings: Settings, history: History, fits: FitCache, params: dict[s
             parts.append(table([name, UP.label, "failed"], [[f"{v!r}", f"{chance:.2f}", n] for v, chance, n in rows]))
             continue
         there = [failure for failure in found if name in failure.trial.params]
-        ticks = marks(there, [each.parameter.to_unit(failure.trial.params[name]) for failure in there], 0.03)
+        ticks = failure_ticks(there, [each.parameter.to_unit(failure.trial.params[name]) for failure in there], 0.03)
         about = f"{name}: probability of a value through {where}"
         lines = [*shades(each, UP), *curves(each, p), upright(each.here, UP)]
         charts.append(Chart(about, across(each), UP, lines, ticks, height=200))

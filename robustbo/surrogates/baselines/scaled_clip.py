@@ -6,7 +6,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from robustbo.surrogates.baselines.standard import PlainGP
-from robustbo.surrogates.common.contract import Diagnosis
+from robustbo.surrogates.common.contract import Diagnostics
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize, deviation
 
@@ -73,6 +73,6 @@ class ScaledClipGP(PlainGP):
         """With the clip that was asked for."""
         return ClippedStandardize(m=1, clip=self.options.clip)
 
-    def diagnose(self) -> Diagnosis:
+    def diagnose(self) -> Diagnostics:
         """Leave-one-out expectations and evidence, of the clipped values; the outliers are what was clipped."""
         return super().diagnose()._replace(is_outlier=self.train_targets.abs() >= self.options.clip)

@@ -14,7 +14,7 @@ EDGE = 0.005  # share of a sample's inputs, on each side, that may be wild
 FAR = 100.0  # ranges
 
 
-class Scaling(NamedTuple):
+class SampleScaling(NamedTuple):
     """From units to the model's: inputs by their range, outcomes by median and interquartile range, both of a sample.
 
     Attributes:
@@ -30,7 +30,7 @@ class Scaling(NamedTuple):
     scale: Tensor
 
     @classmethod
-    def of(cls, X: Tensor, y: Tensor) -> "Scaling":
+    def of(cls, X: Tensor, y: Tensor) -> "SampleScaling":
         """Of a sample."""
         transform = RobustStandardize(m=1)
         transform.learn(y.unsqueeze(-1))
@@ -62,7 +62,7 @@ class Part(NamedTuple):
     n: int
     blocks: Tensor
     expert_size: int
-    scaling: Scaling
+    scaling: SampleScaling
 
     @property
     def rows(self) -> list[Tensor]:

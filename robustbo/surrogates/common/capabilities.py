@@ -20,7 +20,7 @@ class Capabilities:
         is_normal: Whether its predictions are normal distributions.
         has_predictive: Whether a measurement has a density of its own, by a method ``predictive(X)``.
         continues: Whether its search can begin where one of fewer observations ended, by a method
-            ``continue_from(before, rows)``, which takes the ``beginning`` of the other model.
+            ``continue_from(before, rows)``, which takes the ``warm_start`` of the other model.
         is_sequential: Whether the order of observations means something to it: it has them in that of trials.
         leaves_one_out: Whether its diagnosis compares a value with what the others predict, or with what all do.
         hears_replicates: Whether values that agree at a point clear each other.

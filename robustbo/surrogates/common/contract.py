@@ -26,7 +26,7 @@ from robustbo.errors import FitError, NumericalError
 from robustbo.numerics.gp.leave_one_out import leave_one_out
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.diagnosis import Diagnosis, Tails, normal_tails
+from robustbo.surrogates.common.diagnosis import Diagnostics, Tails, normal_tails
 from robustbo.surrogates.common.on_one_thread import OnOneThread
 from robustbo.surrogates.common.options import Options
 from robustbo.surrogates.common.quiet import quiet
@@ -57,17 +57,17 @@ class Surrogate(OnOneThread, GPyTorchModel):
     vouched: Tensor | None = None
 
     @classmethod
-    def checked(cls, options: Mapping[str, Any]) -> Any:
+    def make_options(cls, options: Mapping[str, Any]) -> Any:
         """The options as the class has them.
 
         Raises:
             TypeError: If there is none of such a name, or one of the wrong type.
             ValueError: If one cannot be.
         """
-        known = _declared(cls)
-        if unknown := sorted(set(options) - known):
-            hint = nearest(unknown[0], known)
-            raise TypeError(f"{cls.__name__} has the options {sorted(known)}, got {unknown[0]!r}{hint}")
+        names = _option_names(cls)
+        if unknown := sorted(set(options) - names):
+            hint = nearest(unknown[0], names)
+            raise TypeError(f"{cls.__name__} has the options {sorted(names)}, got {unknown[0]!r}{hint}")
         return cls.options_class(**options)
 
     @classmethod
@@ -85,7 +85,7 @@ class Surrogate(OnOneThread, GPyTorchModel):
         model: Any = self
         return ExactMarginalLogLikelihood(model.likelihood, model)
 
-    def diagnose(self) -> Diagnosis:
+    def diagnose(self) -> Diagnostics:
         """What it says of each observation; an exact GP's leave-one-out predictions, with nothing called an outlier."""
         model: Any = self
         return diagnose_by_leave_one_out(model, torch.zeros_like(model.train_targets))
@@ -97,7 +97,7 @@ class Surrogate(OnOneThread, GPyTorchModel):
 
     def at_inputs(self, X: Tensor) -> tuple[Tensor, Tensor]:
         """See `at_inputs`."""
-        return _answering(self).marginals(self, X)  # which a model that is none of ours has not
+        return _contract_class(self).marginals(self, X)  # which a model that is none of ours has not
 
     def probability_right(self) -> Tensor | None:
         """``n`` probabilities that an observation is right, where it has them."""
@@ -107,8 +107,8 @@ class Surrogate(OnOneThread, GPyTorchModel):
         """Each observation's error and the chance of one beyond it, its prediction being normal; see `tails`."""
         model: Any = self
         if leave_one_out:
-            found = diagnose(model)
-            expected, sd = in_model_units(outcome_transform(model), found.expected, found.sd)
+            diagnostics = diagnose(model)
+            expected, sd = in_model_units(outcome_transform(model), diagnostics.expected, diagnostics.sd)
         else:
             with torch.no_grad(), gpytorch.settings.debug(False):  # it asks whether training was meant
                 latent = model(model.train_inputs[0])
@@ -118,7 +118,7 @@ class Surrogate(OnOneThread, GPyTorchModel):
         return normal_tails(model.train_targets - expected, sd)
 
 
-def _answering(model: GPyTorchModel) -> Any:
+def _contract_class(model: GPyTorchModel) -> Any:
     """The class that answers for a model."""
     return type(model) if isinstance(model, Surrogate) else Surrogate
 
@@ -132,11 +132,11 @@ def capabilities_for(cls: type[GPyTorchModel], options: Mapping[str, Any]) -> Ca
     """What a model of a class can do with some options, before there is one."""
     if not issubclass(cls, Surrogate):
         return Capabilities()
-    known = _declared(cls)  # a subclass may take options of its own, which change nothing here
-    return cls.checked({name: value for name, value in options.items() if name in known}).capabilities
+    names = _option_names(cls)  # a subclass may take options of its own, which change nothing here
+    return cls.make_options({name: value for name, value in options.items() if name in names}).capabilities
 
 
-def _declared(cls: type[Surrogate]) -> set[str]:
+def _option_names(cls: type[Surrogate]) -> set[str]:
     return {field.name for field in fields(cls.options_class)}
 
 
@@ -144,7 +144,7 @@ def own_options(cls: type[GPyTorchModel]) -> set[str]:
     """The names of a model class's own options."""
     named = inspect.signature(cls.__init__).parameters.values()
     own = {p.name for p in named if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)} - {"self", *BOTORCH_ARGUMENTS}
-    return own | _declared(cls) if issubclass(cls, Surrogate) else own
+    return own | _option_names(cls) if issubclass(cls, Surrogate) else own
 
 
 def outcome_class(cls: type[GPyTorchModel]) -> type[OutcomeTransform]:
@@ -162,9 +162,9 @@ def degrees_of_freedom(posterior: Posterior) -> Tensor | None:
     return getattr(posterior, "df", None)
 
 
-def beginning(model: GPyTorchModel) -> Any:
+def warm_start(model: GPyTorchModel) -> Any:
     """Where a search of more observations begins, as ``continue_from`` takes it; None where a model does not tell."""
-    return model.beginning if capabilities(model).continues else None
+    return model.warm_start if capabilities(model).continues else None
 
 
 @on_one_thread
@@ -173,7 +173,7 @@ def fit(model: GPyTorchModel, before: Any = None, rows: Tensor | None = None) ->
 
     Args:
         model: A BoTorch model; its ``custom_fit`` is used if it has one.
-        before: The `beginning` of a model of the same class and options, fitted to most of these observations. One
+        before: The `warm_start` of a model of the same class and options, fitted to most of these observations. One
             that ``continues`` begins its search there; others take no notice.
         rows: For each of ``n`` observations, which one it is of the other model's, or -1; given with ``before``.
 
@@ -197,30 +197,30 @@ def fit(model: GPyTorchModel, before: Any = None, rows: Tensor | None = None) ->
 
 def marginal_log_likelihood(model: GPyTorchModel) -> MarginalLogLikelihood:
     """What a fit maximizes."""
-    return _answering(model).marginal_log_likelihood(model)
+    return _contract_class(model).marginal_log_likelihood(model)
 
 
-def diagnose(model: GPyTorchModel) -> Diagnosis:
+def diagnose(model: GPyTorchModel) -> Diagnostics:
     """A fitted surrogate's word on each of its observations."""
-    return _answering(model).diagnose(model)
+    return _contract_class(model).diagnose(model)
 
 
 @on_one_thread
 def marginals(model: GPyTorchModel, X: Tensor, is_noisy: bool = False) -> tuple[Tensor, Tensor]:
     """Means and standard deviations at ``m x d`` points: of the objective, or of a measurement there."""
-    parts = [_answering(model).marginals(model, part, is_noisy) for part in X.split(AT_ONCE)]
-    mean, sd = (torch.cat(each) for each in zip(*parts, strict=True))
+    parts = [_contract_class(model).marginals(model, part, is_noisy) for part in X.split(AT_ONCE)]
+    mean, sd = (torch.cat(columns) for columns in zip(*parts, strict=True))
     return mean, sd
 
 
 def at_inputs(model: GPyTorchModel, X: Tensor) -> tuple[Tensor, Tensor]:
     """The same of the objective at the ``n x d`` points that a model was fitted to."""
-    return _answering(model).at_inputs(model, X)
+    return _contract_class(model).at_inputs(model, X)
 
 
 def probability_right(model: GPyTorchModel) -> Tensor | None:
     """``n`` probabilities that an observation is right, where a fitted surrogate has them."""
-    return _answering(model).probability_right(model)
+    return _contract_class(model).probability_right(model)
 
 
 def tails(model: GPyTorchModel, *, leave_one_out: bool = True) -> Tails:
@@ -230,10 +230,10 @@ def tails(model: GPyTorchModel, *, leave_one_out: bool = True) -> Tails:
         model: One that has ``tails`` of its own, or any other, whose predictions are taken for normal.
         leave_one_out: Whether each observation is predicted by the others, or by all.
     """
-    return _answering(model).tails(model, leave_one_out=leave_one_out)
+    return _contract_class(model).tails(model, leave_one_out=leave_one_out)
 
 
-def diagnose_by_leave_one_out(model: GPyTorchModel, rho: Tensor) -> Diagnosis:
+def diagnose_by_leave_one_out(model: GPyTorchModel, rho: Tensor) -> Diagnostics:
     """Leave-one-out expectations and evidence of an exact GP; the outliers are where rho is positive.
 
     Args:
@@ -247,4 +247,4 @@ def diagnose_by_leave_one_out(model: GPyTorchModel, rho: Tensor) -> Diagnosis:
         mean, variance = leave_one_out(y - prior.mean, prior.covariance_matrix - torch.diag(rho), rho)
         evidence = gain(y - prior.mean - mean, variance)
         expected, sd = in_outcome_units(outcome_transform(model), mean + prior.mean, variance.sqrt())
-    return Diagnosis(expected, sd, evidence, rho > 0)
+    return Diagnostics(expected, sd, evidence, rho > 0)

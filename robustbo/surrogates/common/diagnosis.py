@@ -7,7 +7,7 @@ from torch import Tensor
 from robustbo.numerics.student_t.predictive import normal_log_tail
 
 
-class Diagnosis(NamedTuple):
+class Diagnostics(NamedTuple):
     """What a fitted surrogate says of each of its n observations, in the outcome's units.
 
     Attributes:

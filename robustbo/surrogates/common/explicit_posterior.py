@@ -9,10 +9,10 @@ from gpytorch.distributions import MultivariateNormal
 from linear_operator import to_linear_operator
 from torch import Tensor
 
-from robustbo.surrogates.common.follows_data import FollowsData
+from robustbo.surrogates.common.cached_posterior import CachedPosterior
 
 
-class ExplicitPosterior(FollowsData):
+class ExplicitPosterior(CachedPosterior):
     """A `MapGP` that says itself how the data move mean and covariance of the latent values."""
 
     def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:

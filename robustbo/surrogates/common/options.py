@@ -18,8 +18,8 @@ class Options:
             value = getattr(self, field.name)
             if isinstance(field.default, bool):
                 flag(field.name, value)
-            every = value if isinstance(value, tuple | list) else (value,)
-            if any(isinstance(each, int) and abs(each) > LARGEST for each in every):
+            numbers = value if isinstance(value, tuple | list) else (value,)
+            if any(isinstance(number, int) and abs(number) > LARGEST for number in numbers):
                 raise ValueError(f"{field.name} must be at most 2^53 as a whole number, got one of more")
         self.check()
 

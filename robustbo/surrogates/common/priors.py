@@ -12,10 +12,10 @@ from torch import Tensor
 
 from robustbo.numerics.gp.covariance import CovarianceFunction, stationary
 from robustbo.numerics.gp.parameters import LogNormal
-from robustbo.numerics.gp.replicates import agreeing
+from robustbo.numerics.gp.replicates import agreement_mask
 from robustbo.surrogates.common.float32 import in_float32
 from robustbo.surrogates.common.likelihood import OutlierGaussianLikelihood
-from robustbo.surrogates.transforms.warp import Warped
+from robustbo.surrogates.transforms.warp import WarpedStandardize
 from robustbo.validation import one_of
 
 NOISE_PRIOR = LogNormal(-4.0, 1.0)  # BoTorch's, on standardized outcomes
@@ -79,7 +79,7 @@ def covariance_function(X: Tensor, kernel: str, is_signal_free: bool) -> Covaria
     return stationary(X, kernel, length_scale_prior(X.shape[-1]), SIGNAL_PRIOR if is_signal_free else None)
 
 
-def cleared(X: Tensor, y: Tensor, s2_known: Tensor | None, transform: Any = None) -> Tensor:
+def agrees_with_replicates(X: Tensor, y: Tensor, s2_known: Tensor | None, transform: Any = None) -> Tensor:
     """``n`` booleans: the observations that agree with most of those at their point; see `numerics.gp.replicates`.
 
     Args:
@@ -89,9 +89,9 @@ def cleared(X: Tensor, y: Tensor, s2_known: Tensor | None, transform: Any = None
         transform: Of the outcomes. Where it warps, values come to lie nearer; they are compared as they were before.
     """
     noise = torch.zeros_like(y) if s2_known is None else s2_known
-    z, stretch = (transform.unwarp(y), transform.stretch(y)) if isinstance(transform, Warped) else (y, 1.0)
+    z, stretch = (transform.unwarp(y), transform.stretch(y)) if isinstance(transform, WarpedStandardize) else (y, 1.0)
     same = (SAME * z.abs()).clamp_min(AGREE)
-    return agreeing(X, z, same.maximum(NOISE_SDS * noise.sqrt() * stretch))
+    return agreement_mask(X, z, same.maximum(NOISE_SDS * noise.sqrt() * stretch))
 
 
 def set_kernel(module: Kernel, theta: Tensor, is_signal_free: bool) -> None:

@@ -22,7 +22,7 @@ from gpytorch.models import ExactGP
 from torch import Size, Tensor
 
 from robustbo.surrogates.common.likelihood import DataPrior, OutlierVariances
-from robustbo.surrogates.common.paths import draw_mixed
+from robustbo.surrogates.common.sample_paths import draw_paths_of_mixture
 
 
 class RowVariancesGP(SingleTaskGP):
@@ -34,7 +34,7 @@ class RowVariancesGP(SingleTaskGP):
     def _rho(self) -> Tensor:
         return self.likelihood.rho
 
-    def _set_added_variances(self, rho: Tensor) -> None:
+    def _set_outlier_variances(self, rho: Tensor) -> None:
         self.likelihood.set_outlier_variances(rho)
         self.train()
         self.eval()  # drops what predictions had cached
@@ -85,5 +85,7 @@ def _update_paths(model: RowVariancesGP, _: OutlierVariances, **how: Any) -> Sam
 
 @DrawMatheronPaths.register(RowVariancesGP)
 def _draw_paths(model: RowVariancesGP, *, sample_shape: Size, **how: Any) -> SamplePath:
-    of_one = DrawMatheronPaths.dispatch(ExactGP)
-    return draw_mixed(model.single_fits(), sample_shape, lambda one, shape: of_one(one, sample_shape=shape, **how))
+    draw = DrawMatheronPaths.dispatch(ExactGP)
+    return draw_paths_of_mixture(
+        model.single_fits(), sample_shape, lambda single, shape: draw(single, sample_shape=shape, **how)
+    )

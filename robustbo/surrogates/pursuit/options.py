@@ -8,7 +8,7 @@ from robustbo.numerics.pursuit import penalty as selection
 from robustbo.numerics.pursuit.penalty import Penalty, Rule
 from robustbo.numerics.pursuit.search import Plan
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.learns_warp import WarpOptions
+from robustbo.surrogates.common.warped_gp import WarpOptions
 from robustbo.validation import one_of, whole
 
 LEVELS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)  # of n; more than half cannot be outliers of the rest
@@ -57,20 +57,20 @@ class PursuitOptions(WarpOptions):
         is_cubic = not self.num_outliers
         return Capabilities(is_robust=is_robust, is_heeded=is_robust, is_cubic=is_cubic, continues=True)
 
-    def known(self, n: int) -> int | None:
+    def fixed_size(self, n: int) -> int | None:
         """The known number of outliers, at most half of n observations; None where it is not known."""
         return None if self.num_outliers is None else min(self.num_outliers, n // 2)
 
     def sizes(self, n: int) -> list[int]:
         """The support sizes to visit, rising, each at most n."""
         counts = {min(level if isinstance(level, int) else int(level * n), n) for level in self.levels}
-        return sorted(counts if (known := self.known(n)) is None else counts | {known})
+        return sorted(counts if (fixed := self.fixed_size(n)) is None else counts | {fixed})
 
     def rate(self, n: int) -> float:
         """The prior rate of outliers among n observations."""
-        if (known := self.known(n)) is None:
+        if (fixed := self.fixed_size(n)) is None:
             return selection.RATE if self.outlier_rate is None else self.outlier_rate
-        return min(max(known / n, CERTAIN), 1 - CERTAIN)
+        return min(max(fixed / n, CERTAIN), 1 - CERTAIN)
 
     def penalty(self, model: Model) -> Penalty:
         """What a support must pay."""
@@ -83,8 +83,8 @@ class PursuitOptions(WarpOptions):
 
     def rule(self, n: int, p: int) -> Rule:
         """The penalty of a support by its size, for n observations and p hyperparameters, the mean included."""
-        if (known := self.known(n)) is not None:
-            return selection.exactly(known)
+        if (fixed := self.fixed_size(n)) is not None:
+            return selection.exactly(fixed)
         if self.selection == "corrected":
             return (
                 selection.corrected(n, p) if self.outlier_rate is None else selection.of_rate(n, p, self.outlier_rate)
@@ -94,5 +94,5 @@ class PursuitOptions(WarpOptions):
     def plan(self, model: Model) -> Plan:
         """How to pursue the support of some observations."""
         n, is_backward = model.groups.count(len(model.y)), self.direction == "backward"
-        penalty, known = self.penalty(model), self.known(n)
-        return Plan(self.sizes(n), penalty, is_backward, self.sweeps, self.parameterization, known)
+        penalty, fixed = self.penalty(model), self.fixed_size(n)
+        return Plan(self.sizes(n), penalty, is_backward, self.sweeps, self.parameterization, fixed)

@@ -36,8 +36,8 @@ class StudentTScale(OutlierVariances):
         self.register_buffer("dof", torch.tensor(dof, dtype=torch.float64))
 
     def _shaped_noise_covar(self, base_shape: torch.Size, *params: Any, **kwargs: Any) -> Any:
-        found = super()._shaped_noise_covar(base_shape, *params, **kwargs)
-        return found if "noise" in kwargs else found * self.stretch  # which is a variance
+        scale = super()._shaped_noise_covar(base_shape, *params, **kwargs)
+        return scale if "noise" in kwargs else scale * self.stretch  # which is a variance
 
     @property
     def new_noise(self) -> Tensor:
@@ -58,7 +58,7 @@ class HeavyTailedFixedLikelihood(StudentTScale, FixedNoiseGaussianLikelihood):
     """Known squared scales."""
 
 
-def heavy_tailed(noise: Tensor | None, dof: float | None) -> Any:
+def heavy_tailed_likelihood(noise: Tensor | None, dof: float | None) -> Any:
     """The likelihood of a scale to be learned, or of ``n`` known squared scales; ``dof`` None begins with `DOF`."""
     new: Any
     if noise is None:

@@ -12,9 +12,9 @@ from robustbo.errors import JournalWriteError, SpaceExhausted
 from robustbo.loop.surrogate.attempt import attempt, is_survivable
 from robustbo.report.page import journal_page
 from robustbo.report.summary.overview import overview
-from robustbo.surrogates.common.averaged import Averaged
-from robustbo.surrogates.common.in_numbers import InNumbers
+from robustbo.surrogates.common.closed_form import ClosedForm
 from robustbo.surrogates.common.map_gp import MapGP
+from robustbo.surrogates.common.model_averaging import ModelAveraging
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.registry import SURROGATES
 
@@ -23,9 +23,9 @@ MISTAKES = (AssertionError(), IndexError("no such row"), KeyError("x"), TypeErro
 PLACES = (
     (RelevancePursuitGP, "search"),
     (RelevancePursuitGP, "probability_right"),
-    (Averaged, "marginals"),
-    (Averaged, "at_inputs"),
-    (InNumbers, "diagnose"),
+    (ModelAveraging, "marginals"),
+    (ModelAveraging, "at_inputs"),
+    (ClosedForm, "diagnose"),
     (MapGP, "custom_fit"),
 )
 BREAKS = [(*place, error) for place, error in zip(PLACES, [*MISTAKES, AssertionError("w > 0")], strict=True)]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from robustbo.numerics.gp.ascent import Point, Secant, ascend, corrected
+from robustbo.numerics.gp.ascent import Point, Secant, ascend, correct_information
 
 WIDE = torch.full((2,), 100.0, dtype=torch.float64)
 
@@ -95,7 +95,7 @@ def test_the_last_secant_is_met_exactly():
     root = rng.standard_normal((3, 3))
     H = root @ root.T + np.eye(3)
     secants = [Secant(s, H @ s) for s in rng.standard_normal((2, 3))]
-    A = corrected(np.eye(3), secants)
+    A = correct_information(np.eye(3), secants)
     assert A @ secants[-1].s == pytest.approx(secants[-1].y)
     assert np.linalg.eigvalsh(A).min() > 0
-    assert np.array_equal(corrected(np.eye(3), [Secant(np.ones(3), -np.ones(3))]), np.eye(3))
+    assert np.array_equal(correct_information(np.eye(3), [Secant(np.ones(3), -np.ones(3))]), np.eye(3))

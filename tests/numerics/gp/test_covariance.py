@@ -69,9 +69,9 @@ def test_a_far_point_moves_no_other(kernel):
 @pytest.mark.parametrize("l", [1e-150, 1e150])
 @pytest.mark.parametrize("kernel", ["matern52", "rbf"])
 def test_extreme_length_scales_are_finite(kernel, l):
-    given, lengths = kernels_paired.pairs(torch.rand(5, 3)), torch.full((3,), l)
+    given, lengths = kernels_paired.point_pairs(torch.rand(5, 3)), torch.full((3,), l)
     with np.errstate(all="ignore"):
-        found = kernels_paired.kernel(kernel, given, lengths, torch.tensor(1.0))
+        found = kernels_paired.kernel_matrix(kernel, given, lengths, torch.tensor(1.0))
         assert found.K.isfinite().all()
         assert kernels_paired.pullback(torch.ones(5, 5), given, lengths, found).log_l.isfinite().all()
         assert kernels_paired.tangents(torch.ones(5), given, lengths, found).isfinite().all()
@@ -84,8 +84,8 @@ def test_each_pair_once_is_the_matrix_as_a_whole(kernel, n):
     X = torch.rand(n, 3, generator=torch.Generator().manual_seed(n)) + 1e3
     X[n // 2] = X[0]
     G, w, l, s2f = torch.randn(n, n), torch.randn(n), torch.tensor([0.2, 0.5, 2.0]), torch.tensor(1.7)
-    D, given = kernels.squared_differences(X, X), kernels_paired.pairs(X)
-    whole, found = kernels.KERNELS[kernel](D, l, s2f), kernels_paired.kernel(kernel, given, l, s2f)
+    D, given = kernels.squared_differences(X, X), kernels_paired.point_pairs(X)
+    whole, found = kernels.KERNELS[kernel](D, l, s2f), kernels_paired.kernel_matrix(kernel, given, l, s2f)
     torch.testing.assert_close(found.K, whole.K)
     wanted = dense.pullback(G, D, l, whole)
     torch.testing.assert_close(kernels_paired.pullback(G, given, l, found), wanted)

@@ -3,14 +3,14 @@ import torch
 
 from robustbo.numerics.gp import kernels_tiled
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
-from robustbo.numerics.gp.kernels_tiled import CORRELATIONS, Covariance, correlation
+from robustbo.numerics.gp.kernels_tiled import CORRELATIONS, TiledCovariance, correlation
 from tests.numerics.dense import pullback, tangents
 
 
 def example(kernel, n=20, d=3):
     generator = torch.Generator().manual_seed(0)
     X = torch.rand(n, d, generator=generator)
-    return Covariance(kernel, X, torch.tensor(2.0), 0.1 + torch.rand(n, generator=generator)), generator
+    return TiledCovariance(kernel, X, torch.tensor(2.0), 0.1 + torch.rand(n, generator=generator)), generator
 
 
 @pytest.fixture(params=sorted(CORRELATIONS))
@@ -56,7 +56,7 @@ def test_kernels_of_stacks_and_their_pullback_are_those_of_the_differences(name)
     X, G = torch.rand(3, 6, 2, generator=generator), torch.randn(3, 6, 6, generator=generator)
     l, s2f = torch.tensor([0.3, 2.0]), torch.tensor(1.7)
     D = squared_differences(X, X)
-    wanted, found = KERNELS[name](D, l, s2f), kernels_tiled.kernel(name, X, l, s2f)
+    wanted, found = KERNELS[name](D, l, s2f), kernels_tiled.kernel_matrix(name, X, l, s2f)
     torch.testing.assert_close(found.K, wanted.K, rtol=1e-10, atol=1e-7)  # a point and itself: the root of rounding
     slopes = pullback(G, D, l, wanted)
     for one, other in zip(kernels_tiled.pullback(G, X, l, found), slopes, strict=True):

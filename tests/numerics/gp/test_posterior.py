@@ -2,7 +2,7 @@ import torch
 from torch.autograd import gradcheck
 
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
-from robustbo.numerics.gp.posterior import Latent
+from robustbo.numerics.gp.posterior import LatentProcess
 
 
 def latent(n=8, kernel="matern52", noise=0.01, l=(0.4, 0.7), s2f=2.0, m=0.3):
@@ -10,7 +10,7 @@ def latent(n=8, kernel="matern52", noise=0.01, l=(0.4, 0.7), s2f=2.0, m=0.3):
     X = torch.rand(n, 2, generator=generator)
     y, l, s2f, m = torch.sin(5 * X[:, 0]), torch.tensor(l), torch.tensor(s2f), torch.tensor(m)
     P = torch.linalg.inv(KERNELS[kernel](squared_differences(X, X), l, s2f).K + noise * torch.eye(n))
-    return Latent(kernel, l, s2f, m, X, P, P @ (y - m))
+    return LatentProcess(kernel, l, s2f, m, X, P, P @ (y - m))
 
 
 def test_the_covariance_is_the_kernels():

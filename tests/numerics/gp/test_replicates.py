@@ -1,13 +1,13 @@
 import pytest
 import torch
 
-from robustbo.numerics.gp.replicates import Groups, agreeing, recurring
+from robustbo.numerics.gp.replicates import Groups, agreement_mask, find_recurring_groups
 
 
 def mask(values, tolerance=0.1, places=None):
     y = torch.tensor(values, dtype=torch.float64)
     X = torch.zeros(len(y), 2) if places is None else torch.tensor(places).unsqueeze(-1)
-    return agreeing(X, y, torch.full_like(y, tolerance)).tolist()
+    return agreement_mask(X, y, torch.full_like(y, tolerance)).tolist()
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_a_failures_value_which_stands_elsewhere_too_is_cleared_by_nothing():
 
 def test_each_has_a_tolerance_of_its_own():
     y = torch.tensor([1.0, 1.5])
-    assert agreeing(torch.zeros(2, 1), y, torch.tensor([1.0, 0.1])).tolist() == [True, False]
+    assert agreement_mask(torch.zeros(2, 1), y, torch.tensor([1.0, 0.1])).tolist() == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,9 @@ def test_each_has_a_tolerance_of_its_own():
 )
 def test_a_value_recurs_where_it_alone_stands_at_several_points(values, places, groups):
     X = torch.tensor([float(x) for x in places]).unsqueeze(-1)
-    assert [set(group) for group in recurring(X, torch.tensor(values, dtype=torch.float64)).recurring] == groups
+    assert [
+        set(group) for group in find_recurring_groups(X, torch.tensor(values, dtype=torch.float64)).recurring
+    ] == groups
 
 
 def test_groups_are_a_partition_by_their_first():

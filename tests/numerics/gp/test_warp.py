@@ -9,14 +9,14 @@ from robustbo.numerics.gp.covariance import stationary
 from robustbo.numerics.gp.log_posterior import Model, gradient, log_posterior
 from robustbo.numerics.gp.map_fit import climb, maximize_alone
 from robustbo.numerics.gp.parameters import LogNormal
-from robustbo.numerics.gp.warp import Warped
+from robustbo.numerics.gp.warp import WarpedOutcomes
 
 Z = np.array([-40.0, -3.0, -1e-3, 0.0, 1e-3, 0.5, 2.0, 700.0])
 
 
 @pytest.mark.parametrize("t", [(0.0, 0.0), (1e-9, 2e-4), (0.3, 2.0), (0.0, warp.MOST_BENT)])
 def test_it_is_the_formula(t):
-    found = Warped(Z, t)
+    found = WarpedOutcomes(Z, t)
     b = np.sqrt(np.expm1(np.where(Z > 0, t[1], t[0])))
     wanted = np.array([math.asinh(bend * z) / bend if bend else z for z, bend in zip(Z, b, strict=True)])
     np.testing.assert_allclose(found.y, wanted, rtol=1e-9, atol=1e-15)
@@ -33,7 +33,7 @@ def test_its_derivatives_are_those_of_differences(side, t):
     ahead[side], behind[side] = t + h, max(t - h, 0.0)
     width = ahead[side] - behind[side]
     z = Z[:-1]  # far out a step of differences is too wide
-    here, there, back = Warped(z, at), Warped(z, ahead), Warped(z, behind)
+    here, there, back = WarpedOutcomes(z, at), WarpedOutcomes(z, ahead), WarpedOutcomes(z, behind)
     of_side = (z > 0) == bool(side)
     pairs = {"y": here.y_t, "log_slope": here.log_slope_t, "log_secant": here.log_secant_t}
     for name, slope in pairs.items():
@@ -81,9 +81,9 @@ def test_the_density_is_that_of_values_as_they_were():
     none = torch.zeros(1, dtype=torch.float64)
     one = model_of(X[:1], z[:1])
     prior = log_posterior(one, theta, none, none[0]).F - log_posterior(one, theta, none, none[0]).evidence.L
-    prior = prior - Warped(z[:1].numpy(), theta[-2:].tolist()).log_slope.sum()
+    prior = prior - WarpedOutcomes(z[:1].numpy(), theta[-2:].tolist()).log_slope.sum()
     s2 = log_posterior(one, theta, none).s2 + one.covariance.at(theta[:3]).K.diagonal()
-    bent = Warped(grid.numpy(), theta[-2:].tolist())
+    bent = WarpedOutcomes(grid.numpy(), theta[-2:].tolist())
     density = np.exp(-0.5 * bent.y**2 / s2.item() + bent.log_slope) / math.sqrt(2 * math.pi * s2.item())
     assert np.trapezoid(density, grid.numpy()) == pytest.approx(1.0, abs=1e-3)
     at = int((grid - z[0]).abs().argmin())
@@ -115,6 +115,6 @@ def test_a_value_with_a_variance_of_its_own_does_not_bend_it(magnitude):
 
 def test_a_warp_that_is_held_stays():
     X, z = skewed()
-    model = model_of(X, z, warp.held((0.2, 0.9)))
+    model = model_of(X, z, warp.fixed_warp((0.2, 0.9)))
     found = maximize_alone(model, model.starts[0])
     assert found.theta[-2:].tolist() == [0.2, 0.9]

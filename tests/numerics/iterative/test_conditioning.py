@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from robustbo.numerics.gp.kernels_tiled import Covariance
+from robustbo.numerics.gp.kernels_tiled import TiledCovariance
 from robustbo.numerics.iterative.conditioning import Plan, look, settle
 from robustbo.numerics.iterative.policies import NAMES
 from robustbo.numerics.weighted import rcgp
@@ -15,7 +15,7 @@ def example(outlier=8.0):
     X, N = torch.rand(15, 2, generator=generator) / 0.4, torch.full((15,), 0.05)
     r = torch.sin(3 * X[:, 0]) + 0.2 * torch.randn(15, generator=generator)
     r[3] += outlier
-    return Covariance("matern52", X, torch.tensor(1.3), N), r
+    return TiledCovariance("matern52", X, torch.tensor(1.3), N), r
 
 
 def exact(prior, r, weighting):

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from robustbo.numerics.gp.kernels_tiled import Covariance, correlation
+from robustbo.numerics.gp.kernels_tiled import TiledCovariance, correlation
 from robustbo.numerics.iterative import policies
 from robustbo.numerics.iterative.solver import iterate, leave_one_out
 
@@ -19,7 +19,7 @@ class Case:
         content = json.loads((FOLDER / f"itergp_{name}.json").read_text())
         X, y, X_test, Z = (torch.tensor(content[key]) for key in ("X", "y", "X_test", "pseudo_inputs"))
         kernel, l = content["kernel"]["name"], torch.tensor(content["kernel"]["lengthscales"])
-        self.A = Covariance(
+        self.A = TiledCovariance(
             kernel, X / l, torch.tensor(content["kernel"]["variance"]), torch.tensor(content["noise_diagonal"])
         )
         self.k, self.S = (self.A.s2f * correlation(kernel, *pair) for pair in ((X_test / l, X / l), (X / l, Z / l)))
@@ -55,7 +55,7 @@ def example(n=12, seed=0, kernel="matern52", noise=0.05):
     generator = torch.Generator().manual_seed(seed)
     d = int(torch.randint(1, 4, (), generator=generator))
     X = torch.rand(n, d, generator=generator) / (0.1 + torch.rand(d, generator=generator))
-    A = Covariance(kernel, X, torch.tensor(1.5), noise + torch.rand(n, generator=generator))
+    A = TiledCovariance(kernel, X, torch.tensor(1.5), noise + torch.rand(n, generator=generator))
     return A, torch.randn(n, generator=generator), generator
 
 
@@ -140,7 +140,7 @@ def test_an_action_seen_before_brings_nothing():
 def test_where_the_residual_is_exhausted_all_rows_are_looked_at():
     """The first of them too: far apart, each tells of itself alone."""
     X = torch.arange(6.0).unsqueeze(-1) * 100
-    A, z = Covariance("rbf", X, torch.tensor(1.0), torch.full((6,), 0.1)), torch.zeros(6)
+    A, z = TiledCovariance("rbf", X, torch.tensor(1.0), torch.full((6,), 0.1)), torch.zeros(6)
     z[3] = 1.0
     belief = iterate(z, policies.residual(A, z), A.times, max_iter=6)
     torch.testing.assert_close(belief.D @ belief.D.mT, torch.linalg.inv(A.dense()))
@@ -160,7 +160,7 @@ def test_points_close_together_will_do(name):
     """As they lie late in an optimization: little is left of many an action, and all of its rounding."""
     generator = torch.Generator().manual_seed(2)
     X = torch.cat([torch.rand(60, 6, generator=generator), 0.5 + 1e-4 * torch.rand(34, 6, generator=generator)])
-    A = Covariance(
+    A = TiledCovariance(
         "matern52", X, torch.tensor(0.25), torch.full((94,), 1e-4).index_fill(0, torch.arange(0, 94, 9), 5e-3)
     )
     z = torch.sin(4 * X).sum(-1)

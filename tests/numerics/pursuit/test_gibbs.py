@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 import torch
 
-from robustbo.numerics.gp.known import Known
 from robustbo.numerics.gp.leave_one_out import leave_one_out
+from robustbo.numerics.gp.prediction_cache import PredictionCache
 from robustbo.numerics.pursuit import gibbs
 from robustbo.numerics.pursuit.chain import DELAYED, Chain
 from robustbo.numerics.pursuit.gibbs import log_cauchy, sample, sample_doubtful
@@ -147,7 +147,7 @@ def test_the_inverse_keeps_its_digits_over_many_moves():
 def known(Sg, y, rho):
     P = torch.linalg.inv(Sg + torch.diag(rho))
     mean, v = leave_one_out(y, Sg, rho)
-    return Known(torch.zeros(()), P, P @ y, y - mean, v)
+    return PredictionCache(torch.zeros(()), P, P @ y, y - mean, v)
 
 
 @pytest.mark.parametrize("rho", [torch.zeros(8), torch.tensor([0.0, 1.2, 0, 0, 0.5, 0, 0, 0])])

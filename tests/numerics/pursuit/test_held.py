@@ -6,10 +6,10 @@ import torch
 
 from robustbo.errors import NumericalError
 from robustbo.numerics.gp.covariance import stationary
-from robustbo.numerics.gp.known import at_inputs, known_at
 from robustbo.numerics.gp.log_posterior import Model, log_posterior
 from robustbo.numerics.gp.outlier_gain import errors, groups_at
 from robustbo.numerics.gp.parameters import LogNormal
+from robustbo.numerics.gp.prediction_cache import posterior_at_inputs, prediction_cache
 from robustbo.numerics.gp.replicates import Groups
 from robustbo.numerics.pursuit.held import Held, score
 from robustbo.numerics.pursuit.penalty import Penalty, corrected
@@ -55,7 +55,7 @@ def test_gross_values_are_told_from_the_others_to_the_last_digits(by):
     rho = [by**2] * 3
     held, full = Held(given, THETA), variances(30, members, rho)
     found = held.at(np.array(members), np.array(rho))
-    direct = known_at(given, THETA, full)
+    direct = prediction_cache(given, THETA, full)
     assert pytest.approx(log_posterior(given, THETA, full).F, abs=1e-6) == found.F
     right = [i for i in range(30) if i not in members]
     known = held.known(found)
@@ -68,7 +68,7 @@ def test_gross_values_are_told_from_the_others_to_the_last_digits(by):
 def test_what_is_known_with_a_support_is_what_is_known_from_nothing():
     given, held = model(), Held(model(), THETA)
     found = held.at(np.array([4, 11]), np.array([20.0, 9.0]))
-    mine, direct = held.known(found), known_at(given, THETA, variances(30, [4, 11], [20.0, 9.0]))
+    mine, direct = held.known(found), prediction_cache(given, THETA, variances(30, [4, 11], [20.0, 9.0]))
     for each, other in zip(mine, direct, strict=True):
         torch.testing.assert_close(each, other, rtol=1e-7, atol=1e-7)
 
@@ -76,8 +76,8 @@ def test_what_is_known_with_a_support_is_what_is_known_from_nothing():
 def test_the_posterior_at_the_inputs_is_that_of_the_whole_covariance():
     given, rho = model(), variances(30, [4, 11], [20.0, 1e8])
     K, s2 = given.covariance.at(THETA[:2]).K, THETA[2].exp().expand(30)
-    known = known_at(given, THETA, rho)
-    mean, variance = at_inputs(known, given.y, s2, rho)
+    known = prediction_cache(given, THETA, rho)
+    mean, variance = posterior_at_inputs(known, given.y, s2, rho)
     torch.testing.assert_close(mean, known.m + K @ known.al, rtol=1e-7, atol=1e-7)
     torch.testing.assert_close(variance, (K - K @ known.P @ K).diagonal(), rtol=1e-5, atol=1e-8)
 

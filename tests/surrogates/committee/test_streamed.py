@@ -11,10 +11,10 @@ import torch
 
 from robustbo.numerics.committee import evidence, partition
 from robustbo.numerics.committee.aggregation import COMBINE, Sums, latent
-from robustbo.numerics.gp.kernels_tiled import kernel
+from robustbo.numerics.gp.kernels_tiled import kernel_matrix
 from robustbo.surrogates.committee.cluster import parts_of
 from robustbo.surrogates.committee.files import MemoryMap
-from robustbo.surrogates.committee.parts import Scaling
+from robustbo.surrogates.committee.parts import SampleScaling
 from robustbo.surrogates.committee.streamed import StreamedCommittee
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's own, of ports and unclosed files
@@ -77,7 +77,7 @@ def test_what_the_workers_say_together_is_what_experts_in_one_place_say(fitted):
     found = evidence.experts(held, shared)
     X = torch.rand(6, 2, generator=torch.Generator().manual_seed(1))
     together = torch.cat([X.expand(len(held.y), -1, -1), held.X], -2)
-    k = kernel(shared.kernel, together, shared.l, shared.s2f).K[:, :6, 6:] * held.mask.unsqueeze(-2)
+    k = kernel_matrix(shared.kernel, together, shared.l, shared.s2f).K[:, :6, 6:] * held.mask.unsqueeze(-2)
     v0 = shared.s2f.expand(6)
     for one, other in zip(
         evidence.said(held, found, shared, X, rule), rule.sums(*latent(k, found, v0), v0), strict=True
@@ -124,7 +124,7 @@ def test_points_of_another_dimension_are_refused(fitted):
 
 
 def test_a_constant_input_and_equal_outcomes_have_a_scale():
-    scaling = Scaling.of(torch.ones(4, 2), torch.full((4,), 3.0))
+    scaling = SampleScaling.of(torch.ones(4, 2), torch.full((4,), 3.0))
     X, y = scaling.to(torch.ones(4, 2), torch.full((4,), 3.0))
     assert (X == 0).all()
     assert (y == 0).all()

@@ -1,0 +1,83 @@
+"""Predictions at points: posterior mean and standard deviation of each outcome."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from robustbo.determinism.surroundings import pinned
+from robustbo.errors import FitError
+from robustbo.loop.belief.outcome_models import Several, climb_each, missing
+from robustbo.loop.observations.table import observations
+from robustbo.loop.surrogate.cache import FitCache
+from robustbo.loop.surrogate.fallback import climb, finite
+from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.trials.history import History
+from robustbo.trials.settings import Settings
+
+
+class Prediction(NamedTuple):
+    """Mean and standard deviation that the surrogate predicts of the objective at a point, without noise.
+
+    The mean is within the possible range, where one was said.
+    """
+
+    mean: float
+    sd: float
+
+
+Numbers = tuple[list[float], list[float]]  # means and standard deviations at rows
+
+
+@pinned  # so that it must not look into the store, whose lock somebody may hold who waits for this one
+def posterior_at(
+    settings: Settings, history: History, fits: FitCache, rows: list[list[float]]
+) -> dict[str | None, Numbers]:
+    """Means and standard deviations at unit-cube rows, of each of several outcomes by its name, or under None.
+
+    Raises:
+        ValueError: If no value counts of the outcome, or of one of them.
+        FitError: If no surrogate can be fitted.
+    """
+    data = observations(settings, history)
+    if names := (missing(settings, data) if settings.outcomes else [] if data.told else [""]):
+        of = f" of {names}" if settings.outcomes else ""
+        raise ValueError(f"a prediction needs at least one told value{of}, got none; tell one first")
+    if settings.outcomes:
+        posteriors, why = climb_each(settings, data, partial(_of_several, rows), fits, is_judging=True)
+    else:
+        posteriors, why = climb(settings, data, partial(_of_one, rows), fits, is_judging=True)
+    if posteriors is None:
+        raise FitError(f"no surrogate could predict {why}")
+    quantities = settings.quantities
+    return {name: ([*map(quantities[name].nearest, means)], sds) for name, (means, sds) in posteriors.items()}
+
+
+def _of_one(rows: list[list[float]], _: Settings, fitted: Fitted) -> dict[str | None, Numbers]:
+    return {None: _posterior(rows, fitted)}
+
+
+def _of_several(rows: list[list[float]], models: Several) -> dict[str | None, Numbers]:
+    return {model.wanted.name: _posterior(rows, model.fitted) for model in models}
+
+
+def _posterior(rows: list[list[float]], fitted: Fitted) -> Numbers:
+    means, sds = fitted.predict(fitted.encoded(rows)) if rows else ([], [])
+    finite(*means, *sds)
+    return means, sds
+
+
+def prediction_frame(posteriors: Mapping[str | None, Numbers], index: pd.Index | None) -> pd.DataFrame:
+    """One row a point, with columns mean and sd, or NAME.mean and NAME.sd of each of several outcomes."""
+    columns = {
+        key if name is None else f"{name}.{key}": numbers
+        for name, pair in posteriors.items()
+        for key, numbers in zip(("mean", "sd"), pair, strict=True)
+    }
+    return pd.DataFrame(columns, index=index, dtype="float64")
+
+
+def index_of(points: Any) -> pd.Index | None:
+    """The labels of points, where they have some."""
+    return points.index if isinstance(points, pd.DataFrame) else None

@@ -1,0 +1,227 @@
+"""The one object that is read: an optimization as it stands, with all that follows from it computed once and kept."""
+
+from collections.abc import Callable, Collection, Hashable, Iterable
+from typing import Any, TypeVar, overload
+
+import pandas as pd
+
+from robustbo.errors import FitError, NumericsWarning, warn
+from robustbo.loop.belief import front as several
+from robustbo.loop.belief.front import Front
+from robustbo.loop.belief.incumbent import Incumbent, incumbent, incumbents, raw_incumbent
+from robustbo.loop.belief.measured_points import FrontPoint
+from robustbo.loop.belief.outliers import Outlier, outliers
+from robustbo.loop.candidates.suggestion import Suggestion
+from robustbo.loop.decide import step
+from robustbo.loop.feasibility.report import Failure, chances, failures, flake_rate
+from robustbo.loop.surrogate.cache import FitCache
+from robustbo.searchspace.region.region import Fixed
+from robustbo.searchspace.space import Space
+from robustbo.searchspace.tabular import Point, Points, is_point, points_of
+from robustbo.trials.extent import space_of
+from robustbo.trials.history import History
+from robustbo.trials.settings import Settings
+from robustbo.view.frame import trial_frame
+from robustbo.view.predict import Prediction, index_of, posterior_at, prediction_frame
+
+T = TypeVar("T")
+
+
+class View:
+    """An optimization as it stands; nothing of it changes, so all that is computed of it is computed once.
+
+    What is asked of one view by two threads at once may be computed by both, to the same.
+
+    Args:
+        settings: What the optimization was told at its beginning.
+        history: All that happened.
+        fits: The last fits, of whoever looks again and again as the history grows; they change nothing but the time.
+        stand_ins: Trials that are learned from, and are neither candidates for the best nor listed as outliers.
+
+    Attributes:
+        settings, history, fits, stand_ins: As given.
+
+    Example:
+        >>> import robustbo as rb
+        >>> settings = Settings(rb.Space(x=rb.Float(-1.0, 1.0)), seed=0)
+        >>> events = [{"event": "tell", "trial": i, "params": {"x": x}, "value": x * x, "sd": None}
+        ...           for i, x in enumerate((-0.5, 0.0, 0.5))]
+        >>> view = View(settings, History().extended(events))
+        >>> view.raw_best().trial.number, view.failures()
+        (1, [])
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        history: History,
+        fits: FitCache | None = None,
+        stand_ins: Collection[int] = frozenset(),
+    ) -> None:
+        self.settings, self.history, self.fits = settings, history, FitCache() if fits is None else fits
+        self.stand_ins = frozenset(stand_ins)
+        self._results: dict[Hashable, Any] = {}
+
+    def at(self, settings: Settings, history: History, stand_ins: Collection[int] = frozenset()) -> "View":
+        """This view if it is of these; else one of them with the same fits."""
+        is_same = history == self.history and settings == self.settings and stand_ins == self.stand_ins
+        return self if is_same else View(settings, history, self.fits, stand_ins)
+
+    @property
+    def space(self) -> Space:
+        """The search space; a pool has the rows added since the beginning."""
+        return space_of(self.settings, self.history)
+
+    def best(self, fixed: Fixed = ()) -> Incumbent:
+        """The best point measured, by what is believed; of several outcomes the best that probably keeps the bounds.
+
+        Args:
+            fixed: Parameters that have a given value, and it: the point that is best when it is changed to these.
+
+        Raises:
+            ValueError: If there are several objectives, or an outcome has no value that counts.
+            FitError: If some values are fixed and no surrogate can be fitted.
+        """
+        if not fixed:
+            return self.bests()[-1]
+        find = several.best if self.settings.outcomes else incumbent
+        return self._once(("best", fixed), lambda: find(self.settings, self.history, self.fits, fixed))
+
+    def bests(self) -> list[Incumbent]:
+        """The best points so far, by what is believed now: each beats those before it; the last is the `best`."""
+
+        def compute() -> list[Incumbent]:
+            if self.settings.outcomes:
+                return several.bests(self.settings, self.history, self.fits)
+            return incumbents(self.settings, self.history, self.fits, without=self.stand_ins)
+
+        return [*self._once("bests", compute)]
+
+    def raw_best(self) -> Incumbent:
+        """The trial of best measured value, whatever the surrogate thinks of it.
+
+        Raises:
+            ValueError: If there are several objectives, or no value has been told.
+        """
+        find = several.raw_best if self.settings.outcomes else raw_incumbent
+        return self._once("raw best", lambda: find(self.settings, self.history))
+
+    def front(self, fixed: Fixed = ()) -> Front:
+        """The points measured that are believed to keep the outcome constraints, and to be beaten by no other.
+
+        Raises:
+            ValueError: If an outcome has no value that counts.
+            FitError: If no surrogate can be fitted.
+        """
+        return self._once(("front", fixed), lambda: several.front(self.settings, self.history, self.fits, fixed))
+
+    def believed(self) -> tuple[FrontPoint, ...]:
+        """The points measured whose values are believed, by trial; see `robustbo.loop.belief.front.believed`."""
+        return self._once("believed", lambda: several.believed(self.settings, self.history, self.fits))
+
+    def hypervolumes(self) -> list[float]:
+        """The hypervolume by trial, by what is believed now; see `robustbo.loop.belief.front.hypervolumes`."""
+        return [*self._once("hypervolumes", lambda: several.hypervolumes(self.settings, self.history, self.fits))]
+
+    def outliers(self) -> list[Outlier]:
+        """Every told value with its evidence, the most suspicious first.
+
+        Raises:
+            FitError: If no surrogate can judge them.
+        """
+
+        def compute() -> list[Outlier]:
+            judged = outliers(self.settings, self.history, self.fits)
+            return [outlier for outlier in judged if outlier.trial.number not in self.stand_ins]
+
+        return [*self._once("outliers", compute)]
+
+    def failures(self, *, is_judged: bool = True) -> list[Failure]:
+        """Every failed trial in order, and whether it looks like its point's doing or like a flake.
+
+        Args:
+            is_judged: Whether that is to be learned, which takes time.
+        """
+
+        def compute() -> list[Failure]:
+            return failures(self.settings, self.history, self.fits, is_judged=is_judged)
+
+        return [*self._once(("failures", is_judged), compute)]
+
+    def flake_rate(self) -> float | None:
+        """The share of trials that fail wherever they are, as it is learned; None where nothing is learned."""
+        return self._once("flake rate", lambda: flake_rate(self.settings, self.history, self.fits))
+
+    @overload
+    def viability(self, points: Point) -> float: ...
+
+    @overload
+    def viability(self, points: pd.DataFrame | Iterable[Point]) -> pd.Series: ...
+
+    def viability(self, points: Points) -> float | pd.Series:
+        """The probability that a trial at a point gives a value; of many points a series with their index.
+
+        Raises:
+            SpaceError: If any is no point of the space; the message tells of each.
+            FitError: If it cannot be learned where trials fail.
+        """
+        p = chances(self.settings, self.history, self._rows(points), self.fits)
+        return p[0] if is_point(points) else pd.Series(p, index=index_of(points), name="viability", dtype="float64")
+
+    @overload
+    def predict(self, points: Point) -> Any: ...
+
+    @overload
+    def predict(self, points: pd.DataFrame | Iterable[Point]) -> pd.DataFrame: ...
+
+    def predict(self, points: Points) -> Prediction | dict[str, Prediction] | pd.DataFrame:
+        """Mean and standard deviation of the objective or of each of several outcomes, without noise, in your units.
+
+        Returns:
+            Of one point a `Prediction`, or a dict by outcome; of many a data frame with their index.
+
+        Raises:
+            SpaceError: If any is no point of the space; the message tells of each.
+            ValueError: If an outcome has no value that counts.
+            FitError: If no surrogate can be fitted.
+        """
+        posteriors = posterior_at(self.settings, self.history, self.fits, self._rows(points))
+        if not is_point(points):
+            return prediction_frame(posteriors, index_of(points))
+        predictions = {name: Prediction(means[0], sds[0]) for name, (means, sds) in posteriors.items()}
+        return predictions if self.settings.outcomes else predictions[None]
+
+    def _rows(self, points: Points) -> list[list[float]]:
+        """The unit-cube rows of one point, or of many."""
+        space = self.space
+        return [space.to_unit(point) for point in points_of(space, [points] if is_point(points) else points)]
+
+    def frame(self, *, evidence: bool = True) -> pd.DataFrame:
+        """One row a trial: parameters, value, state and how it was asked, and the evidence on each value.
+
+        Where no surrogate can judge the values a `NumericsWarning` says why, and their evidence is missing.
+        """
+        judged: list[Outlier] | None = None
+        if evidence:
+            try:
+                judged = self.outliers()
+            except FitError as error:
+                warn(f"the frame has no evidence: {error}", NumericsWarning)
+                judged = []
+        key = "frame", None if judged is None else len(judged)
+        return self._once(key, lambda: trial_frame(self.settings, self.history, judged)).copy()
+
+    def suggest(self, trial: int, fixed: Fixed = ()) -> Suggestion:
+        """The point that trial number ``trial`` is to measure; see `robustbo.loop.decide.step`.
+
+        Raises:
+            SpaceExhausted: If every point of the space is being measured.
+            SpaceError: If no point of it keeps the constraints, with what is fixed.
+        """
+        return step(self.settings, self.history, trial, self.fits, fixed)
+
+    def _once(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """A result that is kept under a key, or else computed; an error is not kept."""
+        if key not in self._results:
+            self._results[key] = compute()
+        return self._results[key]
