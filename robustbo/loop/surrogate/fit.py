@@ -69,7 +69,7 @@ def fit_to(settings: Settings, data: Data, fits: FitCache, failed: Collection[in
 def _credible(settings: Settings, data: Data, part: Active | None, fits: FitCache, failed: frozenset[int]) -> Fitted:
     """Without what is quarantined, if that is to be."""
     among = data.all_but() if part is None else part.told
-    is_to_be = settings.set_aside and is_robust(settings) and not _capabilities(settings).judges_alone
+    is_to_be = settings.quarantine and is_robust(settings) and not _capabilities(settings).judges_alone
     in_doubt = doubted(data) if is_to_be else frozenset[int]()
     left_out = in_doubt | failed - data.vouched
     if not left_out or len(left_out) >= len(data.told):
