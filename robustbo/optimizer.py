@@ -69,7 +69,7 @@ class Optimizer(Sheets):
         failures: "learn" where trials fail, and keep away from there ("learn" unless said); or "ignore" that they do.
         committee_from: How many told values make "auto" a committee, without `surrogate_options`; none unless said.
         seed: Root of all randomness; drawn, logged and kept in the journal unless said.
-        prior_data: A data frame as for `tell_frame`, a journal or a study; recorded first where there are no trials yet.
+        prior_data: A data frame as for `tell_frame`, a journal or a study; recorded first, unless there are trials.
         objectives: Of several outcomes, or of one that is told by its name: which to "minimize" and which to
             "maximize", as a mapping of at most four; see `tell` and `front`. Each has a surrogate of its own.
         outcome_constraints: Bounds on outcomes, such as "purity >= 0.95"; those that are no objectives are told too.

@@ -37,7 +37,7 @@ SPACE = Space(
 
 
 class Preset(NamedTuple):
-    """How much of the digits to use.
+    """The amount of digits to use.
 
     Attributes:
         batches: Of training images in a pass.

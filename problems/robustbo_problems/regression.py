@@ -44,16 +44,16 @@ class Scaling(NamedTuple):
     scale: np.ndarray
 
     def scale_values(self, values: np.ndarray) -> np.ndarray:
-        """From units to scaled."""
+        """Return values in units, scaled."""
         return (values - self.center) / self.scale
 
     def in_units(self, values: np.ndarray) -> np.ndarray:
-        """From scaled back to units."""
+        """Return scaled values in their units."""
         return values * self.scale + self.center
 
 
 def robust_scaling(values: np.ndarray) -> Scaling:
-    """By median and interquartile range of each column of ``n x d`` or of ``n`` values."""
+    """The scaling by median and interquartile range of each column of ``n x d``, or of ``n`` values."""
     low, center, high = np.quantile(values, (0.25, 0.5, 0.75), axis=0)
     spread = high - low
     return Scaling(center, np.where(spread < 10 * np.finfo(np.float64).eps, 1.0, spread))
@@ -96,12 +96,12 @@ def names() -> list[str]:
 
 
 def corruptions() -> list[str]:
-    """What can go wrong with their training data."""
+    """The corruptions of their training data."""
     return [*CORRUPTIONS]
 
 
 def options() -> list[str]:
-    """What else `task` takes, beside a corruption, its rate and a seed."""
+    """The other options of `task`, beside a corruption, its rate and a seed."""
     return ["n", "noise_sd"]
 
 
@@ -145,7 +145,7 @@ def task(
 
 
 def draw_task(name: str, n: int | None, seed: int, noise_sd: float | None = None) -> Clean:
-    """A function's data."""
+    """Draw a function's data."""
     function, n = FUNCTIONS[name], TRAINING_ROWS if n is None else n
     function = function if noise_sd is None else function._replace(noise_sd=noise_sd)
     return Clean(*sample(function, n, seed, "training"), *sample(function, function.num_test, seed, "test"))

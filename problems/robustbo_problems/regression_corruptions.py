@@ -1,4 +1,4 @@
-"""What goes wrong with regression data: each corruption takes clean training data, and which rows are to suffer.
+"""Corruptions of regression data: each takes clean training data, and the rows to corrupt.
 
 Notation:
     X   ``n x d`` clean training inputs

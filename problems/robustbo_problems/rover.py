@@ -75,7 +75,7 @@ class Field:
 
     @property
     def names(self) -> list[str]:
-        """Of the coordinates of an input, in order."""
+        """Names of the coordinates of an input, in order."""
         return [f"{'d' * self.is_relative}{axis}{i}" for i in range(1, self.num_pairs + 1) for axis in "xy"]
 
 

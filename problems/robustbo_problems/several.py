@@ -47,7 +47,7 @@ def values_of(function: BaseTestProblem, objectives: Sequence[str], slacks: Sequ
 
 
 def keeps_all(slacks: Sequence[str], values: Mapping[str, float]) -> bool:
-    """Whether no slack is negative."""
+    """Return whether no slack is negative."""
     return all(values[name] >= 0 for name in slacks)
 
 

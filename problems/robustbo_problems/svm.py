@@ -59,7 +59,7 @@ def svm(
     """The problem: the root mean squared error on the test rows, in standard deviations of the target.
 
     Args:
-        preset: "small", or "paper", whose data must be had first (see `robustbo_problems.datasets`).
+        preset: "small", or "paper", whose data must be had first (see `robustbo_problems.data_source`).
         dataset: Another data set, one of `robustbo_problems.datasets.TABLES`.
         train_rows: Another number of rows to train on.
         test_rows: Another number of rows to test on.

@@ -96,7 +96,7 @@ def crossed_barrel(data: str | None = None) -> Problem:
     Raises:
         DataError: If that cannot be read, or is not what was published.
     """
-    return _published_problem(BARREL, data)
+    return _problem_of(BARREL, data)
 
 
 def hplc(data: str | None = None) -> Problem:
@@ -110,10 +110,10 @@ def hplc(data: str | None = None) -> Problem:
     Raises:
         DataError: If that cannot be read, or is not what was published.
     """
-    return _published_problem(HPLC, data)
+    return _problem_of(HPLC, data)
 
 
-def _published_problem(table: Published, data: str | None) -> Problem:
+def _problem_of(table: Published, data: str | None) -> Problem:
     path = SHIPPED / f"{table.file}.csv.gz" if data is None else Path(data).expanduser()
     shipped = "leave data out for the copy that is shipped"
     try:

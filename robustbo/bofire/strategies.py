@@ -13,7 +13,7 @@ COLUMNS = ["output", "labcode", "value", "expected", "sd", "evidence", "flagged"
 
 
 def outliers(strategy: Any) -> pd.DataFrame:
-    """What each measured value is worth, a row an experiment and output, the most suspicious of each output first.
+    """Return a table of the measured values, a row an experiment and output, the most suspicious of each output first.
 
     The columns are those of `RobustSurrogate.predict_outliers`, and output; the index is that of
     ``strategy.experiments``.

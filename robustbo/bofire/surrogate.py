@@ -27,7 +27,7 @@ FITS = 0  # the seed of what a fit draws: the same experiments have the same fit
 
 @register(DataModel)
 class RobustBotorchSurrogate(TrainableBotorchSurrogate):
-    """What `bofire.surrogates.api.map` makes of the data model of the same name.
+    """The surrogate that `bofire.surrogates.api.map` makes of the data model `RobustSurrogate`.
 
     A fit draws nothing from torch's generator, so that a strategy's seed alone says which candidates come next.
 
@@ -44,7 +44,7 @@ class RobustBotorchSurrogate(TrainableBotorchSurrogate):
         super().__init__(data_model=data_model, **kwargs)
 
     def predict_outliers(self, experiments: pd.DataFrame, options: dict[str, Any] | None = None) -> pd.DataFrame:
-        """Fit to the experiments, and say of each what all the others make of it.
+        """Fit to the experiments; return for each the prediction of all the others and the evidence against it.
 
         Args:
             experiments: In BoFire's form. Those without a valid, finite value are no part of the answer.
@@ -52,9 +52,9 @@ class RobustBotorchSurrogate(TrainableBotorchSurrogate):
 
         Returns:
             A row for each experiment, with its index and in its order. Columns: labcode, if the experiments have one;
-            value, expected (what the others predict), sd (of that prediction, noise included), evidence (in nats, of
-            the value having an error of its own; 5 nats: 150 times as likely), flagged (whether the model treats it as
-            wrong). All but the evidence are in the output's own units.
+            value, expected (the prediction of the others), sd (of that prediction, noise included), evidence (in nats,
+            of the value having an error of its own; 5 nats: 150 times as likely), flagged (whether the model treats it
+            as wrong). All but the evidence are in the output's own units.
 
         Raises:
             ValueError: If no experiment has a valid, finite value.
@@ -83,7 +83,7 @@ class RobustBotorchSurrogate(TrainableBotorchSurrogate):
             return super()._predict(transformed_X)
 
     def _preprocess_experiments(self, experiments: pd.DataFrame) -> pd.DataFrame:
-        """Those with a valid value; one that is not finite counts as missing."""
+        """Return the experiments with a valid value; one that is not finite counts as missing."""
         (key,) = self.outputs.get_keys()
         return super()._preprocess_experiments(experiments[~np.isinf(experiments[key].astype(float))])
 

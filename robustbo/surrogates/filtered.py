@@ -37,11 +37,11 @@ EXCLUDED_VARIANCE = 1e9  # times the outcomes' variance: of an observation that 
 
 
 class FilterVerdict(NamedTuple):
-    """What a diagnosis found.
+    """The result of a diagnosis.
 
     Attributes:
-        observations: How many, the first ones, were diagnosed.
-        outliers: Sorted indices of those that were called outliers.
+        observations: Number of observations diagnosed, the first ones.
+        outliers: Sorted indices of the outliers.
         percentiles: The predictive distribution function at each of these.
         is_void: Whether more than half were called outliers, so that all data are used.
     """
@@ -53,12 +53,12 @@ class FilterVerdict(NamedTuple):
 
     @property
     def exclusions(self) -> tuple[int, ...]:
-        """The observations that the plain GP is not given."""
+        """The observations that the plain GP is fitted without."""
         return () if self.is_void else self.outliers
 
 
 def last_diagnosis_size(count: int, start: int, every: int, between: Between) -> int | None:
-    """How many observations the last diagnosis saw, if there was one that still holds.
+    """Number of observations of the last diagnosis that still holds; None if there is none.
 
     References:
         docs/equations.md section 3.
@@ -150,7 +150,7 @@ class FilteredGP(MapGP):
     verdict: FilterVerdict | None = None
 
     def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
-        """Keep what the detector is to be told."""
+        """Keep the data for the detector."""
         self._keep_for_detector(X, Y, Yvar, input_transform)
 
     def _keep_for_detector(
@@ -166,7 +166,7 @@ class FilteredGP(MapGP):
 
     @property
     def warm_start(self) -> tuple[int | None, FilterVerdict | None]:
-        """Of how many observations the diagnosis is that holds, and its verdict."""
+        """The number of observations of the diagnosis that holds, and its verdict."""
         return self._last, self.verdict
 
     def continue_from(self, before: tuple[int | None, FilterVerdict | None], _: Tensor) -> None:
@@ -185,7 +185,7 @@ class FilteredGP(MapGP):
         return empty(self.search_model(inliers)).fit._replace(rho=self._variances(left_out))
 
     def outlier_variances(self, model: Model, theta: Tensor) -> Tensor:
-        """Those of the observations that a diagnosis of this model's own rows leaves out."""
+        """The variances that exclude the outliers of a diagnosis of this model's own rows."""
         self.verdict = None if self._last is None else self._diagnose(self._last)
         return self._variances(self._exclusion_mask())
 

@@ -69,7 +69,7 @@ def name_of(surrogate: str | type[GPyTorchModel]) -> str:
 
 
 def is_known(name: str) -> bool:
-    """Whether a name is registered, or that of a class that a person has named in this process."""
+    """Return whether a name is registered, or that of a class that a person has named in this process."""
     return name in SURROGATES or name in ALLOWED
 
 

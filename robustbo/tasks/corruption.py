@@ -19,7 +19,7 @@ from robustbo.validation import one_of
 
 
 class Corruption(Protocol):
-    """What every corruption spec does."""
+    """The protocol of every corruption spec."""
 
     def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
         """The value as measured at a point (NaN where the trial fails), and whether it was corrupted."""
@@ -27,7 +27,7 @@ class Corruption(Protocol):
 
 @dataclass(frozen=True)
 class Constant:
-    """With a probability, the value is replaced by a constant."""
+    """A corruption that replaces the value by a constant, with a probability."""
 
     probability: float
     value: float = 100.0
@@ -39,7 +39,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Uniform:
-    """With a probability, the value is replaced by one drawn uniformly from [low, high]."""
+    """A corruption that replaces the value by one drawn uniformly from [low, high], with a probability."""
 
     probability: float
     low: float = -3.0
@@ -56,13 +56,13 @@ class Uniform:
         return (self.wrong(value, draw), True) if is_corrupted else (value, False)
 
     def wrong(self, value: float, draw: float) -> float:
-        """What is measured in the value's place."""
+        """Return the measurement in the value's place."""
         return draw
 
 
 @dataclass(frozen=True)
 class Shift(Uniform):
-    """With a probability, an error drawn uniformly from [low, high] is added to the value."""
+    """A corruption that adds an error drawn uniformly from [low, high] to the value, with a probability."""
 
     low: float = 1.0
     high: float = 2.0
@@ -74,7 +74,7 @@ class Shift(Uniform):
 
 @dataclass(frozen=True)
 class RandomPoint:
-    """With a probability, the value is replaced by the objective's value at a random point of the space."""
+    """A corruption that replaces the value by the objective's at a random point of the space, with a probability."""
 
     probability: float
     problem: Problem
@@ -88,7 +88,7 @@ class RandomPoint:
 
 @dataclass(frozen=True)
 class Persistent:
-    """In a region of the space every value is replaced by a constant, however often it is measured.
+    """A corruption that replaces every value in a region of the space by a constant, replicates included.
 
     The region is a cube in the unit cube, somewhere in it, and takes a share of ``probability`` of its volume.
     """
@@ -109,7 +109,7 @@ class Persistent:
 
 @dataclass(frozen=True)
 class Own:
-    """With a probability, the value is what the problem's own failure of that name makes of it."""
+    """A corruption by the problem's own failure of that name, with a probability."""
 
     probability: float
     problem: Problem

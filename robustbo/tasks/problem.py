@@ -73,7 +73,7 @@ class Problem:
 
     @property
     def about(self) -> str:
-        """In a line: space, direction, best value and where, cost, how it fails, and reference."""
+        """A line about the problem: space, direction, best value and where, cost, how it fails, and reference."""
         named = dict(self.space.parameters)
         ranges = _few([f"{name} {_range(parameter)}" for name, parameter in named.items()])
         parts = [f"{len(named)} inputs ({ranges}), {self.goal}", *_limits(self.space)]
@@ -100,29 +100,29 @@ class Problem:
 
     @cached_property
     def sample(self) -> np.ndarray:
-        """Its values at `SAMPLED` fixed Sobol points, which corruptions are scaled with; raises as the call."""
+        """The values at `SAMPLED` fixed Sobol points, which corruptions are scaled with; raises as the call."""
         return np.array([self(params) for params in self.space.sobol_points(0, 0, SAMPLED)])
 
     def truth(self, params: Mapping[str, Any]) -> Any:
-        """What a measurement without noise and corruption gives at a point; raises as the call."""
+        """Return the measurement without noise and corruption at a point; raises as the call."""
         return self(params)
 
     def worth(self, truths: Sequence[Any]) -> float:
-        """How good a recommendation is, by what is true at its points: here the value at the one; NaN without any."""
+        """The quality of a recommendation, by the truth at its points: here the value at the one; NaN without any."""
         return float(truths[0]) if truths else math.nan
 
     @property
     def goal(self) -> str:
-        """What is wanted, in words."""
+        """The goal in words."""
         return self.direction
 
     @property
     def maximizes(self) -> bool:
-        """Whether more worth is better."""
+        """Return whether more worth is better."""
         return self.direction == "maximize"
 
     def fail(self, kind: str, params: Mapping[str, Any], generator: np.random.Generator) -> float:
-        """What is measured at a point when it fails in one of its own ways.
+        """Return the measurement at a point where the problem fails in one of its own ways.
 
         Raises:
             ProblemError: If that is not finite.
@@ -152,7 +152,7 @@ def load(name: str, **options: Any) -> Problem:
         ValueError: If none is registered under it, or it does not have an option, or not of that value.
         DataError: If a recorded run is read, and an option names a file that it must not reach.
     """
-    registration = _registered_object(name)
+    registration = _find_registration(name)
     accepted = _options(registration)
     if unknown := [option for option in options if option not in accepted]:
         has = f"has the options {accepted}" if accepted else "has no options"
@@ -165,7 +165,7 @@ def load(name: str, **options: Any) -> Problem:
 
 
 def _build(make: Callable[..., Problem], options: Mapping[str, Any]) -> Problem:
-    """What that makes of options: once, so that what it knows of itself is worked out once."""
+    """Build the problem of these options, once: what it computes about itself is computed once."""
     key = make, repr(sorted(options.items()))
     if key not in _BUILT:
         _BUILT[key] = make(**options)
@@ -173,9 +173,9 @@ def _build(make: Callable[..., Problem], options: Mapping[str, Any]) -> Problem:
 
 
 def about(name: str) -> str:
-    """What there is to say of the problem of that name; another's that cannot be loaded spoils no list."""
+    """A line about the problem of that name; one that cannot be loaded says so, and spoils no list."""
     try:
-        options = _options(_registered_object(name))
+        options = _options(_find_registration(name))
         return load(name).about + (f"; options {', '.join(options)}" if options else "")
     except DataError:  # which names folders of this machine, as whoever loads it is told
         return "cannot be loaded: its data are not on this machine"
@@ -183,8 +183,8 @@ def about(name: str) -> str:
         return f"cannot be loaded: {error}"
 
 
-def _registered_object(name: str) -> "Problem | Callable[..., Problem]":
-    """What is registered under a name, by one package.
+def _find_registration(name: str) -> "Problem | Callable[..., Problem]":
+    """Return the object that one package has registered under a name.
 
     Raises:
         ValueError: If that is nothing, or two things, or cannot be imported.
@@ -214,7 +214,7 @@ def _short(value: Any) -> str:
 
 
 def _limits(space: Space) -> list[str]:
-    """What restricts a space's points."""
+    """The restrictions of a space's points, in words."""
     listed = [f"{space.size} listed points"] if space.is_pool else []
     constrained = [f"{len(space.texts)} constraint{'s' * (len(space.texts) > 1)}"] if space.constraints else []
     return [*listed, *constrained, *(["conditional"] if space.is_conditional else [])]

@@ -15,15 +15,15 @@ GROUP = "robustbo.regression"
 
 
 class Scaling(Protocol):
-    """How values were scaled: (values - center) / scale."""
+    """The scaling of values: (values - center) / scale."""
 
     @property
     def center(self) -> Any:
-        """What was taken off."""
+        """The center that was subtracted."""
 
     @property
     def scale(self) -> Any:
-        """What the rest was divided by."""
+        """The scale that the difference was divided by."""
 
 
 class Task(Protocol):
@@ -51,20 +51,20 @@ class Task(Protocol):
 
     @property
     def y_scaling(self) -> Scaling:
-        """How the targets were scaled."""
+        """The scaling of the targets."""
 
 
 class TaskSource(Protocol):
-    """What makes tasks."""
+    """A source of tasks."""
 
     def names(self) -> list[str]:
         """The tasks that it has."""
 
     def corruptions(self) -> list[str]:
-        """What it can do to them."""
+        """The corruptions that it has."""
 
     def options(self) -> list[str]:
-        """What else a task may be told, beside its corruption, rate and seed."""
+        """The other options of a task, beside its corruption, rate and seed."""
 
     def task(self, name: str, *, corruption: str, rate: float, seed: int, **options: Any) -> Task:
         """One of them."""
@@ -82,7 +82,7 @@ def names() -> list[str]:
 
 
 def about() -> dict[str, str]:
-    """What there is to say of each task."""
+    """A line about each task, by its name."""
     options = {name: ", ".join(source.options()) for source in sources() for name in source.names()}
     return {name: f"regression; may be told {accepted}" for name, accepted in options.items()}
 

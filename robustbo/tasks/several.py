@@ -52,13 +52,13 @@ class SeveralProblem(Problem):
 
     @property
     def goal(self) -> str:
-        """What is wanted, in words."""
+        """The goal in words."""
         ways = [f"{way} {name}" for name, way in self.objectives.items()]
         return ", ".join([*ways, *self.outcome_constraints])
 
     @property
     def maximizes(self) -> bool:
-        """Whether more worth is better: hypervolume always is."""
+        """Return whether more worth is better: more hypervolume always is."""
         return len(self.objectives) > 1 or super().maximizes
 
     def truth(self, params: Mapping[str, Any]) -> Values:
@@ -71,7 +71,7 @@ class SeveralProblem(Problem):
         return {name: self.finite(value, params) for name, value in self.outcomes(self.space.validate(params)).items()}
 
     def worth(self, truths: Sequence[Values]) -> float:
-        """How good a recommendation is, by the clean values at its points; those that break a constraint do not count.
+        """The quality of a recommendation, by clean values at its points; those that break a constraint do not count.
 
         Of several objectives it is the hypervolume; of one the best value, or the worst there is where none counts.
         """
@@ -107,7 +107,7 @@ def _outcome_value(
 
 @dataclass(frozen=True)
 class OutcomeCorruption:
-    """What goes wrong with the outcomes of a trial: a corruption decides whether, then each hit gets a wrong value.
+    """The corruption of a trial's outcomes: a first draw decides whether, then each one hit gets a wrong value.
 
     Which trials are hit, and what would be measured there of each outcome, does not depend on which outcomes are: a run
     that strikes one and a run that strikes all have the same wrong values of that one.

@@ -118,7 +118,7 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
         return super().load_state_dict({**state_dict, **own}, *args, **kwargs)
 
     def custom_fit(self, mll: Any, **options: Any) -> Any:
-        """As in BoTorch; what it keeps of the comparison has no graph, with which a model cannot be copied."""
+        """Fit as BoTorch does, and detach the probabilities that it keeps: a model with a graph cannot be copied."""
         fitted, model = super().custom_fit(mll, **options), cast("Any", self)
         model.bmc_probabilities = model.bmc_probabilities.detach()
         return fitted
@@ -137,7 +137,7 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
         return self.with_known_variances().get_fantasy_model(inputs, targets, **kwargs)
 
     def with_known_variances(self) -> RowVariancesGP:
-        """The same process, its hyperparameters and the observations' variances being as they are."""
+        """Return the same process as a `RowVariancesGP`, with this model's hyperparameters and outlier variances."""
         base = self.likelihood.noise_covar.base_noise
         is_known = isinstance(base, FixedGaussianNoise)
         likelihood: Any = OutlierFixedNoiseLikelihood(base.noise) if is_known else OutlierGaussianLikelihood()

@@ -51,7 +51,7 @@ class ExponentialPredictive(NamedTuple):
 
 
 class ExponentialVariationalGP(VariationalGP):
-    """A variational GP whose noise has exponential tails; a subclass says which."""
+    """A variational GP whose noise has exponential tails; a subclass gives its parameters."""
 
     def noise_parameters(self) -> Tailed:
         """The parameters of a new measurement's noise."""
@@ -66,7 +66,7 @@ class ExponentialVariationalGP(VariationalGP):
         return exponential_tails.variance(self.noise_parameters())
 
     def are_outliers(self, e: Tensor, v: Tensor) -> Tensor:
-        """Those to whose errors the noise gives a chance of less than `TAIL` on their side."""
+        """Return which errors have a tail probability below `TAIL` under the noise."""
         return exponential_tails.log_tail(e, self.noise_parameters()) < math.log(TAIL)
 
 
@@ -143,7 +143,7 @@ class HuberLikelihood(_OneDimensionalLikelihood):
         self.initialize(raw_noise=self.raw_noise_constraint.inverse_transform(noise))
 
     def noise_parameters(self, *, is_weighted: bool = False) -> Tailed:
-        """The parameters of a new measurement's noise, or of each observation's."""
+        """Return the parameters of a new measurement's noise, or of each observation's where it is weighted."""
         if not is_weighted or self.weights is None:
             return exponential_tails.huber(self.noise, self.threshold)
         if self.weighting == "loss":

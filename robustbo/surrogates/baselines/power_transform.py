@@ -53,17 +53,17 @@ class YeoJohnson(WarpedStandardize):
         self.center, self.scale = u.mean().item(), sd if sd > 0 else 1.0
 
     def warp(self, z: Tensor) -> Tensor:
-        """Of each sign by its own power: lambda, and 2 - lambda."""
+        """Transform standardized outcomes: positive ones with the power lambda, negative ones with 2 - lambda."""
         up, down = _box_cox(z.clamp_min(0), self.power), _box_cox(-z.clamp_max(0), 2 - self.power)
         return (torch.where(z >= 0, up, -down) - self.center) / self.scale
 
     def unwarp(self, u: Tensor) -> Tensor:
-        """The way back, within the bounds."""
+        """Invert the transform, within its bounds."""
         w = self._within(u)
         return torch.where(w >= 0, _inverse(w.clamp_min(0), self.power), -_inverse(-w.clamp_max(0), 2 - self.power))
 
     def stretch(self, u: Tensor) -> Tensor:
-        """The derivative of the way back, that at the bound beyond it."""
+        """The derivative of the inverse; beyond a bound it is that at the bound."""
         power = torch.where(self._within(u) >= 0, u.new_tensor(self.power, dtype=torch.float32), 2 - self.power)
         return self.scale * (1 + self.unwarp(u).abs()).pow(1 - power)
 

@@ -70,7 +70,7 @@ class ScaledClipGP(PlainGP):
     outcome_class: ClassVar = ClippedStandardize
 
     def new_outcome_transform(self) -> ClippedStandardize:
-        """With the clip that was asked for."""
+        """Return the transform with the option `clip`."""
         return ClippedStandardize(m=1, clip=self.options.clip)
 
     def diagnose(self) -> Diagnostics:

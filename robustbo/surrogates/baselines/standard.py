@@ -1,4 +1,4 @@
-"""The plain GP: what everything robust is measured against, on the same base."""
+"""The plain GP: the reference for every robust surrogate, on the same base."""
 
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit

@@ -72,7 +72,7 @@ class TrimmedGP(MapGP):
     options_class = TrimmedOptions
 
     def search(self, model: Model) -> Fit:
-        """Hyperparameters and the observations that are kept."""
+        """Find hyperparameters and the observations that are kept."""
         h, full_fit = int(self.options.fraction * len(model.y)), empty(model).fit
         if h == 0:
             return full_fit

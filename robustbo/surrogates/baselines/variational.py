@@ -53,7 +53,7 @@ class VariationalOptions(GPOptions):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Of a baseline that is measured as it is: its diagnosis is in-sample."""
+        """The capabilities of a baseline that is measured as it is: its diagnosis is in-sample."""
         return Capabilities(has_predictive=True, leaves_one_out=False, hears_replicates=False)
 
 
@@ -147,7 +147,7 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         raise NotImplementedError
 
     def are_outliers(self, e: Tensor, v: Tensor) -> Tensor:
-        """Which observations are outliers, by their ``n`` errors and their latent values' variances."""
+        """Return which observations are outliers, by their ``n`` errors and their latent values' variances."""
         raise NotImplementedError
 
     def marginal_log_likelihood(self) -> VariationalELBO:
@@ -169,9 +169,9 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         observation_noise: bool | Tensor = False,
         posterior_transform: Any = None,
     ) -> Any:
-        """As in BoTorch; a measurement has the normal distribution of the same mean and variance.
+        """Return the posterior as BoTorch does; that of a measurement is the normal one of the same mean and variance.
 
-        What the first prediction keeps for the others is kept without the graph of that one.
+        The cache that the first prediction fills is computed without gradients, for all predictions after it.
 
         Args:
             X: ``... x q x d`` points.
@@ -212,7 +212,7 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         return super().load_state_dict({**state_dict, **own}, *args, **kwargs)
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but what is kept for predictions, which may have a graph and so cannot be copied."""
+        """Return the state without the prediction cache, which may have a graph and so cannot be copied."""
         clear_cache_hook(self.model.variational_strategy)
         return self.__dict__
 

@@ -80,7 +80,7 @@ class WinsorizedGP(PlainGP):
     outcome_class: ClassVar = Winsorize
 
     def new_outcome_transform(self) -> Winsorize:
-        """With the sides that were asked for."""
+        """Return the transform with the option `sides`."""
         return Winsorize(m=1, sides=self.options.sides)
 
     def diagnose(self) -> Diagnostics:

@@ -20,18 +20,18 @@ CHUNKS = 2  # chunks of experts that are one task: fewer cost the scheduler more
 
 
 def search_on_cluster(address: str, model: CommitteeModel) -> Ascent:
-    """`map_fit.search` with the evidence done by a cluster."""
+    """Run `map_fit.search` with the evidence computed by a cluster."""
     with CommitteeCluster(address, parts_of(model.shards, model.memory), model.memory) as cluster:
         return search(model._replace(evidence=cluster.evidence))
 
 
 def parts_of(shards: Shards, memory: float) -> list[Callable[[], Shards]]:
-    """Shards that are here, as a cluster takes them."""
+    """Return local shards as tasks for a cluster."""
     return [partial(_as_it_is, _copy_of(shards.part(rows))) for rows in shards.chunks(CHUNKS * memory)]
 
 
 def _copy_of(part: Shards) -> Shards:
-    """By itself: a view would travel with all that it is a view of."""
+    """Copy shards: a view would be sent with the whole tensor that it is a view of."""
     return Shards(part.X.clone(), part.y.clone(), part.mask.clone(), None if part.s2 is None else part.s2.clone())
 
 
@@ -62,7 +62,7 @@ class CommitteeCluster:
         self._count = 0
 
     def evidence(self, shared: Shared, before: Sequence[Any] | None = None) -> Total:
-        """As `evidence.evidence`; what it gives for modes, and takes, are handles of what the workers hold."""
+        """Compute `evidence.evidence` on the workers; the modes that it takes and returns are handles of theirs."""
         self._count += 1
         if before and self._count % FRESH == 0:
             before = self._client.gather([self._submit(_modes, total) for total in before])
@@ -82,7 +82,7 @@ class CommitteeCluster:
                 raise error
 
     def map_parts(self, tasks: Sequence[Callable[[Shards, Experts], Any]]) -> list[Any]:
-        """What tasks, one a part beginning with the first, say of the shards and the experts there."""
+        """Run tasks, one a part from the first on, on the workers' shards and experts; return the results."""
         triples = zip(tasks, self._shards, self._experts, strict=False)
         return list(self._client.gather([self._submit(*triple) for triple in triples]))
 

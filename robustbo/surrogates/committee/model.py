@@ -31,7 +31,7 @@ from robustbo.surrogates.student_t.model import TAIL
 
 
 class Committee(NamedTuple):
-    """What predictions need.
+    """The state that predictions need.
 
     Attributes:
         parts: Rows by expert.
@@ -101,7 +101,7 @@ class CommitteeGP(CachedPosterior, MapGP):
         )
 
     def search_model(self, rows: Tensor | slice | None = None) -> Model:
-        """The model of one expert, the first, unless other rows are said: a search over all needs no more of it."""
+        """Return the model of one expert, the first, unless rows are given: a search over all needs no more of it."""
         return super().search_model(self._parts()[0] if rows is None else rows)
 
     def _parts(self) -> list[Tensor]:
@@ -112,7 +112,7 @@ class CommitteeGP(CachedPosterior, MapGP):
         return shards.clustered_parts(self.train_inputs[0], count)
 
     def _shards(self, parts: list[Tensor]) -> Shards:
-        return shards.shard(self.train_inputs[0], self.train_targets, parts, self._known_noise(ALL))
+        return shards.shard(self.train_inputs[0], self.train_targets, parts, self._noise_variances(ALL))
 
     def search(self, model: Model) -> Any:
         """The highest of the maxima that the starts lead to."""
@@ -151,16 +151,16 @@ class CommitteeGP(CachedPosterior, MapGP):
 
     @property
     def has_posterior(self) -> bool:
-        """Whether the experts have been found."""
+        """Return whether the experts have been fitted."""
         return self.committee is not None
 
     @property
     def is_named(self) -> bool:
-        """Whether explicit formulas of the acquisition are to be had: no, they need one process."""
+        """Return False: the explicit formulas of the acquisition need one process."""
         return False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """In evaluation mode, the committee's prediction of latent values at transformed points, once fitted."""
+        """Predict latent values at transformed points: in evaluation mode the committee does, once fitted."""
         if self.training or self.committee is None:
             return super().__call__(*args, **kwargs)
         (X,) = args
@@ -170,7 +170,7 @@ class CommitteeGP(CachedPosterior, MapGP):
         return MultivariateNormal(self.mean_module(X) + mean, covariance)
 
     def diagnose(self) -> Diagnostics:
-        """What the others of its expert predict for each observation, its weight, and the evidence against it.
+        """Return each observation's prediction by the others of its expert, its weight, and the evidence against it.
 
         An observation is flagged where its tail is below `TAIL`, unless most of those at its point agree with it.
         """

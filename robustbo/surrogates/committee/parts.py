@@ -15,7 +15,7 @@ FAR = 100.0  # ranges
 
 
 class SampleScaling(NamedTuple):
-    """From units to the model's: inputs by their range, outcomes by median and interquartile range, both of a sample.
+    """An affine map from units to the model's: inputs by range, outcomes by median and interquartile range of a sample.
 
     Attributes:
         low: ``d`` least inputs, but for `EDGE` of them.
@@ -31,7 +31,7 @@ class SampleScaling(NamedTuple):
 
     @classmethod
     def of(cls, X: Tensor, y: Tensor) -> "SampleScaling":
-        """Of a sample."""
+        """Return the scaling of a sample."""
         transform = RobustStandardize(m=1)
         transform.learn(y.unsqueeze(-1))
         low, high = X.quantile(X.new_tensor([EDGE, 1 - EDGE]), dim=0)
@@ -43,7 +43,7 @@ class SampleScaling(NamedTuple):
         return ((X - self.low) / self.spread).clamp(-FAR, FAR)
 
     def to(self, X: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-        """Both as the model has them."""
+        """Return inputs and outcomes as the model has them."""
         return self.inputs(X), ((y - self.center) / self.scale).clamp(-LARGEST, LARGEST)
 
 
@@ -66,7 +66,7 @@ class Part(NamedTuple):
 
     @property
     def rows(self) -> list[Tensor]:
-        """By expert."""
+        """Row numbers, by expert."""
         return partition.rows_of(self.blocks, self.n, self.expert_size)
 
     def read(self) -> Shards:

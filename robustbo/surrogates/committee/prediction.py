@@ -1,4 +1,4 @@
-"""What a committee predicts at several points.
+"""Predictions of a committee at several points.
 
 Means and variances are combined by the rule. A rule says nothing of covariances: the correlations of the prediction are
 the mean of those of the experts, each by how much it knows, which is a correlation matrix again. Of more than `JOINT`

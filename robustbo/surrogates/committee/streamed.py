@@ -214,7 +214,7 @@ class StreamedCommittee:
 def _with_progress(
     cluster: CommitteeCluster, progress: Callable[[int, float], None] | None
 ) -> Callable[[Shared, Any], Total]:
-    """A cluster's evidence, each value told."""
+    """Return a cluster's evidence as a function that reports each value to ``progress``."""
     count = itertools.count(1)
 
     def evidence(shared: Shared, before: Any) -> Total:

@@ -1,4 +1,4 @@
-"""A fitted GP in numbers: its kernel, hyperparameters, and what its data's covariance gives, for explicit formulas."""
+"""A fitted GP as matrices: its kernel, hyperparameters and factorized covariance, for closed formulas."""
 
 from typing import Any
 
@@ -16,13 +16,13 @@ from robustbo.surrogates.common.units import in_model_units, in_outcome_units
 
 
 class ClosedForm:
-    """A `MapGP` that tells its fitted process in numbers; of a kernel of one's own it tells what needs no formula."""
+    """A `MapGP` that gives its fitted process as matrices; of a custom kernel those that need no formula."""
 
     _prediction_cache: tuple[PredictionCache, tuple[Tensor, ...]] | None = None
 
     @property
     def prediction_cache(self) -> PredictionCache:
-        """What is known given the data, with the parameters as they are: one factorization, kept."""
+        """The matrices that predictions need, at the present data and parameters: one factorization, cached."""
         gp: Any = self
         if self._prediction_cache is None or not all(map(torch.equal, self._prediction_cache[1], self._dependencies())):
             model = gp.search_model()
@@ -30,11 +30,11 @@ class ClosedForm:
         return self._prediction_cache[0]
 
     def _condition(self, model: Model, estimate: Any) -> PredictionCache:
-        """What is known with what a search has found."""
+        """Return the prediction cache at a search's estimate."""
         return prediction_cache(model, estimate.theta, estimate.rho)
 
     def _dependencies(self) -> tuple[Tensor, ...]:
-        """What that depends on."""
+        """The tensors that the prediction cache depends on."""
         gp: Any = self
         return gp.parameters_now(), gp.train_inputs[0], gp.train_targets, gp._rho
 
@@ -48,7 +48,7 @@ class ClosedForm:
             return Diagnostics(expected, sd, gain(cache.e, cache.v), gp._rho > 0)
 
     def diagnose_others(self, X: Tensor, Y: Tensor, sds: Tensor | None) -> Diagnostics:
-        """What it says of values that it was not fitted to, by the rule for those that it was.
+        """Diagnose values that the model was not fitted to, by the rule for those that it was.
 
         Args:
             X: ``m x d`` points.
@@ -66,21 +66,21 @@ class ClosedForm:
             return Diagnostics(expected, sd, gain(y - inside, v.square()), is_outlier, weight)
 
     def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Which of ``m`` values that it was not fitted to are outliers, and the probabilities that they are right.
+        """Return which of ``m`` values outside the fit are outliers, and their probabilities of being right.
 
-        Where a model does not say more: those with more evidence against them than the least of its own outliers.
+        Unless a model has its own rule: those with more evidence against them than the least of its own outliers.
 
         Args:
             y: The values, in the model's own units.
-            e: How far they are from what is predicted.
-            v: The variances of that.
+            e: Their errors, less what is predicted.
+            v: The variances of these errors.
         """
         own = self.diagnose()
         least = own.evidence[own.is_outlier].amin() if own.is_outlier.any() else torch.inf
         return gain(e, v) > least, None
 
     def latents(self) -> list[tuple[float, LatentProcess]]:
-        """The fitted processes that it predicts by, with their weights: here one; see `gp.posterior`."""
+        """The fitted processes that the model predicts by, with their weights: here one; see `gp.posterior`."""
         return [(1.0, self.latent())]
 
     def latent(self) -> LatentProcess:

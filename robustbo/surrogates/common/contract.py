@@ -1,7 +1,7 @@
-"""What every surrogate is: a BoTorch model, fitted through `fit_gpytorch_mll`, that knows about its observations.
+"""The contract of surrogates: BoTorch models, fitted through `fit_gpytorch_mll`, that diagnose their observations.
 
 Model classes take BoTorch's arguments, whose names Ax reads in the signature, and options of their own by keyword.
-Whoever asks something of a model asks here: ours answer for themselves, `Surrogate` for any other of BoTorch.
+Callers use the functions of this module: our models answer for themselves, `Surrogate` for any other BoTorch model.
 """
 
 import inspect
@@ -42,13 +42,13 @@ AT_ONCE = 512  # points that are predicted together: the covariance of a posteri
 
 
 class Surrogate(OnOneThread, GPyTorchModel):
-    """A BoTorch model that answers for itself; for one that is none of ours these answers are given.
+    """A BoTorch model with diagnostics; its methods serve any other BoTorch model too.
 
     Attributes:
-        options_class: Of its own options.
-        outcome_class: Of the transform that its outcomes go through unless another is given.
-        options: Its own, checked.
-        vouched: ``n`` booleans, set before a fit: the observations that are no outliers, by the user's word.
+        options_class: The class of its own options.
+        outcome_class: The class of the transform that its outcomes go through unless another is given.
+        options: Its own options, checked.
+        vouched: ``n`` booleans, set before a fit: the observations that the user has vouched for.
     """
 
     options_class: ClassVar[type[Options]] = Options
@@ -58,7 +58,7 @@ class Surrogate(OnOneThread, GPyTorchModel):
 
     @classmethod
     def make_options(cls, options: Mapping[str, Any]) -> Any:
-        """The options as the class has them.
+        """Return the options as the class has them, checked.
 
         Raises:
             TypeError: If there is none of such a name, or one of the wrong type.
@@ -81,12 +81,12 @@ class Surrogate(OnOneThread, GPyTorchModel):
         return {**super().construct_inputs(training_data), **options}
 
     def marginal_log_likelihood(self) -> MarginalLogLikelihood:
-        """What a fit maximizes: the exact one unless the model has its own."""
+        """The objective that a fit maximizes: the exact marginal log likelihood unless the model has its own."""
         model: Any = self
         return ExactMarginalLogLikelihood(model.likelihood, model)
 
     def diagnose(self) -> Diagnostics:
-        """What it says of each observation; an exact GP's leave-one-out predictions, with nothing called an outlier."""
+        """Diagnostics of each observation: an exact GP's leave-one-out predictions, with nothing called an outlier."""
         model: Any = self
         return diagnose_by_leave_one_out(model, torch.zeros_like(model.train_targets))
 
@@ -100,7 +100,7 @@ class Surrogate(OnOneThread, GPyTorchModel):
         return _contract_class(self).marginals(self, X)  # which a model that is none of ours has not
 
     def probability_right(self) -> Tensor | None:
-        """``n`` probabilities that an observation is right, where it has them."""
+        """``n`` probabilities that an observation is right, where the model has them."""
         return None
 
     def tails(self, *, leave_one_out: bool = True) -> Tails:
@@ -124,12 +124,12 @@ def _contract_class(model: GPyTorchModel) -> Any:
 
 
 def capabilities(model: GPyTorchModel) -> Capabilities:
-    """What a model can do."""
+    """Capabilities of a model."""
     return model.options.capabilities if isinstance(model, Surrogate) else Capabilities()
 
 
 def capabilities_for(cls: type[GPyTorchModel], options: Mapping[str, Any]) -> Capabilities:
-    """What a model of a class can do with some options, before there is one."""
+    """Capabilities of a model of that class with some options, before it is made."""
     if not issubclass(cls, Surrogate):
         return Capabilities()
     names = _option_names(cls)  # a subclass may take options of its own, which change nothing here
@@ -158,12 +158,12 @@ def outcome_transform(model: GPyTorchModel) -> Any:
 
 
 def degrees_of_freedom(posterior: Posterior) -> Tensor | None:
-    """Those of a Student-t posterior; None of any other."""
+    """Degrees of freedom of a Student-t posterior; None of any other."""
     return getattr(posterior, "df", None)
 
 
 def warm_start(model: GPyTorchModel) -> Any:
-    """Where a search of more observations begins, as ``continue_from`` takes it; None where a model does not tell."""
+    """The start of a search with more observations, as ``continue_from`` takes it; None where a model has none."""
     return model.warm_start if capabilities(model).continues else None
 
 
@@ -175,7 +175,7 @@ def fit(model: GPyTorchModel, before: Any = None, rows: Tensor | None = None) ->
         model: A BoTorch model; its ``custom_fit`` is used if it has one.
         before: The `warm_start` of a model of the same class and options, fitted to most of these observations. One
             that ``continues`` begins its search there; others take no notice.
-        rows: For each of ``n`` observations, which one it is of the other model's, or -1; given with ``before``.
+        rows: For each of ``n`` observations its row in the other model, or -1; given with ``before``.
 
     Returns:
         The same model, in evaluation mode.
@@ -196,12 +196,12 @@ def fit(model: GPyTorchModel, before: Any = None, rows: Tensor | None = None) ->
 
 
 def marginal_log_likelihood(model: GPyTorchModel) -> MarginalLogLikelihood:
-    """What a fit maximizes."""
+    """The objective that a fit maximizes."""
     return _contract_class(model).marginal_log_likelihood(model)
 
 
 def diagnose(model: GPyTorchModel) -> Diagnostics:
-    """A fitted surrogate's word on each of its observations."""
+    """Diagnostics of each of a fitted surrogate's observations."""
     return _contract_class(model).diagnose(model)
 
 
@@ -214,7 +214,7 @@ def marginals(model: GPyTorchModel, X: Tensor, is_noisy: bool = False) -> tuple[
 
 
 def at_inputs(model: GPyTorchModel, X: Tensor) -> tuple[Tensor, Tensor]:
-    """The same of the objective at the ``n x d`` points that a model was fitted to."""
+    """Means and standard deviations of the objective at the ``n x d`` points that a model was fitted to."""
     return _contract_class(model).at_inputs(model, X)
 
 
@@ -224,10 +224,10 @@ def probability_right(model: GPyTorchModel) -> Tensor | None:
 
 
 def tails(model: GPyTorchModel, *, leave_one_out: bool = True) -> Tails:
-    """How far out a fitted surrogate finds each of its observations.
+    """The error of each of a fitted surrogate's observations, and the tail probability beyond it.
 
     Args:
-        model: One that has ``tails`` of its own, or any other, whose predictions are taken for normal.
+        model: A surrogate with ``tails`` of its own, or any other, whose predictions are taken for normal.
         leave_one_out: Whether each observation is predicted by the others, or by all.
     """
     return _contract_class(model).tails(model, leave_one_out=leave_one_out)

@@ -1,4 +1,4 @@
-"""A covariance of which the diagonal is cheap, and that is computed as a whole where somebody wants more of it."""
+"""A covariance whose diagonal is cheap, and whose full matrix is computed when it is first needed."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -10,14 +10,14 @@ from torch import Tensor
 
 
 class DeferredCovariance(LinearOperator):
-    """A ``... x q x q`` covariance by two functions that compute it when it is asked for.
+    """A ``... x q x q`` covariance by two functions that compute it when it is needed.
 
     Marginal variances of thousands of points need the diagonal alone; samples need all. Autograd can follow both.
 
     Args:
-        X: ``... x q x d`` points that it is of.
-        dense: Gives the matrix.
-        diagonal: Gives its ``... x q`` diagonal.
+        X: The ``... x q x d`` points.
+        dense: Returns the matrix.
+        diagonal: Returns its ``... x q`` diagonal.
     """
 
     def __init__(self, X: Tensor, dense: Callable[[], Tensor], diagonal: Callable[[], Tensor]) -> None:
@@ -26,7 +26,7 @@ class DeferredCovariance(LinearOperator):
 
     @cached_property
     def dense_operator(self) -> LinearOperator:
-        """It as a whole."""
+        """The full matrix as an operator."""
         return to_linear_operator(self._make_dense())
 
     def to_dense(self) -> Tensor:
@@ -34,19 +34,19 @@ class DeferredCovariance(LinearOperator):
         return self.dense_operator.to_dense()
 
     def representation(self) -> tuple[Tensor, ...]:
-        """What autograd follows where the matrix is a factor: the matrix."""
+        """The tensors that autograd follows where this is a factor of a product: the matrix."""
         return self.dense_operator.representation()
 
     def representation_tree(self) -> Any:
-        """How it is made of that."""
+        """The recipe that makes the operator of these tensors."""
         return self.dense_operator.representation_tree()
 
     def detach(self) -> LinearOperator:
-        """It as a whole, which autograd does not follow."""
+        """The full matrix, detached from the graph."""
         return self.dense_operator.detach()
 
     def clone(self) -> LinearOperator:
-        """It as a whole, copied."""
+        """A copy of the full matrix."""
         return self.dense_operator.clone()
 
     def _diagonal(self) -> Tensor:

@@ -32,7 +32,7 @@ ALL = slice(None)
 
 
 class MapGP(ClosedForm, Surrogate, RowVariancesGP):
-    """An exact GP whose observations may have variances of their own; a subclass says how they are found.
+    """An exact GP whose observations may have variances of their own; a subclass finds them.
 
     The base is Matern-5/2 with ARD, a free signal variance, BoTorch's dimension-scaled prior on the length-scales, a
     profiled constant mean, and outcomes robustly standardized and through the inverse hyperbolic sine (or a warp:
@@ -107,7 +107,7 @@ class MapGP(ClosedForm, Surrogate, RowVariancesGP):
         self.begin(train_X, train_Y, train_Yvar, input_transform)
 
     def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
-        """Check or keep what a method needs of what it was given; the GP is there."""
+        """Check or keep the arguments that a method needs; the GP has been set up."""
 
     def new_outcome_transform(self) -> Standardize:
         """The transform that outcomes go through unless another is given."""
@@ -138,7 +138,7 @@ class MapGP(ClosedForm, Surrogate, RowVariancesGP):
         )
 
     def custom_fit(self, mll: Any, **_: Any) -> Any:
-        """Search and adopt what is found; `fit_gpytorch_mll` calls this.
+        """Search and adopt the estimate; `fit_gpytorch_mll` calls this.
 
         Raises:
             FitError: If no hyperparameters give a finite likelihood.
@@ -161,17 +161,17 @@ class MapGP(ClosedForm, Surrogate, RowVariancesGP):
             covariance = priors.covariance_function(X, *self._named)
         else:
             covariance = custom_kernel.covariance_function(self.covar_module, X)
-        return Model(y, covariance, priors.NOISE_PRIOR, self._known_noise(rows))
+        return Model(y, covariance, priors.NOISE_PRIOR, self._noise_variances(rows))
 
     def is_cleared(self, rows: Tensor | slice = ALL) -> Tensor:
-        """Which observations agree with most of those at their point (`numerics.gp.replicates`), or are vouched for."""
+        """Return which observations agree with most at their point (`numerics.gp.replicates`) or are vouched for."""
         X, y, transform = self.train_inputs[0][rows], self.train_targets[rows], outcome_transform(self)
-        agreeing = priors.agrees_with_replicates(X, y, self._known_noise(rows), transform)
+        agreeing = priors.agrees_with_replicates(X, y, self._noise_variances(rows), transform)
         if self.vouched is None or len(self.vouched) != len(self.train_targets):  # of other data
             return agreeing
         return agreeing | self.vouched[rows]
 
-    def _known_noise(self, rows: Tensor | slice) -> Tensor | None:
+    def _noise_variances(self, rows: Tensor | slice) -> Tensor | None:
         return self.likelihood.noise[rows] if isinstance(self.likelihood, FixedNoiseGaussianLikelihood) else None
 
     def _adopt(self, estimate: Any) -> None:
@@ -192,7 +192,7 @@ class MapGP(ClosedForm, Surrogate, RowVariancesGP):
             self.likelihood.noise = theta[p].exp().clamp_min(priors.MIN_S2)
 
     def set_train_data(self, inputs: Any = None, targets: Tensor | None = None, strict: bool = True) -> None:
-        """Take other data; hyperparameters stay, and where it was fitted the variances of single rows are found anew.
+        """Take other data; hyperparameters stay, and a fitted model computes the variances of single rows anew.
 
         Inputs alone are another view of the same rows: BoTorch transforms them, and back.
         """
@@ -201,14 +201,14 @@ class MapGP(ClosedForm, Surrogate, RowVariancesGP):
             self._take_rows()
 
     def _take_rows(self) -> None:
-        """Forget what was known of other rows."""
+        """Drop the variances of other rows, and of a fitted model compute those of these rows."""
         is_fitted = self.map_estimate is not None or self.likelihood.rho.any()
         self.likelihood.set_outlier_variances(torch.zeros_like(self.train_targets))
         if is_fitted:
             self._renew()
 
     def load_state_dict(self, state_dict: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
-        """Take hyperparameters; what there is of each of this model's own rows follows from them."""
+        """Take hyperparameters; the variances of this model's own rows follow from them."""
         result = super().load_state_dict(state_dict, *args, **kwargs)
         self._renew()
         return result
@@ -232,10 +232,10 @@ class MapGP(ClosedForm, Surrogate, RowVariancesGP):
         return torch.cat([head, self.likelihood.noise.detach().log().reshape(1)])
 
     def parameters_now(self) -> Tensor:
-        """All parameters in a row, to see whether they have been moved since."""
+        """All parameters in one vector, by which a change of them is seen."""
         return torch.cat([p.detach().flatten() for p in self.parameters()])
 
     @property
     def is_named(self) -> bool:
-        """Whether the kernel is one of those with explicit gradients."""
+        """Return whether the kernel is one of those with explicit gradients."""
         return self._named is not None

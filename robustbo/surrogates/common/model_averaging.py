@@ -1,4 +1,4 @@
-"""Models that predict by several fits to the same data, each as much as it is plausible."""
+"""Bayesian model averaging: predictions by several fits to the same data, weighted by their posterior probabilities."""
 
 import math
 from collections.abc import Sequence
@@ -38,9 +38,9 @@ class Component(NamedTuple):
 
 
 def without_averaging(model: Any) -> Any:
-    """A model that predicts by the one fit that says which are the outliers, where this predicts by several.
+    """Return a model that predicts by the likeliest fit alone, which names the outliers, in place of several.
 
-    It shares all else with the model, which is not changed: other threads may predict by all fits meanwhile.
+    It shares everything else with the model, which is not changed: other threads may predict by all fits meanwhile.
     """
     components = model.components if isinstance(model, ModelAveraging) else ()
     if len(components) < 2:
@@ -51,11 +51,11 @@ def without_averaging(model: Any) -> Any:
 
 
 class ModelAveraging(GPyTorchModel):
-    """A `MapGP` that predicts by several fits; hyperparameters and outliers are those of one.
+    """A `MapGP` that predicts by several fits; its hyperparameters and outliers are those of one of them.
 
-    They hold for the observations and parameters they were found for. For others, for fantasies, and where a state has
-    been loaded, the one is all: pickle a model to keep what it predicts, or fit it again. Marginal variances
-    of many points are cheap; a covariance is computed as a whole once it is wanted.
+    The fits hold for the observations and parameters that they were found with. With others, in fantasies, and after a
+    state was loaded, the model predicts by the one fit: pickle a model to keep its predictions, or fit it again.
+    Marginal variances of many points are cheap; a full covariance is computed when it is first needed.
     """
 
     _components: tuple[Component, ...] = ()
@@ -95,7 +95,7 @@ class ModelAveraging(GPyTorchModel):
         return [(component.weight, component.latent) for component in self.components] or [(1.0, model.latent())]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """In evaluation mode, the normal distribution with the mixture's mean and covariance."""
+        """Predict latent values: in evaluation mode by a normal distribution of the mixture's mean and covariance."""
         components = () if self.training else self.components
         if not components:
             return super().__call__(*args, **kwargs)
@@ -129,7 +129,7 @@ class ModelAveraging(GPyTorchModel):
         return in_outcome_units(outcome_transform(model), mu.squeeze(-1), (C.flatten() + s2).sqrt())
 
     def at_inputs(self, X: Tensor) -> tuple[Tensor, Tensor]:
-        """The same of the objective, at the ``n x d`` points it was fitted to."""
+        """Means and standard deviations of the objective at the ``n x d`` points that the model was fitted to."""
         model, components = cast("Any", self), self.components
         if len(components) != 1:
             return self.marginals(X)
@@ -139,7 +139,7 @@ class ModelAveraging(GPyTorchModel):
         return in_outcome_units(outcome_transform(model), mean, variance.sqrt())
 
     def _apply_noise(self, X: Tensor, mvn: Any, observation_noise: bool | Tensor = False) -> Any:
-        """As in BoTorch; the noise of a new measurement is averaged too."""
+        """Add the noise as BoTorch does; that of a new measurement is averaged over the fits too."""
         noisy = super()._apply_noise(X, mvn, observation_noise)
         components = self.components if observation_noise is True else ()
         if not components or math.isnan(components[0].s2):
@@ -173,7 +173,7 @@ class ModelAveraging(GPyTorchModel):
         return single
 
     def get_fantasy_model(self, inputs: Tensor, targets: Tensor, **kwargs: Any) -> Any:
-        """The model with more observations; of the one fit alone."""
+        """The model with more observations, by the one fit alone."""
         fantasy = super().get_fantasy_model(inputs, targets, **kwargs)
         fantasy._components = ()
         return fantasy

@@ -25,10 +25,10 @@ class OnOneThread:
 
 
 def _call_parent(cls: type, name: str, method: Any) -> Any:
-    """What a class inherits, found at each call: a subclass of several may have another's in between."""
+    """Return a method that looks up the inherited one at each call: a subclass of several may put one between."""
 
     @wraps(method)
-    def inherited(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         return getattr(super(cls, self), name)(*args, **kwargs)
 
-    return inherited
+    return call

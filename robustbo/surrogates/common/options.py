@@ -28,13 +28,13 @@ class Options:
 
     @property
     def capabilities(self) -> Capabilities:
-        """What a surrogate with these options can do."""
+        """Capabilities of a surrogate with these options."""
         return Capabilities()
 
 
 @dataclass(frozen=True, kw_only=True)
 class GPOptions(Options):
-    """What every surrogate on the base GP may be told.
+    """The options of every surrogate on the base GP.
 
     Attributes:
         kernel: "matern52" or "rbf".
@@ -51,5 +51,5 @@ class GPOptions(Options):
 
     @property
     def capabilities(self) -> Capabilities:
-        """What an exact process can do."""
+        """Capabilities of an exact process."""
         return Capabilities(is_cubic=True)

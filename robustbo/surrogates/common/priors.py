@@ -75,12 +75,12 @@ def noise_arguments() -> dict[str, Any]:
 
 
 def covariance_function(X: Tensor, kernel: str, is_signal_free: bool) -> CovarianceFunction:
-    """The same kernel with the same priors, with explicit gradients, on ``n x d`` inputs."""
+    """The named kernel with its priors on ``n x d`` inputs, with explicit gradients."""
     return stationary(X, kernel, length_scale_prior(X.shape[-1]), SIGNAL_PRIOR if is_signal_free else None)
 
 
 def agrees_with_replicates(X: Tensor, y: Tensor, s2_known: Tensor | None, transform: Any = None) -> Tensor:
-    """``n`` booleans: the observations that agree with most of those at their point; see `numerics.gp.replicates`.
+    """Return which of ``n`` observations agree with most of those at their point; see `numerics.gp.replicates`.
 
     Args:
         X: ``n x d`` inputs.

@@ -46,7 +46,7 @@ class RowVariancesGP(SingleTaskGP):
         return DataPrior(prior.mean, prior.lazy_covariance_matrix) if is_of_data else prior
 
     def _apply_noise(self, X: Tensor, mvn: Any, observation_noise: bool | Tensor = False) -> Any:
-        """As in BoTorch: a tensor is the variance that is added, in the model's own units."""
+        """Add noise as BoTorch does: a tensor is the variance that is added, in the model's own units."""
         if observation_noise is True and isinstance(self.likelihood, FixedNoiseGaussianLikelihood):
             return self.likelihood(mvn, X, noise=self.likelihood.new_noise.expand(mvn.batch_shape + mvn.event_shape))
         return super()._apply_noise(X, mvn, observation_noise)
@@ -72,7 +72,7 @@ class RowVariancesGP(SingleTaskGP):
         return [(1.0, self)]
 
     def path_update(self, **how: Any) -> SamplePath:
-        """What the data add to samples of the prior; arguments as in BoTorch's ``gaussian_update``."""
+        """Return the update of prior samples by the data; arguments as in BoTorch's ``gaussian_update``."""
         if how.get("points") is None and how.get("noise_covariance") is None:
             how["noise_covariance"] = self.likelihood.data_noise
         return GaussianUpdate.dispatch(ExactGP, _GaussianLikelihoodBase)(self, self.likelihood, **how)

@@ -12,7 +12,7 @@ from torch.nn import ModuleList
 def draw_paths_of_mixture(
     fits: list[tuple[float, Any]], sample_shape: Size, draw: Callable[[Any, Size], SamplePath]
 ) -> SamplePath:
-    """Paths of several models, of each as many as chance gives it by its weight.
+    """Draw sample paths of a mixture of models: the number of each model's is drawn by its weight.
 
     Args:
         fits: Weights, which add up to 1, and models.
@@ -61,7 +61,7 @@ class MixedPaths(SamplePath):
         return together.unflatten(-2, self.sample_shape)
 
     def set_ensemble_as_batch(self, ensemble_as_batch: bool) -> None:
-        """As in BoTorch."""
+        """Set the flag of every path, as in BoTorch."""
         path: Any
         for path in self.parts:
             path.set_ensemble_as_batch(ensemble_as_batch)

@@ -1,4 +1,4 @@
-"""How well a fitted surrogate predicts measurements that it has not seen."""
+"""Scores of a fitted surrogate's predictions of measurements that it was not fitted to."""
 
 import math
 from typing import Any, NamedTuple

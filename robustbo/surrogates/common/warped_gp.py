@@ -46,7 +46,7 @@ class WarpedGP(MapGP):
     outcome_class: ClassVar[type[Standardize]] = LearnedWarp
 
     def new_outcome_transform(self) -> Standardize:
-        """The one that was asked for."""
+        """Return the transform of the option `warp`."""
         return WARPS[self.options.warp](m=1)
 
     @property
@@ -76,7 +76,7 @@ class WarpedGP(MapGP):
         return head if self._warp is None else torch.cat([head, self._warp.t])
 
     def load_state_dict(self, state_dict: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
-        """Take hyperparameters and the warp; what there is of each of this model's own rows follows from them."""
+        """Take hyperparameters and the warp; the variances of this model's own rows follow from them."""
         if (bend := self._warp) is None:
             return super().load_state_dict(state_dict, *args, **kwargs)
         Y, Yvar = original_outcomes(self, bend)

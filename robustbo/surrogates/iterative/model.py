@@ -62,12 +62,12 @@ class ComputationAwareOptions(WeightOptions):
 
     @property
     def is_robust(self) -> bool:
-        """Whether observations are weighted."""
+        """Return whether observations are weighted."""
         return self.robust
 
     @property
     def capabilities(self) -> Capabilities:
-        """Those of a weighed process that takes as many observations as there are."""
+        """The capabilities of a weighted process, without a limit on the number of observations."""
         return replace(super().capabilities, is_cubic=False)
 
 
@@ -135,7 +135,7 @@ class ComputationAwareGP(ObservationWeights, MapGP):
         self._follow(model)
 
     def _follow(self, model: Model) -> None:
-        """Look at this model's own rows."""
+        """Compute the posterior of this model's own rows."""
         kernel, scales, s2f = self._stationary()
         r = self.train_targets - self.mean_module.constant.detach()
         noise = self.likelihood.noise.detach().expand_as(r)
@@ -147,7 +147,7 @@ class ComputationAwareGP(ObservationWeights, MapGP):
 
     @property
     def has_posterior(self) -> bool:
-        """Whether the observations have been looked at."""
+        """Return whether the posterior has been computed."""
         return self.solution is not None
 
     def explain_at(self, X: Tensor) -> tuple[Tensor, Tensor]:
@@ -193,7 +193,7 @@ class ComputationAwareGP(ObservationWeights, MapGP):
 
     @property
     def is_named(self) -> bool:
-        """Whether explicit formulas of the acquisition are to be had, which need an n x n matrix."""
+        """Return whether the explicit formulas of the acquisition can be had, which need an n x n matrix."""
         return len(self.train_targets) <= EXACT_SIZE
 
     def latent(self) -> LatentProcess:

@@ -30,7 +30,7 @@ from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
 
 class RelevancePursuitGP(ModelAveraging, WarpedGP):
-    """A GP that finds out which observations have an error of their own, and predicts without their weight.
+    """A GP that finds the observations with an error of their own, and predicts without their weight.
 
     An outlier's variance has no cap: at any magnitude the fit is the fit without that point. Outliers are those of the
     likeliest level of the pursuit; predictions are averaged over the levels that it visited, each as much as it is
@@ -87,7 +87,7 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
 
     @property
     def warm_start(self) -> tuple[Pursued, Tensor, Tensor] | None:
-        """Where a search of more observations begins: where this one ended, and center and scale of its outcomes."""
+        """The end of this search, and center and scale of its outcomes: the start of one with more observations."""
         return None if self._pursued is None else (self._pursued, *_units(outcome_transform(self)))
 
     def continue_from(self, before: tuple[Pursued, Tensor, Tensor], rows: Tensor) -> None:
@@ -101,7 +101,7 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
         pursued, center, scale = before
         transform = outcome_transform(self)
         is_many = len(rows) > growth.MANY and isinstance(transform, RobustStandardize)
-        if is_many and self._known_noise(ALL) is None:
+        if is_many and self._noise_variances(ALL) is None:
             standardize_like(self, transform, center, scale)
         if (_units(transform)[1] / scale).log().abs().max().item() < math.log(RESCALE):
             self._before = pursued, rows
@@ -203,11 +203,11 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
         return model._replace(cleared=self.is_cleared(rows), groups=groups)
 
     def outlier_variances(self, model: Model, theta: Tensor) -> Tensor:
-        """Those of the observations that gain more than their penalty."""
+        """The variances of the observations that gain more than their penalty."""
         return screen(model, theta, self.options.penalty(model).by_size(1)).fit.rho
 
     def _part(self, full_model: Model, rows: Tensor) -> Model:
-        """The model of some observations; what recurs among all is known to."""
+        """The model of some observations, with the groups of values that recur among all."""
         return self.search_model(rows)._replace(groups=full_model.groups.among(rows.tolist()))
 
     def _pursue(self, model: Model) -> Level:
@@ -226,7 +226,7 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
 
 
 def _units(transform: OutcomeTransform | None) -> tuple[Tensor, Tensor]:
-    """What is subtracted from outcomes, and by what they are divided; 0 and 1 by a transform that does not say."""
+    """Center and scale of a transform of outcomes; 0 and 1 where it has none."""
     if isinstance(transform, Standardize):
         return transform.means, transform.stdvs
     return torch.zeros(1, dtype=torch.float64), torch.ones(1, dtype=torch.float64)

@@ -1,4 +1,4 @@
-"""How a relevance pursuit searches: the options of `RelevancePursuitGP`, checked, and the plan that they make."""
+"""The options of `RelevancePursuitGP`, checked, and the plan of the search that they make."""
 
 from dataclasses import dataclass
 
@@ -73,12 +73,12 @@ class PursuitOptions(WarpOptions):
         return min(max(fixed / n, CERTAIN), 1 - CERTAIN)
 
     def penalty(self, model: Model) -> Penalty:
-        """What a support must pay."""
+        """The penalty of supports."""
         return Penalty(self.rule(model.groups.count(len(model.y)), model.num_free), model.groups)
 
     @property
     def is_grouped(self) -> bool:
-        """Whether a value that recurs is one outlier; by the rules of others, and a known number, each is one."""
+        """Return whether a value that recurs counts as one outlier; not so by other rules or with a known number."""
         return self.num_outliers is None and self.selection == "corrected"
 
     def rule(self, n: int, p: int) -> Rule:
@@ -92,7 +92,7 @@ class PursuitOptions(WarpOptions):
         return selection.botorch(n) if self.selection == "botorch" else selection.paper(n)
 
     def plan(self, model: Model) -> Plan:
-        """How to pursue the support of some observations."""
+        """The plan of a pursuit of some observations' support."""
         n, is_backward = model.groups.count(len(model.y)), self.direction == "backward"
         penalty, fixed = self.penalty(model), self.fixed_size(n)
         return Plan(self.sizes(n), penalty, is_backward, self.sweeps, self.parameterization, fixed)

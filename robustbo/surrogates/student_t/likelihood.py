@@ -23,7 +23,7 @@ def check_dof(dof: Any) -> None:
 
 
 class StudentTScale(OutlierVariances):
-    """Its ``noise`` is the squared scale of a Student-t distribution; a new measurement has that one's variance.
+    """A likelihood whose ``noise`` is a Student-t distribution's squared scale; a new measurement has its variance.
 
     The degrees of freedom are part of the state. A finite stand-in takes the place of a variance that is not, see
     `predictive.variance`.
@@ -32,7 +32,7 @@ class StudentTScale(OutlierVariances):
     dof: Tensor
 
     def set_dof(self, dof: float) -> None:
-        """Say how many degrees of freedom there are."""
+        """Set the degrees of freedom."""
         self.register_buffer("dof", torch.tensor(dof, dtype=torch.float64))
 
     def _shaped_noise_covar(self, base_shape: torch.Size, *params: Any, **kwargs: Any) -> Any:

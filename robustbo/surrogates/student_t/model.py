@@ -83,12 +83,12 @@ class StudentTGP(ExplicitPosterior, MapGP):
         return heavy_tailed_likelihood(noise, self.options.dof)
 
     def marginal_log_likelihood(self) -> LaplaceMarginalLogLikelihood:
-        """What a fit maximizes."""
+        """The objective that a fit maximizes."""
         return LaplaceMarginalLogLikelihood(self.likelihood, self)
 
     @property
     def warm_start(self) -> Tensor | None:
-        """Where its search ended."""
+        """The end of this model's search."""
         return self.map_estimate.x if isinstance(self.map_estimate, Ascent) else None
 
     def continue_from(self, before: Tensor | None, _: Tensor) -> None:
@@ -131,7 +131,7 @@ class StudentTGP(ExplicitPosterior, MapGP):
 
     @property
     def has_posterior(self) -> bool:
-        """Whether the mode has been found."""
+        """Return whether the mode has been found."""
         return self.laplace is not None
 
     def latent(self) -> LatentProcess:
@@ -180,7 +180,7 @@ class StudentTGP(ExplicitPosterior, MapGP):
         return (self.tails().log_chance < math.log(TAIL)) & ~self.is_cleared()
 
     def diagnose(self) -> Diagnostics:
-        """What the others predict for each observation (its cavity), and the evidence that it has an error of its own.
+        """Return each observation's prediction by the others (its cavity), and the evidence of an error of its own.
 
         An observation is an outlier where its tail is below `TAIL`, unless most of those at its point agree with it.
         """

@@ -43,7 +43,7 @@ class StudentTProcessOptions(GPOptions):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Of a posterior that is Student-t."""
+        """The capabilities of a model whose posterior is Student-t."""
         return Capabilities(is_cubic=True, is_normal=False)
 
 
@@ -78,16 +78,16 @@ class StudentTProcess(CachedPosterior, MapGP):
     _supports_cache_root = False  # of BoTorch's: a root would sample the normal distribution
 
     def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
-        """The degrees of freedom are part of the state."""
+        """Make the degrees of freedom part of the state."""
         self.register_buffer("dof", Y.new_tensor(DOF if self.options.dof is None else self.options.dof))
 
     def marginal_log_likelihood(self) -> StudentTProcessMarginalLogLikelihood:
-        """What a fit maximizes, but for the prior of degrees of freedom that are learned."""
+        """The objective that a fit maximizes, but for the prior of degrees of freedom that are learned."""
         return StudentTProcessMarginalLogLikelihood(self.likelihood, self)
 
     @property
     def has_posterior(self) -> bool:
-        """Whether the scale's posterior has been found."""
+        """Return whether the scale's posterior has been computed."""
         return self._value is not None
 
     @property
@@ -134,7 +134,7 @@ class StudentTProcess(CachedPosterior, MapGP):
         return self._heavier(posterior) if isinstance(posterior, GPyTorchPosterior) else posterior
 
     def _apply_noise(self, X: Tensor, mvn: Any, observation_noise: bool | Tensor = False) -> Any:
-        """As in BoTorch: of a tensor all is added, and of the model's own noise as much as the scale says."""
+        """Add noise as BoTorch does: a tensor as it is, the model's own noise times the posterior of the scale."""
         is_said = isinstance(observation_noise, Tensor)
         return super()._apply_noise(
             X, mvn, observation_noise / self.value.marginal.stretch if is_said else observation_noise

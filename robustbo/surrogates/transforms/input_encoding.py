@@ -1,7 +1,7 @@
-"""What a model sees of a point: every Choice one-hot (of very many values a word of bits each), and what exists there.
+"""The encoding of a point for a model: every Choice one-hot (of very many values a word of bits each).
 
-What does not exist at a point it sees in the middle, or as none of the choices: points that differ only there are the
-same to it.
+A parameter that does not exist at a point is encoded as the middle, or as none of the choices: points that differ only
+there are equal to the model.
 """
 
 from functools import lru_cache, partial
@@ -23,7 +23,7 @@ ONE_HOT = 100  # values at most that have a column each: a length-scale each is 
 
 
 def one_hot_inputs(space: Space) -> InputTransform | None:
-    """What makes a model see every Choice one-hot, and only what exists; None where there is nothing to do."""
+    """Return the transform that encodes every Choice, and parameters that do not exist; None where nothing needs it."""
     if space.is_conditional:
         return ConditionalEncoding(space)
     counts = categories(space)
@@ -35,12 +35,12 @@ def one_hot_inputs(space: Space) -> InputTransform | None:
 
 
 def width(count: int) -> int:
-    """In how many columns one of so many values is seen."""
+    """Number of columns that encode one of so many values."""
     return count if count <= ONE_HOT else BITS
 
 
 def as_category(index: Tensor, count: int) -> Tensor:
-    """Values by their numbers, ``...``, as what a kernel sees of a Choice: ``... x width``.
+    """Encode values of a Choice by their numbers, ``...``, as columns for a kernel: ``... x width``.
 
     One of up to `ONE_HOT` values is one-hot. Of more, a column each would be a length-scale each, of which nearly
     nothing is ever learned; each has a word of `BITS` zeros and ones instead, as if drawn by chance. Any two of these
@@ -90,5 +90,5 @@ class ConditionalEncoding(InputTransform):
         return torch.cat(parts, -1)
 
     def equals(self, other: Any) -> bool:
-        """Whether another does the same."""
+        """Return whether another transform does the same."""
         return type(self) is type(other) and self.space == other.space

@@ -1,4 +1,4 @@
-"""Outcomes robustly standardized, then warped as far as a fit found that the data insist."""
+"""Outcomes robustly standardized, then warped by as much as a fit has learned."""
 
 import math
 
@@ -55,7 +55,7 @@ class LearnedWarp(WarpedStandardize):
         return torch.where(b > 0, (b * z).asinh() / b.clamp_min(math.ulp(0.0)), z)
 
     def unbend(self, u: Tensor) -> Tensor:
-        """The way back."""
+        """Invert `bend`."""
         b = self._strength(u)
         return torch.where(b > 0, (b * u).clamp(-LONGEST, LONGEST).sinh() / b.clamp_min(math.ulp(0.0)), u)
 

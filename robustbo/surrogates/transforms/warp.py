@@ -9,9 +9,9 @@ from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
 
 class WarpedStandardize(RobustStandardize):
-    """warp((Y - median) / scale), scaled as by `RobustStandardize`; a subclass says how.
+    """warp((Y - median) / scale), scaled as by `RobustStandardize`; a subclass has the function.
 
-    The way back is exact for values. A normal distribution becomes, by a first-order expansion about its mean (which
+    The inverse is exact for values. A normal distribution becomes, by a first-order expansion about its mean (which
     becomes the median), a normal distribution again.
     """
 
@@ -20,7 +20,7 @@ class WarpedStandardize(RobustStandardize):
         raise NotImplementedError
 
     def unwarp(self, u: Tensor) -> Tensor:
-        """The way back."""
+        """Invert `warp`."""
         raise NotImplementedError
 
     def stretch(self, u: Tensor) -> Tensor:

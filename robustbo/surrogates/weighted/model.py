@@ -31,7 +31,7 @@ class ConjugateOptions(WeightOptions):
 
     @property
     def is_robust(self) -> bool:
-        """Whether the weights are not those of the plain process."""
+        """Return whether the weights are not those of the plain process."""
         return self.weights == WEIGHTS[0]
 
 
@@ -101,7 +101,7 @@ class ConjugateGP(ObservationWeights, MapGP):
 
     @property
     def has_posterior(self) -> bool:
-        """Whether the observations have been weighed."""
+        """Return whether the posterior has been computed."""
         return self.conjugate is not None
 
     def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,4 +1,4 @@
-"""Models that weigh their observations: what they say of each, and which they call outliers."""
+"""Models that weigh their observations: their diagnostics, and which observations they flag."""
 
 import math
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ MOST_ROUNDS = 100  # weights have settled long before
 
 @dataclass(frozen=True, kw_only=True)
 class WeightOptions(GPOptions):
-    """How observations are weighed; see `ConjugateGP`."""
+    """The options of observations' weights; see `ConjugateGP`."""
 
     quantile: float = Weights().quantile
     threshold: float | None = None
@@ -42,12 +42,12 @@ class WeightOptions(GPOptions):
 
     @property
     def is_robust(self) -> bool:
-        """Whether weights fall with the distance from what is expected."""
+        """Return whether weights fall with the distance from the expected value."""
         raise NotImplementedError
 
     @property
     def weight_rule(self) -> Weights:
-        """The same, as the search takes it."""
+        """The options as the search takes them."""
         return Weights(self.is_robust, self.quantile, self.threshold, self.rounds, self.is_weighted)
 
     @property
@@ -67,7 +67,7 @@ class ObservationWeights(ExplicitPosterior):
 
     @property
     def in_sample(self) -> LeaveOneOut:
-        """The same where each value is predicted by all, itself included."""
+        """Errors and variances where each value is predicted by all, itself included."""
         raise NotImplementedError
 
     @property
