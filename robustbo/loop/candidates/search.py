@@ -111,7 +111,7 @@ class Search:
         X_pending = fitted.encoded(self.pending) if self.pending else None
         best = fitted.encoded(self._best()) if self.region.is_restricted else None
         function = self._build(X_pending, best)
-        if isinstance(function, Explicit):  # its samples are drawn
+        if isinstance(function, ClosedForm):  # its samples are drawn
             function.forward = no_draws()(function.forward)
         if self.viability is None:
             return function
