@@ -75,4 +75,4 @@ class Server(BoundedServer):
 
     def _draw(self, now: str) -> str:
         view = View(*opened(self._journal), self._fits)
-        return journal_page.page(self._name, view, version=now, place=self._name, made=datetime.now(UTC))
+        return journal_page.page(self._name, view, version=now, place=self._name, made_at=datetime.now(UTC))

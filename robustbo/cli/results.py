@@ -147,7 +147,7 @@ def report_journals(places: list[str], out: Path | None) -> Path:
         for place, view in zip(places, views, strict=True)
     ]
     with placed(out or (beside(places[0], ".html") if len(places) == 1 else Path("report.html"))) as path:
-        journals.write(named, path, made=datetime.now(UTC))
+        journals.write(named, path, made_at=datetime.now(UTC))
     return path
 
 
