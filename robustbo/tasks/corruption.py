@@ -1,4 +1,4 @@
-"""Corruptions: what goes wrong with a measurement, injected on purpose and drawn from its trial's own generator.
+"""Corruptions: wrong measurements, injected on purpose and drawn from the trial's own generator.
 
 Each spec draws in the same order whatever happens, so that every method meets the same corruption at the same trial.
 """

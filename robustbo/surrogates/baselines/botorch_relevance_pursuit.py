@@ -49,7 +49,7 @@ class BoTorchPursuitOptions(Options):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Robust, and not heeded: a peer is measured as it is."""
+        """Robust, and not heeded: a peer is run as its authors wrote it."""
         return Capabilities(is_robust=True, hears_replicates=False)
 
 
@@ -61,7 +61,7 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
     are then unknown until the model is fitted).
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `RobustRelevancePursuitSingleTaskGP`.
+        train_X: ``n x d`` inputs; other arguments as in `RobustRelevancePursuitSingleTaskGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known noise variances.
         prior_mean_of_support: Prior mean of the number of outliers.

@@ -57,10 +57,10 @@ class ExponentialVariationalGP(VariationalGP):
 
 
 class LaplaceVariationalGP(ExponentialVariationalGP):
-    """GPyTorch's variational GP with Laplace noise. An outlier is what the noise gives a chance of less than 0.5 %.
+    """GPyTorch's variational GP with Laplace noise. An outlier has a tail probability below 0.5 % under the noise.
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `VariationalGP`.
+        train_X: ``n x d`` inputs; other arguments as in `VariationalGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known squared scales (half the variances), of which the mean is taken for all.
 
@@ -148,19 +148,19 @@ class HuberOptions(VariationalOptions):
     threshold: float = THRESHOLD
 
     def check(self) -> None:
-        """Raise a ValueError for an option that cannot be."""
+        """Raise a ValueError for an invalid option."""
         super().check()
         if not 0 < self.threshold < math.inf:
             raise ValueError(f"threshold must be positive, got {self.threshold!r}")
 
 
 class HuberGP(ExponentialVariationalGP):
-    """A variational GP with Huber's noise. An outlier is what the noise gives a chance of less than 0.5 %.
+    """A variational GP with Huber's noise. An outlier has a tail probability below 0.5 % under the noise.
 
     The density is normalized at any scale, which is learned.
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `VariationalGP`.
+        train_X: ``n x d`` inputs; other arguments as in `VariationalGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known squared scales of the middle, of which the mean is taken for all.
         threshold: Where an error begins to count linearly, in scales.
@@ -189,7 +189,7 @@ class HuberProjectionOptions(HuberOptions):
     weighting: str = WEIGHTINGS[0]
 
     def check(self) -> None:
-        """Raise a ValueError for an option that cannot be."""
+        """Raise a ValueError for an invalid option."""
         super().check()
         one_of("weighting", self.weighting, WEIGHTINGS)
 
@@ -200,7 +200,7 @@ class HuberProjectionGP(HuberGP):
     The weights follow from the projection statistics of the transformed inputs (`numerics.baselines.projection`).
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `HuberGP`.
+        train_X: ``n x d`` inputs; other arguments as in `HuberGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known squared scales of the middle, of which the mean is taken for all.
         threshold: Where an error begins to count linearly, in scales, of an observation of weight 1.

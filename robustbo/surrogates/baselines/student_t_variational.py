@@ -23,7 +23,7 @@ class StudentTVariationalOptions(VariationalOptions):
     dof: float = DOF
 
     def check(self) -> None:
-        """Raise a ValueError for an option that cannot be."""
+        """Raise a ValueError for an invalid option."""
         super().check()
         if not self.dof > 2:
             raise ValueError(f"dof must exceed 2 for a finite variance, got {self.dof!r}")
@@ -33,7 +33,7 @@ class StudentTVariationalGP(VariationalGP):
     """GPyTorch's variational GP with Student-t noise. An observation is an outlier where its weight is below 1/2.
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `VariationalGP`.
+        train_X: ``n x d`` inputs; other arguments as in `VariationalGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known squared scales, of which the mean is taken for all.
         dof: Degrees of freedom to begin with; they are learned.

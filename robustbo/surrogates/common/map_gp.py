@@ -152,7 +152,7 @@ class MapGP(ClosedForm, Surrogate, RowVariancesGP):
         return mll.eval()
 
     def search_model(self, rows: Tensor | slice = ALL) -> Model:
-        """The model as the search sees it, of all observations or some; in evaluation mode."""
+        """The model for the search, of all observations or some; in evaluation mode."""
         X, y = self.train_inputs[0][rows], self.train_targets[rows]
         if self._named is not None:
             covariance = priors.covariance_function(X, *self._named)

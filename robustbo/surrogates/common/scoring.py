@@ -17,7 +17,7 @@ BLOCK = 1000  # points predicted at a time: a posterior is joint, and its covari
 
 
 class Scores(NamedTuple):
-    """Errors of the predictions, in the outcome's units, and the mean negative log density of what was measured."""
+    """Errors of the predictions, in the outcome's units, and the mean negative log density of the measurements."""
 
     rmse: float
     mae: float

@@ -34,13 +34,13 @@ class WarpOptions(GPOptions):
     warp: str = "learned"
 
     def check(self) -> None:
-        """Raise a ValueError for an option that cannot be."""
+        """Raise a ValueError for an invalid option."""
         super().check()
         one_of("warp", self.warp, sorted(WARPS))
 
 
 class WarpedGP(MapGP):
-    """A `MapGP` whose outcomes are warped as the data say; its ``outcome_transform`` is a `LearnedWarp`."""
+    """A `MapGP` that learns the warp of its outcomes; its ``outcome_transform`` is a `LearnedWarp`."""
 
     options_class = WarpOptions
     outcome_class: ClassVar[type[Standardize]] = LearnedWarp
@@ -55,7 +55,7 @@ class WarpedGP(MapGP):
         return transform if isinstance(transform, LearnedWarp) else None
 
     def search_model(self, rows: Tensor | slice = ALL) -> Model:
-        """The model as the search sees it: outcomes before the warp, which is searched."""
+        """The model for the search: outcomes before the warp, which is searched too."""
         model, bend = super().search_model(rows), self._warp
         if bend is None:
             return model

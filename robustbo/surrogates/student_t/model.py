@@ -37,7 +37,7 @@ class StudentTOptions(GPOptions):
     is_clamped: bool = False
 
     def check(self) -> None:
-        """Raise a ValueError for an option that cannot be."""
+        """Raise a ValueError for an invalid option."""
         super().check()
         check_dof(self.dof)
 
@@ -51,7 +51,7 @@ class StudentTGP(ExplicitPosterior, MapGP):
     """A GP whose noise is Student-t; the posterior of its latent values by Laplace's approximation.
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_X: ``n x d`` inputs; other arguments as in `MapGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known squared scales of the noise.
         dof: Degrees of freedom, or None to learn them (2 at least).

@@ -56,7 +56,7 @@ class StudentTProcess(CachedPosterior, MapGP):
     single values: nothing is left out, and the flags of `diagnose` say what looks wrong, not what was ignored.
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_X: ``n x d`` inputs; other arguments as in `MapGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` noise variances, known up to the scale.
         dof: Degrees of freedom of the prior, more than 2, or None to learn them. Predictions have n more.

@@ -32,7 +32,7 @@ class WeightOptions(GPOptions):
     is_weighted: bool = Weights().is_weighted
 
     def check(self) -> None:
-        """Raise a ValueError or a TypeError for weights that cannot be."""
+        """Raise a ValueError or a TypeError for invalid weights."""
         super().check()
         if not 0 < self.quantile <= 1:
             raise ValueError(f"quantile must lie in (0, 1], got {self.quantile!r}")
