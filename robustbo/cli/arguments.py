@@ -1,4 +1,4 @@
-"""What people type at the command line, as numbers and objects; what is wrong with it is told in a line."""
+"""Numbers and objects from what people type at the command line; a mistake is told in one line."""
 
 import re
 import reprlib
@@ -58,7 +58,7 @@ def trial_and_value(
 
 
 def _such_as(outcomes: Sequence[str]) -> str:
-    """What is typed of a trial, by an example."""
+    """An example of the command about a trial."""
     if not outcomes:
         return "a value, such as 3 -1.5"
     return f"outcomes, such as 3 {' '.join(f'{name}=-1.5' for name in outcomes[:2])}"

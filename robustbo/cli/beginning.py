@@ -99,7 +99,7 @@ def create(
 def _outcomes(
     direction: str | None, objectives: Sequence[str], bounds: Sequence[str], reference: Sequence[str]
 ) -> dict[str, Any]:
-    """What was typed of several outcomes, as the optimizer's arguments."""
+    """The optimizer's arguments about several outcomes, from what was typed."""
     if direction is not None and objectives:
         raise ValueError("--direction is that of one value without a name; with --objective say NAME:DIRECTION")
     pairs = [objective(text) for text in objectives]

@@ -55,7 +55,7 @@ class BoundedServer(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        """What to open in a browser; who knows it may read all."""
+        """The address to open in a browser; whoever knows it may read all."""
         return f"http://{LOOPBACK}:{self.server_port}/{self._token}/"
 
     @property
@@ -64,7 +64,7 @@ class BoundedServer(ThreadingHTTPServer):
         return f"{LOOPBACK}:{self.server_port}", f"localhost:{self.server_port}"
 
     def answer(self, path: str) -> Answer | None:
-        """What is at a path; None where there is nothing, or the secret part is another."""
+        """The answer at a path; None where there is none, or where the secret part is another."""
         _, token, *rest = [*path.partition("?")[0].split("/", 2), ""]
         is_known = hmac.compare_digest(token.encode(), self._token.encode())
         return self.answers.get(rest[0]) if is_known and len(rest) > 1 else None
@@ -107,7 +107,7 @@ class BoundedServer(ThreadingHTTPServer):
                     request.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Nothing: a client that has gone is no fault of the user's, and what fails here is said by the answer."""
+        """Ignore the error: a client that has gone is no fault of the user's, and other errors are in the answer."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -138,13 +138,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def end_headers(self) -> None:
-        """What every answer has, those of errors too."""
+        """Add the headers of every answer, of errors too."""
         for name, value in HEADERS.items():
             self.send_header(name, value)
         super().end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: each open page asks once in a while."""
+        """Log nothing: each open page asks once in a while."""
 
 
 def serve(server: BoundedServer) -> None:

@@ -26,7 +26,7 @@ VERSION = "version"
 
 
 def version(journal: str) -> str:
-    """What is another word after a journal has changed."""
+    """A word that is another one after the journal has changed."""
     if is_address(journal):
         return str(len(repr(opened(journal)[1])))
     found = Path(journal).stat()
@@ -64,7 +64,7 @@ class Server(BoundedServer):
         super().__init__({"": (self.page, "text/html"), VERSION: (self.version, "text/plain")}, port)
 
     def version(self) -> str:
-        """Of the journal as it is now."""
+        """The version of the journal as it is now."""
         return version(self._journal)
 
     def page(self) -> str:

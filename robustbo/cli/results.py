@@ -118,7 +118,7 @@ def _print(name: str, format_: Format, found: dict[str, Any]) -> None:
 
 
 def say_ahead(journal: str, settings: "Settings", history: "History") -> None:
-    """Before a fit that takes long: what needs none, and about how long it takes."""
+    """Say before a long fit how long it takes, and print what needs no fit."""
     from robustbo.report.summary.progress import ahead
     from robustbo.trials.storage.places import shown
 

@@ -11,7 +11,7 @@ import typer
 
 from robustbo.cli import terminal
 from robustbo.cli.arguments import json_object, mendable, noise_of, only_value, seconds, trial_and_value
-from robustbo.cli.sheets import AmendOption, SheetOption, ValueOption, rows_added, tell_sheet
+from robustbo.cli.sheets import AmendOption, SheetOption, ValueOption, add_rows, tell_sheet
 from robustbo.cli.terminal import Format
 
 JOURNAL_HELP = "The journal: a file, or a study in a database (postgresql://...#name)."
@@ -64,7 +64,7 @@ def ask(
         if sheet is None:
             trials: Any = opt.ask_as(by or f"{socket.gethostname()}:command line", n, fixed=known)
         else:
-            trials = rows_added(opt, sheet, n, column, known, by)
+            trials = add_rows(opt, sheet, n, column, known, by)
     say(trials, opt.settings.space.names, format_)
 
 

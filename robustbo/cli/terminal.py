@@ -1,4 +1,4 @@
-"""What the command line prints: results to stdout, all else to stderr; nothing here can command a terminal."""
+"""Output of the command line: results to stdout, all else to stderr; no text here can command a terminal."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from robustbo.trials.storage.passwords import hidden
 
 
 class Format(StrEnum):
-    """How results are written to stdout."""
+    """The formats in which results are written to stdout."""
 
     table = "table"
     json = "json"
@@ -46,7 +46,7 @@ def lines(found: Iterable[str]) -> None:
 
 
 def clear(code: str) -> None:
-    """What commands a terminal after all: an escape sequence of our own."""
+    """Clear the screen, by an escape sequence of our own."""
     _write(code)
 
 
@@ -57,7 +57,7 @@ def objects(found: Iterable[Any]) -> None:
 
 
 def log(message: str) -> None:
-    """What is no result; it may have several lines, and no password in what was typed."""
+    """Print a message to stderr, of one or several lines, without any password that was typed."""
     with suppress(OSError):  # there is nobody left to tell
         typer.echo("\n".join(map(escaped, hidden(message).split("\n"))), err=True)
 

@@ -50,25 +50,25 @@ class Asking:
         _at_work.add(self._by)
 
     def end(self) -> None:
-        """Nothing more is asked for."""
+        """Ask for nothing more."""
         _at_work.discard(self._by)
 
     def is_enough(self, history: History) -> bool:
-        """Whether so many trials have ended."""
+        """Return whether so many trials have ended."""
         return num_ended(history) >= self._num_trials
 
     def is_wanted(self, history: History) -> bool:
-        """Whether another trial is to begin."""
+        """Return whether another trial is to begin."""
         in_hand = sum(MARK in (trial.asked_by or "") for trial in history.having("pending"))
         return num_ended(history) + in_hand < self._num_trials and not self.has_nothing_new(history)
 
     def has_nothing_new(self, history: History) -> bool:
-        """Whether every point of a finite space has been asked for, and none waits."""
+        """Return whether every point of a finite space has been asked for, and none waits."""
         region = region_of(space_of(self._store.settings, history))
         return is_exhausted(region, history.trials) and not history.trials.num("queued")
 
     def open_trials(self, history: History) -> list[Trial]:
-        """Those that were asked for here and have not ended."""
+        """Trials that were asked for here and have not ended."""
         return [trial for trial in history.having("pending") if trial.asked_by == self._by]
 
     def next(self) -> Asked | None:
@@ -103,7 +103,7 @@ def left_behind(history: History) -> list[Trial]:
 
 
 def num_ended(history: History) -> int:
-    """How many trials have ended.
+    """Number of trials that have ended.
 
     Example:
         >>> num_ended(History((Trial(0, {}, state="told"), Trial(1, {}, state="pending"))))

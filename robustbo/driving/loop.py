@@ -120,7 +120,7 @@ class Loop:
         return self._is_open() and self._evaluator.has_room() and self._asking.is_wanted(self._optimizer.history)
 
     def _take_over(self) -> bool:
-        """Whether there is something to do after all: trials of processes that are gone by now."""
+        """Return whether there is something to do after all: trials of processes that are gone by now."""
         is_wanting = self._is_open() and not self._asking.is_enough(self._optimizer.history)
         return is_wanting and bool(self._optimizer.requeue())
 

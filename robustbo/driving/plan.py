@@ -1,4 +1,4 @@
-"""What a call of `Optimizer.optimize` is to do, from what people pass."""
+"""The plan of a call of `Optimizer.optimize`, from its arguments."""
 
 import inspect
 import math
@@ -19,7 +19,7 @@ Callback: TypeAlias = Callable[[Any, Trial], object]
 
 
 class Plan(NamedTuple):
-    """What is to be done, where, and until when.
+    """The work of a call, where it is done, and when it stops.
 
     Attributes:
         func: The function.
@@ -40,7 +40,7 @@ class Plan(NamedTuple):
     callbacks: tuple[Callback, ...] = ()
 
     def evaluator(self) -> Evaluator:
-        """What evaluates the function.
+        """The evaluator of the function.
 
         Raises:
             TypeError: If it cannot be evaluated there; the message says what to do.

@@ -1,4 +1,4 @@
-"""How far an optimization is, in a line on the terminal; it never gets in the way of what it shows."""
+"""A line on the terminal that shows an optimization's progress, and never gets in its way."""
 
 import logging
 import math

@@ -1,4 +1,4 @@
-"""When to stop: a rule that `Optimizer.optimize` calls back after each trial, and that any loop of yours may ask."""
+"""Stopping rules, which `Optimizer.optimize` calls after each trial, and which any loop of yours may ask."""
 
 import math
 from functools import partial
@@ -29,7 +29,7 @@ FRESH = 2  # times the default's initial points: until then a model takes for no
 
 
 class Promise(NamedTuple):
-    """What a new point promised before it was measured, in your units.
+    """The promise of a new point before it was measured, in your units.
 
     Attributes:
         gain: Expected improvement of the objective there on that at the incumbent, times the probability that the
@@ -78,7 +78,7 @@ class LittleToGain:
         return f"LittleToGain(tolerance={self.tolerance}, patience={self.patience}, absolute={self.absolute})"
 
     def __call__(self, study: Study, trial: Trial) -> bool:
-        """Whether it is time to stop, after a trial has ended.
+        """Return whether it is time to stop, after a trial has ended.
 
         Raises:
             ValueError: If there are several objectives, and no amount was given.
@@ -100,7 +100,7 @@ class LittleToGain:
 
 
 def promise(view: View, trial: Trial) -> Promise:
-    """What a trial's point promised; infinitely much where nothing is known, or the surrogate cannot be fitted.
+    """The promise of a trial's point; infinite where nothing is known, or where the surrogate cannot be fitted.
 
     Args:
         view: Of the trials before this one.

@@ -151,7 +151,7 @@ class RobustGenerator(Generator):
         self.optimizer._commit(decided)
 
     def finalize(self) -> None:
-        """Nothing is left to be done: all that was ingested is recorded, and points may be suggested further."""
+        """Do nothing: all that was ingested is recorded, and further points may be suggested."""
 
     def best(self, *, raw: bool = False) -> Incumbent:
         """The best point measured, by what the surrogate believes; see `robustbo.Optimizer.best`."""

@@ -31,7 +31,7 @@ class Candidates(NamedTuple):
 
     @classmethod
     def of(cls, given: Space | Mapping[str, Any]) -> "Candidates":
-        """Those of a space, or of a mapping of names to parameters or what else `values_of` knows.
+        """The candidates of a space, or of a mapping from names to parameters or to anything that `values_of` reads.
 
         Raises:
             SpaceError, TypeError: If it is neither.
@@ -53,5 +53,5 @@ class Candidates(NamedTuple):
         return cls(Space.from_dict(parameters), objects)
 
     def params(self, point: Mapping[str, Value]) -> dict[str, Any]:
-        """What the estimator is given at a point of the space."""
+        """The estimator's parameters at a point of the space."""
         return {name: self.objects[name][value] if name in self.objects else value for name, value in point.items()}

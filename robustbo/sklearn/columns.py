@@ -1,4 +1,4 @@
-"""What is believed of each candidate, as columns of ``cv_results_``."""
+"""Beliefs about each candidate, as columns of ``cv_results_``."""
 
 import math
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def columns(
 def _fates(
     optimizer: Optimizer | None, done: Sequence[Evaluated], metric: str | None, num_splits: int
 ) -> dict[str, Any]:
-    """Which failed, why, and which repeat others."""
+    """Columns that say which candidates failed, why, and which replicate others."""
     place = {one.trial.number: index for index, one in enumerate(done)}
     failed = np.array([one.num_failed(metric, num_splits) for one in done])
     failures = [] if optimizer is None else optimizer.failures()
@@ -45,7 +45,7 @@ def _fates(
 
 
 class _Beliefs(NamedTuple):
-    """What is made of each score, an entry a candidate: NaN where it failed, or no surrogate can be fitted."""
+    """Beliefs about each score, an entry a candidate: NaN where it failed, or where no surrogate can be fitted."""
 
     is_outlier: Any
     expected: Any
@@ -69,14 +69,14 @@ def _named(beliefs: _Beliefs, name: str) -> dict[str, Any]:
 
 
 def _measured(done: Sequence[Evaluated], metric: str | None) -> _Beliefs:
-    """Of candidates of which nothing is learned: what was measured."""
+    """The measured scores, for candidates of which nothing is learned."""
     unknown = np.full(len(done), math.nan)
     mean = np.array([one.mean(metric) for one in done])
     return _Beliefs(unknown > 0, unknown, unknown, unknown, mean, unknown, int(np.argmax(mean)))
 
 
 def _beliefs(optimizer: Optimizer, done: Sequence[Evaluated]) -> _Beliefs:
-    """What the model makes of each score."""
+    """The model's beliefs about each score."""
     numbers = [one.trial.number for one in done]
     told = [n for n in numbers if optimizer.history[n].state == "told"]
     believed: dict[int, tuple[float, float]] = {}
@@ -99,7 +99,7 @@ def _beliefs(optimizer: Optimizer, done: Sequence[Evaluated]) -> _Beliefs:
 
 
 def _ranks(mean: Any, is_outlier: Any, best: int) -> Any:
-    """From 1 on: the best, then the others by what is believed of them, then outliers, then those that failed."""
+    """Ranks from 1: the best candidate, the others by their expected scores, then outliers, then failed ones."""
     is_other = np.arange(len(mean)) != best
     order = np.lexsort((np.arange(len(mean)), -mean, is_outlier, np.isnan(mean), is_other))
     ranks = np.empty(len(mean), dtype=np.int32)

@@ -1,4 +1,4 @@
-"""What people write for a hyperparameter, as a parameter of ours: lists, named objects, distributions of SciPy."""
+"""Parameters from the ways that people write hyperparameters: lists, named objects, distributions of SciPy."""
 
 import math
 import numbers
@@ -84,7 +84,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_even_in_logs(rising: Sequence[float]) -> bool:
-    """Whether the logarithms of numbers lie more evenly than they do themselves."""
+    """Return whether the logarithms of numbers lie more evenly than they do themselves."""
     if rising[0] <= 0 or len(rising) < 3:
         return False
     return _unevenness(map(math.log, rising)) < _unevenness(rising)

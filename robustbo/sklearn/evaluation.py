@@ -70,14 +70,14 @@ class Evaluated:
     seconds: float = 0.0
 
     def num_failed(self, metric: str | None, num_splits: int) -> int:
-        """How many fits raised, or have no finite score."""
+        """Number of fits that raised, or that have no finite score."""
         if self.fits is None:
             return num_splits
         return sum(fit["fit_error"] is not None or not math.isfinite(score_of(fit, metric)) for fit in self.fits)
 
     @property
     def errors(self) -> Counter[str]:
-        """How often which error was raised, with its traceback."""
+        """Tracebacks of the errors, with the number of times that each was raised."""
         if self.fits is not None:
             return Counter(fit["fit_error"].strip() for fit in self.fits if fit["fit_error"])
         _, *parts = HEAD.split(self.error)
@@ -91,14 +91,14 @@ class Evaluated:
         return float(np.mean([score_of(fit, metric) for fit in self.fits or ()]))
 
     def reason(self, metric: str | None) -> str:
-        """Why it failed: the last line of the first error."""
+        """Reason of the failure: the last line of the first error."""
         if errors := [*self.errors]:
             return last_line(errors[0])
         return f"scores that are not finite: {[score_of(fit, metric) for fit in self.fits or ()]}"
 
 
 def last_line(error: str) -> str:
-    """What was raised, of a traceback: "MemoryError: no memory"."""
+    """The last line of a traceback, which names the error: "MemoryError: no memory"."""
     return error.splitlines()[-1]
 
 
@@ -111,7 +111,7 @@ def score_of(fit: Fit, metric: str | None) -> float:
 def evaluated(
     evaluate: Callable[[], Sequence[Fit]], trials: Sequence[Trial], candidates: list[dict[str, Any]]
 ) -> list[Evaluated]:
-    """What comes of the fits of some candidates.
+    """Summarize the fits of some candidates.
 
     Args:
         evaluate: Gives their fits, those of the first candidate first.

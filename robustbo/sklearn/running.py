@@ -72,7 +72,7 @@ class Running:
 
     @property
     def num_splits(self) -> int:
-        """How many splits there are, once candidates have been evaluated."""
+        """Number of splits, once candidates have been evaluated."""
         return self._folds.count
 
     def fits(self) -> list[Fit]:
@@ -86,7 +86,7 @@ class Running:
         return all_fits(self.done, self.num_splits, self._search.error_score)
 
     def columns(self) -> dict[str, Any]:
-        """What is believed of each candidate."""
+        """Beliefs about each candidate."""
         return columns(self.optimizer, self.done, self.metric, self.num_splits)
 
     def _batch(self, size: int, context: Any) -> bool:

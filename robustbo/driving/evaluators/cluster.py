@@ -44,7 +44,7 @@ class Cluster:
             self._places = max(1, sum(self._client.nthreads().values()))
 
     def has_room(self) -> bool:
-        """Whether there are more threads than trials."""
+        """Return whether there are more threads than trials."""
         return len(self._running) < self._places
 
     def submit(self, trial: Trial) -> None:
@@ -54,7 +54,7 @@ class Cluster:
         future.add_done_callback(lambda future: self._hear(trial, future))
 
     def _hear(self, trial: Trial, future: Any) -> None:
-        """In a thread of the client's, where waiting for a result does no harm."""
+        """Wait for a result, in a thread of the client's."""
         try:
             self._ended.put((trial, _outcome(future)))
         except BaseException as error:

@@ -1,4 +1,4 @@
-"""What evaluates trials, and the plainest that does: this process, one at a time."""
+"""The interface of evaluators, and the plainest one: this process, one trial at a time."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -8,14 +8,14 @@ from robustbo.trials.trial import Trial
 
 
 class Evaluator(Protocol):
-    """What evaluates trials.
+    """An evaluator of trials.
 
     A trial that is submitted is its own until it is taken back with its outcome. Only `wait` takes long; it may be
     interrupted at any moment, and nothing is lost.
     """
 
     def has_room(self) -> bool:
-        """Whether another trial would be evaluated at once."""
+        """Return whether another trial would be evaluated at once."""
 
     def submit(self, trial: Trial) -> None:
         """Evaluate a trial."""
@@ -24,7 +24,7 @@ class Evaluator(Protocol):
         """Wait for some that have ended, for so long at most; it may return before."""
 
     def take(self) -> Iterator[tuple[Trial, Outcome]]:
-        """Those that have ended since.
+        """Take the trials that have ended since the last call.
 
         Raises:
             TypeError, RuntimeError: If none can be evaluated here; the message says why.
@@ -55,7 +55,7 @@ class Here:
         self._outcome: Outcome | None = None
 
     def has_room(self) -> bool:
-        """Whether there is no trial."""
+        """Return whether there is no trial."""
         return self._trial is None
 
     def submit(self, trial: Trial) -> None:
@@ -68,7 +68,7 @@ class Here:
             self._outcome = attempt(self._func, self._trial.params, self._also)
 
     def take(self) -> Iterator[tuple[Trial, Outcome]]:
-        """It, if it has been waited for."""
+        """Take the trial, if it has been waited for."""
         if self._trial is not None and self._outcome is not None:
             found = self._trial, self._outcome
             self._trial = self._outcome = None

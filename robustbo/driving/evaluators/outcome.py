@@ -1,4 +1,4 @@
-"""How an evaluation ended: with a value, with an exception, or with its process."""
+"""The end of an evaluation: a value, an exception, or the death of its process."""
 
 import pickle
 import reprlib
@@ -17,7 +17,7 @@ Types = tuple[type[BaseException], ...]
 
 
 class Outcome(NamedTuple):
-    """How an evaluation ended.
+    """The end of an evaluation.
 
     Attributes:
         measured: The value and its noise's standard deviation (None where unknown), or those of several outcomes; None
@@ -37,7 +37,7 @@ class Outcome(NamedTuple):
     is_mistaken: bool = False
 
     def is_a(self, types: Types) -> bool:
-        """Whether the function raised one of these; by name, where the exception itself could not be sent."""
+        """Return whether the function raised one of these; by name, where the exception itself could not be sent."""
         if self.is_mistaken:
             return False
         return isinstance(self.error, types) or bool({_name(kind) for kind in types} & set(self.kinds))

@@ -33,7 +33,7 @@ class Processes:
         return Worker(self._func, self._threads)
 
     def has_room(self) -> bool:
-        """Whether one has nothing to do, or is not there yet."""
+        """Return whether one has nothing to do, or is not there yet."""
         return sum(worker.trial is not None for worker in self._workers) < self._jobs
 
     def submit(self, trial: Trial) -> None:
@@ -53,7 +53,7 @@ class Processes:
             connection.wait([waitable for worker in busy for waitable in worker.waitables], timeout_s)
 
     def take(self) -> Iterator[tuple[Trial, Outcome]]:
-        """What they have said; the dead are replaced when there is need."""
+        """Take the outcomes that have arrived; dead processes are replaced when there is need."""
         for worker in list(self._workers):
             trial = worker.trial
             if trial is not None and (outcome := worker.outcome()) is not None:
@@ -82,5 +82,5 @@ def _pickled(func: Function, jobs: int) -> bytes:
 
 
 def _cores() -> int:
-    """Those that this process may use."""
+    """Number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -58,12 +58,12 @@ class Worker:
 
     @property
     def waitables(self) -> list[Any]:
-        """What is ready when it has something to say, or has died."""
+        """The handles that become ready when the worker has sent something, or has died."""
         return [self.connection, self._process.sentinel]
 
     @property
     def is_alive(self) -> bool:
-        """Whether it has not ended."""
+        """Return whether it has not ended."""
         return self._process.is_alive()
 
     def give(self, trial: Trial) -> bool:
@@ -76,7 +76,7 @@ class Worker:
         return True
 
     def outcome(self) -> Outcome | None:
-        """How its trial ended, if it has: with its process, too.
+        """The outcome of its trial, if that has ended, with its process or without.
 
         Raises:
             TypeError: If it cannot import the function.
@@ -134,7 +134,7 @@ class Worker:
 
 
 def _exit_in_words(code: int) -> str:
-    """How a process ended.
+    """A process's exit code in words.
 
     Example:
         >>> _exit_in_words(-9), _exit_in_words(3)
@@ -176,7 +176,7 @@ def serve(to: connection.Connection, func: bytes, threads: int, environment: Map
 
 
 def _begin(environment: Mapping[str, str]) -> None:
-    """What it may not have inherited, a process group, and the watch over the process that it works for."""
+    """Set up a worker: its environment, a process group, and the watch over the process that it works for."""
     os.environ.clear()
     os.environ.update(environment)
     if IS_POSIX:
