@@ -30,10 +30,10 @@ NO_PARTICIPLES = frozenset(
 # Adjectives of the field: with a noun after them they name a quantity, as "expected improvement" does.
 ADJECTIVES = frozenset(
     "augmented averaged censored centered changed combined conditioned constrained corrected damped diagonalized "
-    "discounted expected feasible filtered fitted fixed heated integrated learned marginalized missing nested "
-    "normalized observed paired pathwise pooled predicted projected quantized ranked reduced regularized rotated "
-    "scaled sorted standardized stratified studentized tempered tiled trimmed truncated unmeasured untested "
-    "weighted whitened winsorized".split()
+    "discounted expected feasible filtered fitted fixed heated integrated learned marginalized masked measured "
+    "missing nested normalized observed paired pathwise pooled predicted projected quantized ranked reduced "
+    "regularized rotated scaled sorted standardized stratified studentized suggested tempered tiled trimmed "
+    "truncated unmeasured untested weighted whitened winsorized".split()
 )
 # How a docstring may not begin: with a clause or a pointer in the place of a subject or an imperative.
 HEADS = frozenset(

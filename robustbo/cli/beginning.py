@@ -73,17 +73,17 @@ def create(
     from robustbo.trials.outcome import Outcome
     from robustbo.trials.storage.places import shown
 
-    given: dict[str, Any] = {"direction": direction, "surrogate": surrogate, "acquisition": acquisition}
-    given |= {"num_initial": num_initial, "remeasure": remeasure, "max_repeats": max_repeats, "seed": seed}
+    arguments: dict[str, Any] = {"direction": direction, "surrogate": surrogate, "acquisition": acquisition}
+    arguments |= {"num_initial": num_initial, "remeasure": remeasure, "max_repeats": max_repeats, "seed": seed}
     with mendable():
-        given |= _outcomes(direction, objectives or (), bounds or (), reference or ())
+        arguments |= _outcomes(direction, objectives or (), bounds or (), reference or ())
         if surrogate_options is not None:
-            given["surrogate_options"] = json_object("--surrogate-options", surrogate_options)
-        made, described = space_of(space, pool, constraint or ())
-        given["outcome"] = [*described, *map(Outcome.read, outcome or ())] or None
-        options = {key: value for key, value in given.items() if value is not None}
+            arguments["surrogate_options"] = json_object("--surrogate-options", surrogate_options)
+        search_space, described = space_of(space, pool, constraint or ())
+        arguments["outcome"] = [*described, *map(Outcome.read, outcome or ())] or None
+        options = {key: value for key, value in arguments.items() if value is not None}
         try:
-            opt = Optimizer(made, journal=journal, **{"if_exists": if_exists, **options})
+            opt = Optimizer(search_space, journal=journal, **{"if_exists": if_exists, **options})
         except JournalExists:
             if Path(journal).is_file() and not Path(journal).stat().st_size:
                 raise JournalExists(f"{shown(journal)}: is there, and empty; delete it, and create it then") from None
@@ -92,7 +92,8 @@ def create(
     first = f"{s.num_initial} space-filling points come first" if not len(opt.history) else f"{len(opt.history)} trials"
     rows = f"; {s.space.size} rows to choose from" if s.space.is_pool else ""
     if pool is not None:  # what its columns were taken for
-        terminal.log("columns: " + ", ".join(f"{name} ({type(each).__name__})" for name, each in s.space.parameters))
+        kinds = [f"{name} ({type(parameter).__name__})" for name, parameter in s.space.parameters]
+        terminal.log(f"columns: {', '.join(kinds)}")
     terminal.lines([f"{shown(journal)}: {s.goal} with {s.surrogate}, seed {s.seed}{rows}; {first}"])
 
 
@@ -106,8 +107,8 @@ def _outcomes(
     if len(dict(pairs)) < len(pairs):
         raise ValueError(f"each --objective must have a name of its own, got {[name for name, _ in pairs]}")
     worst = by_outcome("--reference-point must be like NAME=NUMBER", reference)
-    given = {"objectives": dict(pairs), "outcome_constraints": list(bounds), "reference_point": worst}
-    return {key: value or None for key, value in given.items()}
+    arguments = {"objectives": dict(pairs), "outcome_constraints": list(bounds), "reference_point": worst}
+    return {key: value or None for key, value in arguments.items()}
 
 
 @commands.command("add-rows")

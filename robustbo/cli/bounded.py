@@ -80,7 +80,7 @@ class BoundedServer(ThreadingHTTPServer):
         try:
             super().process_request(request, client_address)
         except BaseException:  # no thread is to be had
-            self._ended(request)
+            self._release(request)
             raise
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
@@ -88,21 +88,21 @@ class BoundedServer(ThreadingHTTPServer):
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self._ended(request)
+            self._release(request)
 
-    def arrived(self, request: Any) -> None:
+    def on_request(self, request: Any) -> None:
         """A request is there as a whole: making its answer may take longer."""
         self._begun.pop(request, None)
 
-    def _ended(self, request: Any) -> None:
-        self.arrived(request)
+    def _release(self, request: Any) -> None:
+        self.on_request(request)
         self._free.release()
 
     def service_actions(self) -> None:
         """Twice a second: end the connections whose requests do not arrive, however slowly they send."""
         latest = time.monotonic() - REQUEST_S
-        for request, begun in list(self._begun.items()):
-            if begun < latest:
+        for request, begin in list(self._begun.items()):
+            if begin < latest:
                 with suppress(OSError):
                     request.shutdown(socket.SHUT_RDWR)
 
@@ -116,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
     server_version, sys_version = "robustbo", ""
 
     def do_GET(self) -> None:
-        self.server.arrived(self.connection)
+        self.server.on_request(self.connection)
         if self.headers.get("Host") not in self.server.hosts:
             self.send_error(403)
             return
@@ -129,7 +129,7 @@ class _Handler(BaseHTTPRequestHandler):
             body = make().encode(errors="backslashreplace")
         except (RobustBOError, OSError) as error:
             terminal.log(f"error: {error}")
-            self.send_error(500, explain=terminal.escaped(str(error)))
+            self.send_error(500, explain=terminal.escape(str(error)))
             return
         self.send_response(200)
         self.send_header("Content-Type", f"{kind}; charset=utf-8")

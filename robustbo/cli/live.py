@@ -29,8 +29,8 @@ def version(journal: str) -> str:
     """A word that is another one after the journal has changed."""
     if is_address(journal):
         return str(len(repr(opened(journal)[1])))
-    found = Path(journal).stat()
-    return f"{found.st_size}-{found.st_mtime_ns}"
+    status = Path(journal).stat()
+    return f"{status.st_size}-{status.st_mtime_ns}"
 
 
 def watch(journal: str, draw: Callable[[dict[str, Any]], None], *, is_terminal: bool) -> None:
@@ -46,10 +46,10 @@ def watch(journal: str, draw: Callable[[dict[str, Any]], None], *, is_terminal: 
         while True:
             if (now := version(journal)) != last:
                 last = now
-                found = overview(*opened(journal), fits)
+                study = overview(*opened(journal), fits)
                 if is_terminal:
                     terminal.clear(CLEAR)
-                draw(found)
+                draw(study)
             time.sleep(EVERY_S)
     except KeyboardInterrupt:
         return
@@ -77,5 +77,5 @@ class Server(BoundedServer):
             return self._made[1]
 
     def _draw(self, settings: Settings, history: History, now: str) -> str:
-        at, made = self._name, datetime.now(UTC)
-        return journal_page.page(self._name, settings, history, self._fits, version=now, place=at, made=made)
+        at, written_at = self._name, datetime.now(UTC)
+        return journal_page.page(self._name, settings, history, self._fits, version=now, place=at, made=written_at)

@@ -81,40 +81,40 @@ def _overview(journal: str) -> dict[str, Any]:
     from robustbo.report.summary import cache
 
     key = cache.key(journal)
-    if key is not None and (found := cache.get(key)) is not None:
-        return found
+    if key is not None and (study := cache.get(key)) is not None:
+        return study
     from robustbo.report.summary.overview import overview
     from robustbo.trials.codec import opened
 
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         settings, history = opened(journal)
         is_same = cache.key(journal) == key
         say_ahead(journal, settings, history)
-        found = overview(settings, history)
-    for each in said:
-        warnings.showwarning(each.message, each.category, each.filename, each.lineno)
-    if key is not None and is_same and not said:
-        cache.put(key, found)
-    return found
+        study = overview(settings, history)
+    for warning in caught:
+        warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno)
+    if key is not None and is_same and not caught:
+        cache.put(key, study)
+    return study
 
 
-def _print(name: str, format_: Format, found: dict[str, Any]) -> None:
+def _print(name: str, format_: Format, study: dict[str, Any]) -> None:
     from robustbo.report.summary import text_summary, text_todo
 
     if format_ is Format.json:
-        terminal.objects([found])
+        terminal.objects([study])
         return
     if format_ is Format.csv:
-        terminal.rows([{k: v for k, v in o.items() if k != "params"} for o in found["outliers"]], format_)
+        terminal.rows([{k: v for k, v in o.items() if k != "params"} for o in study["outliers"]], format_)
         return
-    terminal.lines(text_summary.lines(name, found))
-    for title, rows in text_summary.results(found).items():
+    terminal.lines(text_summary.lines(name, study))
+    for title, rows in text_summary.results(study).items():
         terminal.rows(rows, format_, title=title)
-    if not found["outliers"] and "outliers" not in found.get("not_computed", ()):
+    if not study["outliers"] and "outliers" not in study.get("not_computed", ()):
         terminal.lines(["no value looks wrong"])
-    for title, rows in text_summary.tables(found, datetime.now(UTC)).items():
+    for title, rows in text_summary.tables(study, datetime.now(UTC)).items():
         terminal.rows(rows, format_, title=title)
-    terminal.lines(text_todo.lines(name, found))
+    terminal.lines(text_todo.lines(name, study))
 
 
 def say_ahead(journal: str, settings: "Settings", history: "History") -> None:
@@ -137,11 +137,11 @@ def report_journals(places: list[str], out: Path | None) -> Path:
     from robustbo.trials.codec import opened
     from robustbo.trials.storage.places import shown
 
-    found = [journals.Read(beside(place, ".html").stem, *opened(place), shown(place)) for place in places]
-    for place, each in zip(places, found, strict=True):
-        say_ahead(place, each.settings, each.history)
+    studies = [journals.Read(beside(place, ".html").stem, *opened(place), shown(place)) for place in places]
+    for place, study in zip(places, studies, strict=True):
+        say_ahead(place, study.settings, study.history)
     with placed(out or (beside(places[0], ".html") if len(places) == 1 else Path("report.html"))) as path:
-        journals.write(found, path, made=datetime.now(UTC))
+        journals.write(studies, path, made=datetime.now(UTC))
     return path
 
 
@@ -177,13 +177,13 @@ def best(
                 "there is no single best of several objectives: "
                 f"robustbo front {shown(journal)} has those that none beats"
             )
-        known = view.space.partial(fixed_values(view.space, fixed or ()))
-        if raw and known:
+        fixed_point = view.space.partial(fixed_values(view.space, fixed or ()))
+        if raw and fixed_point:
             raise ValueError("best takes --raw or --fixed, got both")
         if not raw:
             say_ahead(journal, settings, history)
-        found = view.raw_best() if raw else view.best(known)
-    terminal.objects([overview.point(found)])
+        incumbent = view.raw_best() if raw else view.best(fixed_point)
+    terminal.objects([overview.point(incumbent)])
 
 
 @commands.command()
@@ -205,12 +205,12 @@ def front(journal: Journal, fixed: FixedOption = None, format_: FormatOption = F
         if not settings.objectives:
             raise ValueError(f"a front needs objectives, and this is to {settings.direction} one value: robustbo best")
         say_ahead(journal, settings, history)
-        found = view.front(view.space.partial(fixed_values(view.space, fixed or ())))
-    if not found.points:
+        points = view.front(view.space.partial(fixed_values(view.space, fixed or ())))
+    if not points.points:
         terminal.log("the front is empty: no point measured probably keeps the bounds")
     if format_ is Format.json:
-        terminal.objects(outcomes.point(point) for point in found)
+        terminal.objects(outcomes.point(point) for point in points)
         return
-    made = outcomes.front(found)
-    labels = {wanted.name: wanted.quantity.label for wanted in settings.outcomes} if format_ is Format.table else {}
-    terminal.rows(words.rows(made, labels, is_plain=format_ is Format.csv), format_, words.title(made))
+    content = outcomes.front(points)
+    labels = {outcome.name: outcome.quantity.label for outcome in settings.outcomes} if format_ is Format.table else {}
+    terminal.rows(words.rows(content, labels, is_plain=format_ is Format.csv), format_, words.title(content))

@@ -22,7 +22,7 @@ class Format(StrEnum):
     csv = "csv"
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     r"""Text whose control characters can be seen: names come from files that others have written.
 
     Example:
@@ -39,10 +39,10 @@ class UnwrittenError(RobustBOError):
     """A result could not be written, all of it or a part."""
 
 
-def lines(found: Iterable[str]) -> None:
+def lines(texts: Iterable[str]) -> None:
     """Lines of a result."""
-    for line in found:
-        _write(f"{escaped(line)}\n")
+    for line in texts:
+        _write(f"{escape(line)}\n")
 
 
 def clear(code: str) -> None:
@@ -50,29 +50,29 @@ def clear(code: str) -> None:
     _write(code)
 
 
-def objects(found: Iterable[Any]) -> None:
+def objects(items: Iterable[Any]) -> None:
     """JSON, a line each."""
-    for each in found:
-        _write(f"{json.dumps(each)}\n")
+    for item in items:
+        _write(f"{json.dumps(item)}\n")
 
 
 def log(message: str) -> None:
     """Print a message to stderr, of one or several lines, without any password that was typed."""
     with suppress(OSError):  # there is nobody left to tell
-        typer.echo("\n".join(map(escaped, hidden(message).split("\n"))), err=True)
+        typer.echo("\n".join(map(escape, hidden(message).split("\n"))), err=True)
 
 
-def rows(found: list[dict[str, Any]], format_: Format, title: str = "") -> None:
+def rows(records: list[dict[str, Any]], format_: Format, title: str = "") -> None:
     """Rows of a result, all with the same keys."""
     from robustbo.report.summary.tables import render
 
     if format_ is not Format.json:  # which escapes by itself
-        found = [{escaped(key): escaped(v) if isinstance(v, str) else v for key, v in row.items()} for row in found]
-    _write(render(found, format_.value, title))
+        records = [{escape(key): escape(v) if isinstance(v, str) else v for key, v in row.items()} for row in records]
+    _write(render(records, format_.value, title))
 
 
 @contextmanager
-def still_true(said: str) -> Iterator[None]:
+def still_true(outcome: str) -> Iterator[None]:
     """Say what has been recorded, where the result that has it cannot be written, to a reader that is gone either.
 
     Raises:
@@ -83,7 +83,7 @@ def still_true(said: str) -> Iterator[None]:
     except (UnwrittenError, BrokenPipeError) as error:
         _leave_unwritten()
         why = "the result cannot be written: its reader is gone" if isinstance(error, BrokenPipeError) else str(error)
-        raise UnwrittenError(f"{why}; {said}") from None
+        raise UnwrittenError(f"{why}; {outcome}") from None
 
 
 def _write(text: str) -> None:

@@ -145,10 +145,10 @@ class RobustGenerator(Generator):
         """
         rows, problem = rows_of(results), self._problem
 
-        def decided(state: State) -> list[Event]:
+        def new_events(state: State) -> list[Event]:
             return events_of(problem.space, state.history, results_of(problem, state.history, rows))
 
-        self.optimizer._commit(decided)
+        self.optimizer._commit(new_events)
 
     def finalize(self) -> None:
         """Do nothing: all that was ingested is recorded, and further points may be suggested."""

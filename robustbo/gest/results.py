@@ -71,7 +71,7 @@ def results_of(problem: Problem, history: History, rows: Sequence[Mapping[str, A
 def _read(problem: Problem, history: History, row: Mapping[str, Any]) -> Result:
     names = problem.space.names
     if (number := _identifier(row.get(ID))) is not None:
-        trial = _suggested(history, number)
+        trial = _suggested_trial(history, number)
         _check_place(problem, trial, row)
         return Result(number, trial.params, *_outcome(problem, row))
     if missing := [name for name in names if name not in row]:
@@ -89,7 +89,7 @@ def _identifier(cell: Any) -> int | None:
     return int(plain)
 
 
-def _suggested(history: History, number: int) -> Trial:
+def _suggested_trial(history: History, number: int) -> Trial:
     if 0 <= number < len(history) and history[number].handouts:
         return history[number]
     raise ValueError(

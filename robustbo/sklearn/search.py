@@ -133,7 +133,7 @@ class RobustSearchCV(BaseSearchCV):
         self.__dict__.pop("optimizer_", None)  # of an earlier fit: all that is kept here is sent to joblib's workers
         run = Running(self, evaluate_candidates)
         run.to_the_end(callback_ctx)
-        formatted = super()._format_results([one.params for one in run.done], run.num_splits, run.fits())
+        formatted = super()._format_results([candidate.params for candidate in run.done], run.num_splits, run.fits())
         run.results.clear()  # which `fit` holds too
         run.results.update(formatted, **run.columns())
         self.optimizer_ = run.optimizer

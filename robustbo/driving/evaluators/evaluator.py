@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Protocol
 
-from robustbo.driving.evaluators.outcome import Function, Outcome, Types, attempt
+from robustbo.driving.evaluators.outcome import Evaluation, Function, Types, attempt
 from robustbo.trials.trial import Trial
 
 
@@ -23,7 +23,7 @@ class Evaluator(Protocol):
     def wait(self, timeout_s: float | None) -> None:
         """Wait for some that have ended, for so long at most; it may return before."""
 
-    def take(self) -> Iterator[tuple[Trial, Outcome]]:
+    def take(self) -> Iterator[tuple[Trial, Evaluation]]:
         """Take the trials that have ended since the last call.
 
         Raises:
@@ -52,7 +52,7 @@ class Here:
     def __init__(self, func: Function, also: Types = ()) -> None:
         self._func, self._also = func, also
         self._trial: Trial | None = None
-        self._outcome: Outcome | None = None
+        self._outcome: Evaluation | None = None
 
     def has_room(self) -> bool:
         """Return whether there is no trial."""
@@ -67,12 +67,12 @@ class Here:
         if self._trial is not None and self._outcome is None:
             self._outcome = attempt(self._func, self._trial.params, self._also)
 
-    def take(self) -> Iterator[tuple[Trial, Outcome]]:
+    def take(self) -> Iterator[tuple[Trial, Evaluation]]:
         """Take the trial, if it has been waited for."""
         if self._trial is not None and self._outcome is not None:
-            found = self._trial, self._outcome
+            pair = self._trial, self._outcome
             self._trial = self._outcome = None
-            yield found
+            yield pair
 
     def close(self, *, is_at_once: bool) -> None:
         """Forget it."""
