@@ -152,7 +152,7 @@ def committee(data: Data, **options: Any) -> Iterator[tuple[str, Said]]:
     for rule in RULES:
         model.options = replace(model.options, combine=rule)
         yield rule, predicted(model, data, fitted)
-    _, shards, shared, experts, _ = model.given
+    _, shards, shared, experts, _ = model.committee
     v0 = shared.s2f.expand(TEST_POINTS)
     X = data.X_test
     k = shared.covariance(X, shards.X.flatten(0, 1)).unflatten(1, shards.y.shape).movedim(1, 0)

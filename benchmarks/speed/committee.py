@@ -33,7 +33,7 @@ from robustbo.numerics.committee import evidence
 from robustbo.numerics.committee.evidence import Shared
 from robustbo.numerics.committee.partition import MEMORY, Shards, random_parts, shard
 from robustbo.report.summary.tables import render
-from robustbo.surrogates.committee.cluster import Cluster, parts_of
+from robustbo.surrogates.committee.cluster import CommitteeCluster, parts_of
 from robustbo.surrogates.committee.files import MemoryMap
 from robustbo.surrogates.committee.streamed import StreamedCommittee
 
@@ -102,7 +102,7 @@ def on_workers(shards: Shards, count: int) -> float:
     """Median seconds of a warm evaluation on a Dask cluster of so many workers, by the clock."""
     with (
         LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as local,
-        Cluster(local.scheduler_address, parts_of(shards, MEMORY), MEMORY) as cluster,
+        CommitteeCluster(local.scheduler_address, parts_of(shards, MEMORY), MEMORY) as cluster,
     ):
         modes, times = cluster.evidence(shared(1.0)).f, []
         for factor in STEPS:

@@ -62,8 +62,10 @@ def create(
     surrogate_options: Annotated[str | None, typer.Option(metavar="JSON", help="Its options.")] = None,
     acquisition: Annotated[str | None, typer.Option(help="auto, qLogNEI, qLogEI, LogEI or sobol.")] = None,
     num_initial: Annotated[int | None, typer.Option(help="How many space-filling points come first.")] = None,
-    remeasure: Annotated[str | None, typer.Option(help="promising, suspicious or never.")] = None,
-    max_repeats: Annotated[int | None, typer.Option(help="How many replicates one point may get.")] = None,
+    replicate: Annotated[str | None, typer.Option(help="Measure again what is flagged, any, or never.")] = None,
+    max_replicates: Annotated[int | None, typer.Option(help="How many replicates one point may get.")] = None,
+    remeasure: Annotated[str | None, typer.Option(hidden=True)] = None,
+    max_repeats: Annotated[int | None, typer.Option(hidden=True)] = None,
     seed: Annotated[int | None, typer.Option(help="Of all that is random; drawn unless said.")] = None,
     if_exists: Annotated[str, typer.Option(help="error, or resume: go on, if the settings are the same.")] = "error",
 ) -> None:
@@ -74,14 +76,15 @@ def create(
     from robustbo.trials.storage.places import shown
 
     arguments: dict[str, Any] = {"direction": direction, "surrogate": surrogate, "acquisition": acquisition}
-    arguments |= {"num_initial": num_initial, "remeasure": remeasure, "max_repeats": max_repeats, "seed": seed}
+    arguments |= {"num_initial": num_initial, "replicate": replicate, "max_replicates": max_replicates, "seed": seed}
+    arguments |= {"remeasure": remeasure, "max_repeats": max_repeats}
     with mendable():
         arguments |= _outcomes(direction, objectives or (), bounds or (), reference or ())
         if surrogate_options is not None:
             arguments["surrogate_options"] = json_object("--surrogate-options", surrogate_options)
         search_space, described = space_of(space, pool, constraint or ())
         arguments["outcome"] = [*described, *map(Outcome.read, outcome or ())] or None
-        options = {key: value for key, value in arguments.items() if value is not None}
+        options = _in_new_names({key: value for key, value in arguments.items() if value is not None})
         try:
             opt = Optimizer(search_space, journal=journal, **{"if_exists": if_exists, **options})
         except JournalExists:
@@ -95,6 +98,14 @@ def create(
         kinds = [f"{name} ({type(parameter).__name__})" for name, parameter in s.space.parameters]
         terminal.log(f"columns: {', '.join(kinds)}")
     terminal.lines([f"{shown(journal)}: {s.goal} with {s.surrogate}, seed {s.seed}{rows}; {first}"])
+
+
+def _in_new_names(options: dict[str, Any]) -> dict[str, Any]:
+    from robustbo.trials.former_names import in_new_names, old_names
+
+    for sentence in old_names(options):
+        terminal.log(sentence)
+    return in_new_names(options)
 
 
 def _outcomes(

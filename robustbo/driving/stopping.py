@@ -16,7 +16,7 @@ from robustbo.loop.candidates.replicate_several import promised
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.fit import fit
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.numerics.improvement.value_of_information import expected_improvement
 from robustbo.study.study import Study
 from robustbo.trials.history import History, Trial
@@ -124,7 +124,7 @@ def _of_one(view: View, trial: Trial) -> Promise:
     return Promise(gain if math.isfinite(gain) else math.inf, _noise(fitted, x))
 
 
-def _noise(fitted: Fitted, x: Tensor) -> float:
+def _noise(fitted: FittedSurrogate, x: Tensor) -> float:
     _, (sd,) = fitted.predict(x)
     _, (noisy_sd,) = fitted.predict(x, is_noisy=True)
     return math.sqrt(max(noisy_sd**2 - sd**2, 0.0))

@@ -54,8 +54,8 @@ class Running:
             surrogate=search.surrogate,
             surrogate_options=search.surrogate_options,
             num_initial=search.num_initial,
-            remeasure=search.remeasure,
-            max_repeats=search.max_repeats,
+            replicate=search.replicate,
+            max_replicates=search.max_replicates,
             failures=search.failures,
             seed=int(check_random_state(search.random_state).randint(np.iinfo(np.int32).max)),
         )

@@ -7,7 +7,8 @@ import numpy as np
 from sklearn.model_selection._search import BaseSearchCV
 
 from robustbo.searchspace.space import Space
-from robustbo.trials.settings import DEFAULT_MAX_REPEATS, Failures, Remeasure
+from robustbo.trials.former_names import reads_old_names
+from robustbo.trials.settings import DEFAULT_MAX_REPLICATES, Failures, Replicate
 
 if TYPE_CHECKING:  # joblib's workers import this module to fit, and need no torch
     from botorch.models.gpytorch import GPyTorchModel
@@ -15,6 +16,7 @@ if TYPE_CHECKING:  # joblib's workers import this module to fit, and need no tor
     from robustbo.surrogates.names import SurrogateName
 
 
+@reads_old_names
 class RobustSearchCV(BaseSearchCV):
     """Robust Bayesian optimization of hyperparameters by cross-validation.
 
@@ -41,9 +43,9 @@ class RobustSearchCV(BaseSearchCV):
         surrogate: As for `robustbo.Optimizer`.
         surrogate_options: As for `robustbo.Optimizer`.
         num_initial: How many Sobol points come first; 2 (d + 1), at least 5, unless said.
-        remeasure: As for `robustbo.Optimizer`. "never" evaluates no candidate that gave a score again, as is right
+        replicate: As for `robustbo.Optimizer`. "never" evaluates no candidate that gave a score again, as is right
             where the same fit gives the same score; others are for fits that differ each time.
-        max_repeats: As for `robustbo.Optimizer`.
+        max_replicates: As for `robustbo.Optimizer`.
         failures: "learn" where candidates fail, or "ignore".
 
     Attributes:
@@ -90,8 +92,8 @@ class RobustSearchCV(BaseSearchCV):
         surrogate: "SurrogateName | type[GPyTorchModel]" = "auto",
         surrogate_options: Mapping[str, Any] | None = None,
         num_initial: int | None = None,
-        remeasure: Remeasure = "never",
-        max_repeats: int = DEFAULT_MAX_REPEATS,
+        replicate: Replicate = "never",
+        max_replicates: int = DEFAULT_MAX_REPLICATES,
         failures: Failures = "learn",
     ) -> None:
         super().__init__(
@@ -112,8 +114,8 @@ class RobustSearchCV(BaseSearchCV):
         self.surrogate = surrogate
         self.surrogate_options = surrogate_options
         self.num_initial = num_initial
-        self.remeasure = remeasure
-        self.max_repeats = max_repeats
+        self.replicate = replicate
+        self.max_replicates = max_replicates
         self.failures = failures
 
     @property

@@ -101,7 +101,7 @@ def test_what_resembles_nothing_is_answered_with_all_there_is(cli):
         (("--num-initial", "-1"), "--num-initial must be a whole number of at least 1, got -1"),
         (("--if-exists", "go"), "--if-exists must be one of ['error', 'resume'], got 'go'"),
         (("--max-repeats", "0"), "--max-repeats must be a whole number of at least 1, got 0"),
-        (("--remeasure", "often"), "--remeasure must be one of "),
+        (("--replicate", "often"), "--replicate must be one of "),
     ],
 )
 def test_a_message_names_the_option_and_not_the_argument_in_python(cli, arguments, message):

@@ -1,4 +1,4 @@
-"""A fitted GP in numbers: its kernel, hyperparameters, and what its data's covariance gives, for explicit formulas."""
+"""A fitted GP as matrices: its kernel, hyperparameters and factorized covariance, for closed formulas."""
 
 from typing import Any
 
@@ -11,44 +11,44 @@ from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.gp.prediction_cache import PredictionCache, prediction_cache
 from robustbo.surrogates.common import priors
 from robustbo.surrogates.common.contract import marginals, outcome_transform
-from robustbo.surrogates.common.diagnosis import Diagnosis
+from robustbo.surrogates.common.diagnosis import Diagnostics
 from robustbo.surrogates.common.units import in_model_units, in_outcome_units
 
 
-class InNumbers:
-    """A `MapGP` that tells its fitted process in numbers; of a kernel of one's own it tells what needs no formula."""
+class ClosedForm:
+    """A `MapGP` that gives its fitted process as matrices; of a custom kernel those that need no formula."""
 
-    _known: tuple[PredictionCache, tuple[Tensor, ...]] | None = None
+    _prediction_cache: tuple[PredictionCache, tuple[Tensor, ...]] | None = None
 
     @property
-    def known(self) -> PredictionCache:
-        """What is known given the data, with the parameters as they are: one factorization, kept."""
+    def prediction_cache(self) -> PredictionCache:
+        """The matrices that predictions need, at the present data and parameters: one factorization, cached."""
         gp: Any = self
-        if self._known is None or not all(map(torch.equal, self._known[1], self._now())):
+        if self._prediction_cache is None or not all(map(torch.equal, self._prediction_cache[1], self._dependencies())):
             model = gp.search_model()
-            self._known = prediction_cache(model, gp._theta(model), gp._rho), self._now()
-        return self._known[0]
+            self._prediction_cache = prediction_cache(model, gp._theta(model), gp._rho), self._dependencies()
+        return self._prediction_cache[0]
 
-    def _condition(self, model: Model, found: Any) -> PredictionCache:
-        """What is known with what a search has found."""
-        return prediction_cache(model, found.theta, found.rho)
+    def _condition(self, model: Model, estimate: Any) -> PredictionCache:
+        """Return the prediction cache at a search's estimate."""
+        return prediction_cache(model, estimate.theta, estimate.rho)
 
-    def _now(self) -> tuple[Tensor, ...]:
-        """What that depends on."""
+    def _dependencies(self) -> tuple[Tensor, ...]:
+        """The tensors that the prediction cache depends on."""
         gp: Any = self
         return gp.parameters_now(), gp.train_inputs[0], gp.train_targets, gp._rho
 
-    def diagnose(self) -> Diagnosis:
+    def diagnose(self) -> Diagnostics:
         """Leave-one-out expectations and evidence; the outliers are the support."""
         gp: Any = self
         gp.eval()
         with torch.no_grad():
-            known = self.known
-            expected, sd = in_outcome_units(outcome_transform(gp), gp.train_targets - known.e, known.v.sqrt())
-            return Diagnosis(expected, sd, gain(known.e, known.v), gp._rho > 0)
+            cache = self.prediction_cache
+            expected, sd = in_outcome_units(outcome_transform(gp), gp.train_targets - cache.e, cache.v.sqrt())
+            return Diagnostics(expected, sd, gain(cache.e, cache.v), gp._rho > 0)
 
-    def diagnose_others(self, X: Tensor, Y: Tensor, sds: Tensor | None) -> Diagnosis:
-        """What it says of values that it was not fitted to, by the rule for those that it was.
+    def diagnose_others(self, X: Tensor, Y: Tensor, sds: Tensor | None) -> Diagnostics:
+        """Diagnose values that the model was not fitted to, by the rule for those that it was.
 
         Args:
             X: ``m x d`` points.
@@ -63,36 +63,36 @@ class InNumbers:
             inside, v = in_model_units(transform, expected, sd)
             y, _ = in_model_units(transform, Y, sd)
             is_outlier, weight = self.verdict_on(y, y - inside, v.square())
-            return Diagnosis(expected, sd, gain(y - inside, v.square()), is_outlier, weight)
+            return Diagnostics(expected, sd, gain(y - inside, v.square()), is_outlier, weight)
 
     def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Which of ``m`` values that it was not fitted to are outliers, and the probabilities that they are right.
+        """Return which of ``m`` values outside the fit are outliers, and their probabilities of being right.
 
-        Where a model does not say more: those with more evidence against them than the least of its own outliers.
+        Unless a model has its own rule: those with more evidence against them than the least of its own outliers.
 
         Args:
             y: The values, in the model's own units.
-            e: How far they are from what is predicted.
-            v: The variances of that.
+            e: Their errors, less what is predicted.
+            v: The variances of these errors.
         """
         own = self.diagnose()
         least = own.evidence[own.is_outlier].amin() if own.is_outlier.any() else torch.inf
         return gain(e, v) > least, None
 
     def latents(self) -> list[tuple[float, LatentProcess]]:
-        """The fitted processes that it predicts by, with their weights: here one; see `gp.posterior`."""
+        """The fitted processes that the model predicts by, with their weights: here one; see `gp.posterior`."""
         return [(1.0, self.latent())]
 
     def latent(self) -> LatentProcess:
         """The fitted process; the kernel must be a named one."""
-        known = self.known
-        return self._latent(known.m, known.P, known.al)
+        cache = self.prediction_cache
+        return self._latent(cache.m, cache.P, cache.al)
 
     def process(self, model: Model, theta: Tensor, rho: Tensor) -> LatentProcess:
         """The process given the observations, at any hyperparameters and added variances."""
-        found = log_posterior(model, theta, rho).evidence
-        assert found.converged
-        return self._latent(found.m, found.P, found.al, theta)
+        evidence = log_posterior(model, theta, rho).evidence
+        assert evidence.converged
+        return self._latent(evidence.m, evidence.P, evidence.al, theta)
 
     def _latent(self, m: Tensor, P: Tensor, al: Tensor, theta: Tensor | None = None) -> LatentProcess:
         gp: Any = self

@@ -6,20 +6,20 @@ from gpytorch.likelihoods import FixedNoiseGaussianLikelihood
 from torch import Tensor
 
 
-def as_given(model: SingleTaskGP, transform: OutcomeTransform | None) -> tuple[Tensor, Tensor | None]:
+def original_outcomes(model: SingleTaskGP, transform: OutcomeTransform | None) -> tuple[Tensor, Tensor | None]:
     """``n x 1`` outcomes and noise variances as the model was given them; None where the noise is not known."""
     is_known = isinstance(model.likelihood, FixedNoiseGaussianLikelihood)
     Y, Yvar = model.train_targets.unsqueeze(-1), model.likelihood.noise.unsqueeze(-1) if is_known else None
     return (Y, Yvar) if transform is None else transform.untransform(Y, Yvar)
 
 
-def transform_again(model: SingleTaskGP, transform: OutcomeTransform, Y: Tensor, Yvar: Tensor | None) -> None:
+def retransform(model: SingleTaskGP, transform: OutcomeTransform, Y: Tensor, Yvar: Tensor | None) -> None:
     """Take ``n x 1`` outcomes and noise variances through a transform, which learns nothing from them."""
     y, s2 = transform.eval()(Y, Yvar)
-    take(model, y.squeeze(-1), None if s2 is None else s2.squeeze(-1))
+    set_outcomes(model, y.squeeze(-1), None if s2 is None else s2.squeeze(-1))
 
 
-def take(model: SingleTaskGP, y: Tensor, s2: Tensor | None) -> None:
+def set_outcomes(model: SingleTaskGP, y: Tensor, s2: Tensor | None) -> None:
     """Take ``n`` outcomes, transformed, and their noise variances where these are known."""
     model.set_train_data(targets=y, strict=False)
     if s2 is not None:

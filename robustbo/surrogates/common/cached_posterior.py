@@ -1,4 +1,4 @@
-"""Models that keep what their observations say besides the hyperparameters: found anew for other observations."""
+"""Models that keep a posterior of their own beside the hyperparameters, and compute it anew for other observations."""
 
 from typing import Any
 
@@ -11,14 +11,14 @@ from robustbo.surrogates.common.likelihood import DataPrior, UnusualDataPrior
 from robustbo.surrogates.common.no_fantasies import NoFantasies
 
 
-class FollowsData(NoFantasies, GPyTorchModel):
-    """A `MapGP` with a posterior of its own, which holds for the observations and the parameters it was found for."""
+class CachedPosterior(NoFantasies, GPyTorchModel):
+    """A `MapGP` with a posterior of its own, kept for the observations and the parameters it was computed with."""
 
-    _found_at = torch.empty(0)
+    _found_at = torch.empty(0, dtype=torch.float64)
 
     @property
     def has_posterior(self) -> bool:
-        """Whether it has been found."""
+        """Return whether the posterior has been computed."""
         raise NotImplementedError
 
     @property
@@ -26,7 +26,7 @@ class FollowsData(NoFantasies, GPyTorchModel):
         return torch.zeros_like(self.train_targets)  # no observation has one added
 
     def set_train_data(self, inputs: Any = None, targets: Tensor | None = None, strict: bool = True) -> None:
-        """Take other data; the hyperparameters stay, and the rest is found anew.
+        """Take other data; the hyperparameters stay, and the posterior is computed anew.
 
         Inputs alone are another view of the same data: BoTorch transforms them, and back, from training to evaluation.
         """
@@ -35,10 +35,10 @@ class FollowsData(NoFantasies, GPyTorchModel):
             self._renew()
 
     def _take_rows(self) -> None:
-        """What is known of single rows is found with the posterior."""
+        """Do nothing: the variances of single rows are computed with the posterior."""
 
     def train(self, mode: bool = True) -> Any:
-        """Change to training or to evaluation; where parameters have been moved since, the posterior is found anew."""
+        """Change to training or to evaluation; where parameters have moved since, compute the posterior anew."""
         super().train(mode)
         if not mode and self.has_posterior and not torch.equal(self.parameters_now(), self._found_at):
             self._mark()
@@ -46,7 +46,7 @@ class FollowsData(NoFantasies, GPyTorchModel):
         return self
 
     def _mark(self) -> None:
-        """Say that the posterior is that of the parameters as they are."""
+        """Record that the posterior is that of the present parameters."""
         self._found_at = self.parameters_now()
 
     def forward(self, x: Tensor) -> Any:
@@ -57,7 +57,7 @@ class FollowsData(NoFantasies, GPyTorchModel):
         return UnusualDataPrior(prior.mean, prior.lazy_covariance_matrix)
 
     def path_update(self, **how: Any) -> SamplePath:
-        """Sample paths are not to be had where a method has none.
+        """Refuse sample paths, which the method does not have.
 
         Raises:
             NotImplementedError: Always.

@@ -1,4 +1,4 @@
-"""Models that weigh their observations: what they say of each, and which they call outliers."""
+"""Models that weigh their observations: their diagnostics, and which observations they flag."""
 
 import math
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.weighted.map_fit import Weights
 from robustbo.numerics.weighted.rcgp import LeaveOneOut
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.contract import Diagnosis, Tails, normal_tails, outcome_transform
+from robustbo.surrogates.common.contract import Diagnostics, Tails, normal_tails, outcome_transform
 from robustbo.surrogates.common.explicit_posterior import ExplicitPosterior
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.common.units import in_outcome_units
@@ -23,8 +23,8 @@ MOST_ROUNDS = 100  # weights have settled long before
 
 
 @dataclass(frozen=True, kw_only=True)
-class WeighedOptions(GPOptions):
-    """How observations are weighed; see `ConjugateGP`."""
+class WeightOptions(GPOptions):
+    """The options of observations' weights; see `ConjugateGP`."""
 
     quantile: float = Weights().quantile
     threshold: float | None = None
@@ -42,12 +42,12 @@ class WeighedOptions(GPOptions):
 
     @property
     def is_robust(self) -> bool:
-        """Whether weights fall with the distance from what is expected."""
+        """Return whether weights fall with the distance from the expected value."""
         raise NotImplementedError
 
     @property
-    def weighing(self) -> Weights:
-        """The same, as the search takes it."""
+    def weight_rule(self) -> Weights:
+        """The options as the search takes them."""
         return Weights(self.is_robust, self.quantile, self.threshold, self.rounds, self.is_weighted)
 
     @property
@@ -57,17 +57,17 @@ class WeighedOptions(GPOptions):
         return Capabilities(is_robust=is_robust, is_heeded=is_robust, is_cubic=True)
 
 
-class Weighed(ExplicitPosterior):
+class ObservationWeights(ExplicitPosterior):
     """A `MapGP` with an `ExplicitPosterior`; errors and variances are in the model's own (transformed) units."""
 
     @property
-    def left_out(self) -> LeaveOneOut:
+    def leave_one_out(self) -> LeaveOneOut:
         """Leave-one-out errors and variances of the values, with the noise of a new measurement."""
         raise NotImplementedError
 
     @property
     def in_sample(self) -> LeaveOneOut:
-        """The same where each value is predicted by all, itself included."""
+        """Errors and variances where each value is predicted by all, itself included."""
         raise NotImplementedError
 
     @property
@@ -77,20 +77,20 @@ class Weighed(ExplicitPosterior):
 
     def tails(self, *, leave_one_out: bool = True) -> Tails:
         """Each observation's error and the chance of one beyond it; see `contract.tails`."""
-        e, t = self.left_out if leave_one_out else self.in_sample
+        e, t = self.leave_one_out if leave_one_out else self.in_sample
         return normal_tails(e, t.sqrt())
 
-    def diagnose(self) -> Diagnosis:
+    def diagnose(self) -> Diagnostics:
         """The prediction of each observation by the others, its squared weight, and the evidence against it.
 
         An observation is flagged where it lies `FAR` from the prediction and its squared weight is below `FAINT`,
         unless most of those at its point agree with it.
         """
         self.eval()
-        e, t = self.left_out
+        e, t = self.leave_one_out
         is_far = (e.abs() > FAR * t.sqrt()) & (self.share < FAINT)
         expected, sd = in_outcome_units(outcome_transform(self), self.train_targets - e, t.sqrt())
-        return Diagnosis(expected, sd, gain(e, t), is_far & ~self.cleared(), self.share)
+        return Diagnostics(expected, sd, gain(e, t), is_far & ~self.is_cleared(), self.share)
 
     def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
         """Flagged are those that lie `FAR` from the prediction, where far ones weigh less."""

@@ -1,4 +1,4 @@
-"""A covariance of which the diagonal is cheap, and that is computed as a whole where somebody wants more of it."""
+"""A covariance whose diagonal is cheap, and whose full matrix is computed when it is first needed."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -10,14 +10,14 @@ from torch import Tensor
 
 
 class DeferredCovariance(LinearOperator):
-    """A ``... x q x q`` covariance by two functions that compute it when it is asked for.
+    """A ``... x q x q`` covariance by two functions that compute it when it is needed.
 
     Marginal variances of thousands of points need the diagonal alone; samples need all. Autograd can follow both.
 
     Args:
-        X: ``... x q x d`` points that it is of.
-        dense: Gives the matrix.
-        diagonal: Gives its ``... x q`` diagonal.
+        X: The ``... x q x d`` points.
+        dense: Returns the matrix.
+        diagonal: Returns its ``... x q`` diagonal.
     """
 
     def __init__(self, X: Tensor, dense: Callable[[], Tensor], diagonal: Callable[[], Tensor]) -> None:
@@ -25,29 +25,29 @@ class DeferredCovariance(LinearOperator):
         self._X, self._make_dense, self._make_diagonal = X, dense, diagonal
 
     @cached_property
-    def evaluated(self) -> LinearOperator:
-        """It as a whole."""
+    def dense_operator(self) -> LinearOperator:
+        """The full matrix as an operator."""
         return to_linear_operator(self._make_dense())
 
     def to_dense(self) -> Tensor:
         """The matrix."""
-        return self.evaluated.to_dense()
+        return self.dense_operator.to_dense()
 
     def representation(self) -> tuple[Tensor, ...]:
-        """What autograd follows where the matrix is a factor: the matrix."""
-        return self.evaluated.representation()
+        """The tensors that autograd follows where this is a factor of a product: the matrix."""
+        return self.dense_operator.representation()
 
     def representation_tree(self) -> Any:
-        """How it is made of that."""
-        return self.evaluated.representation_tree()
+        """The recipe that makes the operator of these tensors."""
+        return self.dense_operator.representation_tree()
 
     def detach(self) -> LinearOperator:
-        """It as a whole, which autograd does not follow."""
-        return self.evaluated.detach()
+        """The full matrix, detached from the graph."""
+        return self.dense_operator.detach()
 
     def clone(self) -> LinearOperator:
-        """It as a whole, copied."""
-        return self.evaluated.clone()
+        """A copy of the full matrix."""
+        return self.dense_operator.clone()
 
     def _diagonal(self) -> Tensor:
         return self._make_diagonal()
@@ -59,28 +59,28 @@ class DeferredCovariance(LinearOperator):
         return self
 
     def _matmul(self, rhs: Tensor) -> Tensor:
-        return self.evaluated._matmul(rhs)
+        return self.dense_operator._matmul(rhs)
 
     def _getitem(self, row_index: Any, col_index: Any, *batch_indices: Any) -> LinearOperator:
-        return self.evaluated._getitem(row_index, col_index, *batch_indices)
+        return self.dense_operator._getitem(row_index, col_index, *batch_indices)
 
     def _get_indices(self, row_index: Any, col_index: Any, *batch_indices: Any) -> Tensor:
-        return self.evaluated._get_indices(row_index, col_index, *batch_indices)
+        return self.dense_operator._get_indices(row_index, col_index, *batch_indices)
 
     def _expand_batch(self, batch_shape: Any) -> LinearOperator:
-        return self.evaluated._expand_batch(batch_shape)
+        return self.dense_operator._expand_batch(batch_shape)
 
     def _unsqueeze_batch(self, dim: int) -> LinearOperator:
-        return self.evaluated._unsqueeze_batch(dim)
+        return self.dense_operator._unsqueeze_batch(dim)
 
     def _permute_batch(self, *dims: int) -> LinearOperator:
-        return self.evaluated._permute_batch(*dims)
+        return self.dense_operator._permute_batch(*dims)
 
     def _sum_batch(self, dim: int) -> LinearOperator:
-        return self.evaluated._sum_batch(dim)
+        return self.dense_operator._sum_batch(dim)
 
     def _prod_batch(self, dim: int) -> LinearOperator:
-        return self.evaluated._prod_batch(dim)
+        return self.dense_operator._prod_batch(dim)
 
     def _mul_constant(self, other: Any) -> LinearOperator:
-        return self.evaluated._mul_constant(other)
+        return self.dense_operator._mul_constant(other)

@@ -1,7 +1,7 @@
-"""What a model sees of a point: every Choice one-hot (of very many values a word of bits each), and what exists there.
+"""The encoding of a point for a model: every Choice one-hot (of very many values a word of bits each).
 
-What does not exist at a point it sees in the middle, or as none of the choices: points that differ only there are the
-same to it.
+A parameter that does not exist at a point is encoded as the middle, or as none of the choices: points that differ only
+there are equal to the model.
 """
 
 from functools import lru_cache, partial
@@ -23,9 +23,9 @@ ONE_HOT = 100  # values at most that have a column each: a length-scale each is 
 
 
 def one_hot_inputs(space: Space) -> InputTransform | None:
-    """What makes a model see every Choice one-hot, and only what exists; None where there is nothing to do."""
+    """Return the transform that encodes every Choice, and parameters that do not exist; None where nothing needs it."""
     if space.is_conditional:
-        return ExistingInputs(space)
+        return ConditionalEncoding(space)
     counts = categories(space)
     if not counts:
         return None
@@ -35,12 +35,12 @@ def one_hot_inputs(space: Space) -> InputTransform | None:
 
 
 def width(count: int) -> int:
-    """In how many columns one of so many values is seen."""
+    """Number of columns that encode one of so many values."""
     return count if count <= ONE_HOT else BITS
 
 
 def as_category(index: Tensor, count: int) -> Tensor:
-    """Values by their numbers, ``...``, as what a kernel sees of a Choice: ``... x width``.
+    """Encode values of a Choice by their numbers, ``...``, as columns for a kernel: ``... x width``.
 
     One of up to `ONE_HOT` values is one-hot. Of more, a column each would be a length-scale each, of which nearly
     nothing is ever learned; each has a word of `BITS` zeros and ones instead, as if drawn by chance. Any two of these
@@ -60,7 +60,7 @@ def _words(count: int) -> Tensor:
     return numbers.unsqueeze(-1) >> torch.arange(BITS) & 1
 
 
-class ExistingInputs(InputTransform):
+class ConditionalEncoding(InputTransform):
     """Every Choice one-hot, or all zeros where it does not exist; everything else in the middle where it does not.
 
     Args:
@@ -76,19 +76,19 @@ class ExistingInputs(InputTransform):
 
     def transform(self, X: Tensor) -> Tensor:
         """``... x d`` inputs as ``... x d'`` that the kernel sees; can be differentiated."""
-        there = presence(self.space, unit_rows(self.space, X.detach()))
+        exists = presence(self.space, unit_rows(self.space, X.detach()))
         parts = []
         for i, column in enumerate(varying(self.space)):
             name, parameter = self.space.parameters[column]
             x = X[..., i : i + 1]
-            is_there = there[name].unsqueeze(-1) if name in there else None
+            is_present = exists[name].unsqueeze(-1) if name in exists else None
             if isinstance(parameter, Choice):
                 x = as_category(x.squeeze(-1).round().long(), parameter.count).to(X)
-                parts.append(x if is_there is None else x * is_there)
+                parts.append(x if is_present is None else x * is_present)
             else:
-                parts.append(x if is_there is None else torch.where(is_there, x, ABSENT))
+                parts.append(x if is_present is None else torch.where(is_present, x, ABSENT))
         return torch.cat(parts, -1)
 
     def equals(self, other: Any) -> bool:
-        """Whether another does the same."""
+        """Return whether another transform does the same."""
         return type(self) is type(other) and self.space == other.space

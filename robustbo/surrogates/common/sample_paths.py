@@ -9,10 +9,10 @@ from torch import Size, Tensor
 from torch.nn import ModuleList
 
 
-def draw_mixed(
+def draw_paths_of_mixture(
     fits: list[tuple[float, Any]], sample_shape: Size, draw: Callable[[Any, Size], SamplePath]
 ) -> SamplePath:
-    """Paths of several models, of each as many as chance gives it by its weight.
+    """Draw sample paths of a mixture of models: the number of each model's is drawn by its weight.
 
     Args:
         fits: Weights, which add up to 1, and models.
@@ -22,12 +22,12 @@ def draw_mixed(
     weights, models = zip(*fits, strict=True)
     if len(models) == 1:
         return draw(models[0], sample_shape)
-    which = torch.multinomial(torch.tensor(weights), sample_shape.numel(), replacement=True)
+    picks = torch.multinomial(torch.tensor(weights, dtype=torch.float32), sample_shape.numel(), replacement=True)
     if not sample_shape:
-        return draw(models[int(which)], sample_shape)
-    places = [(which == i).nonzero().squeeze(-1) for i in range(len(models))]
-    drawn = [(draw(one, Size([len(at)])), at) for one, at in zip(models, places, strict=True) if len(at)]
-    return MixedPaths([path for path, _ in drawn], [at for _, at in drawn], sample_shape)
+        return draw(models[int(picks)], sample_shape)
+    places = [(picks == i).nonzero().squeeze(-1) for i in range(len(models))]
+    parts = [(draw(model, Size([len(rows)])), rows) for model, rows in zip(models, places, strict=True) if len(rows)]
+    return MixedPaths([path for path, _ in parts], [rows for _, rows in parts], sample_shape)
 
 
 class MixedPaths(SamplePath):
@@ -61,7 +61,7 @@ class MixedPaths(SamplePath):
         return together.unflatten(-2, self.sample_shape)
 
     def set_ensemble_as_batch(self, ensemble_as_batch: bool) -> None:
-        """As in BoTorch."""
+        """Set the flag of every path, as in BoTorch."""
         path: Any
         for path in self.parts:
             path.set_ensemble_as_batch(ensemble_as_batch)

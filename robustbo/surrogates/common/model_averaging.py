@@ -1,4 +1,4 @@
-"""Models that predict by several fits to the same data, each as much as it is plausible."""
+"""Bayesian model averaging: predictions by several fits to the same data, weighted by their posterior probabilities."""
 
 import math
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.gp.prediction_cache import posterior_at_inputs
 from robustbo.numerics.pursuit.averaging import moments
 from robustbo.surrogates.common.contract import Surrogate, outcome_transform
-from robustbo.surrogates.common.deferred import DeferredCovariance
+from robustbo.surrogates.common.deferred_covariance import DeferredCovariance
 from robustbo.surrogates.common.units import in_outcome_units
 
 
@@ -37,29 +37,29 @@ class Component(NamedTuple):
     latent: LatentProcess
 
 
-def alone(model: Any) -> Any:
-    """A model that predicts by the one fit that says which are the outliers, where this predicts by several.
+def without_averaging(model: Any) -> Any:
+    """Return a model that predicts by the likeliest fit alone, which names the outliers, in place of several.
 
-    It shares all else with the model, which is not changed: other threads may predict by all fits meanwhile.
+    It shares everything else with the model, which is not changed: other threads may predict by all fits meanwhile.
     """
-    components = model.components if isinstance(model, Averaged) else ()
+    components = model.components if isinstance(model, ModelAveraging) else ()
     if len(components) < 2:
         return model
-    one = copy(model)
-    one._components = (components[0]._replace(weight=1.0),)
-    return one
+    single = copy(model)
+    single._components = (components[0]._replace(weight=1.0),)
+    return single
 
 
-class Averaged(GPyTorchModel):
-    """A `MapGP` that predicts by several fits; hyperparameters and outliers are those of one.
+class ModelAveraging(GPyTorchModel):
+    """A `MapGP` that predicts by several fits; its hyperparameters and outliers are those of one of them.
 
-    They hold for the observations and parameters they were found for. For others, for fantasies, and where a state has
-    been loaded, the one is all: pickle a model to keep what it predicts, or fit it again. Marginal variances
-    of many points are cheap; a covariance is computed as a whole once it is wanted.
+    The fits hold for the observations and parameters that they were found with. With others, in fantasies, and after a
+    state was loaded, the model predicts by the one fit: pickle a model to keep its predictions, or fit it again.
+    Marginal variances of many points are cheap; a full covariance is computed when it is first needed.
     """
 
     _components: tuple[Component, ...] = ()
-    _components_at: tuple[Tensor, Tensor] = (torch.empty(0), torch.empty(0))
+    _components_at: tuple[Tensor, Tensor] = (torch.empty(0, dtype=torch.float64),) * 2
 
     def average(self, search: Model, weights: Sequence[float], fits: Sequence[Fit]) -> None:
         """Predict by these fits, leaving out those of zero weight; the kernel must be a named one.
@@ -95,7 +95,7 @@ class Averaged(GPyTorchModel):
         return [(component.weight, component.latent) for component in self.components] or [(1.0, model.latent())]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """In evaluation mode, the normal distribution with the mixture's mean and covariance."""
+        """Predict latent values: in evaluation mode by a normal distribution of the mixture's mean and covariance."""
         components = () if self.training else self.components
         if not components:
             return super().__call__(*args, **kwargs)
@@ -113,8 +113,8 @@ class Averaged(GPyTorchModel):
             variances = torch.stack([latent.variances(k) for latent, k in zip(latents, ks, strict=True)])
             return moments(weights, means.unsqueeze(-1), variances[..., None, None])[1].squeeze((-2, -1))
 
-        whole = to_linear_operator(dense()) if X.shape[-2] == 1 else DeferredCovariance(X, dense, diagonal)
-        return MultivariateNormal(torch.einsum("k,k...->...", weights, means), whole)
+        covariance = to_linear_operator(dense()) if X.shape[-2] == 1 else DeferredCovariance(X, dense, diagonal)
+        return MultivariateNormal(torch.einsum("k,k...->...", weights, means), covariance)
 
     def marginals(self, X: Tensor, is_noisy: bool = False) -> tuple[Tensor, Tensor]:
         """Means and standard deviations at ``m x d`` points, of the objective or of a measurement."""
@@ -129,17 +129,17 @@ class Averaged(GPyTorchModel):
         return in_outcome_units(outcome_transform(model), mu.squeeze(-1), (C.flatten() + s2).sqrt())
 
     def at_inputs(self, X: Tensor) -> tuple[Tensor, Tensor]:
-        """The same of the objective, at the ``n x d`` points it was fitted to."""
+        """Means and standard deviations of the objective at the ``n x d`` points that the model was fitted to."""
         model, components = cast("Any", self), self.components
         if len(components) != 1:
             return self.marginals(X)
         search = model.search_model()
         s2, fit = noise(search, components[0].fit.theta), components[0].fit
-        mean, variance = posterior_at_inputs(model.known, model.train_targets, s2, fit.rho)
+        mean, variance = posterior_at_inputs(model.prediction_cache, model.train_targets, s2, fit.rho)
         return in_outcome_units(outcome_transform(model), mean, variance.sqrt())
 
     def _apply_noise(self, X: Tensor, mvn: Any, observation_noise: bool | Tensor = False) -> Any:
-        """As in BoTorch; the noise of a new measurement is averaged too."""
+        """Add the noise as BoTorch does; that of a new measurement is averaged over the fits too."""
         noisy = super()._apply_noise(X, mvn, observation_noise)
         components = self.components if observation_noise is True else ()
         if not components or math.isnan(components[0].s2):
@@ -161,19 +161,19 @@ class Averaged(GPyTorchModel):
     def single_fits(self) -> list[tuple[float, Any]]:
         """Weights, and models that predict by one fit each, whose mixture this is."""
         components = self.components
-        return [(each.weight, self._at(each)) for each in components] if components else [(1.0, self)]
+        return [(component.weight, self._at(component)) for component in components] if components else [(1.0, self)]
 
     def _at(self, component: Component) -> Any:
         """A model of its own that predicts by one of the fits, through its modules."""
-        one: Any = deepcopy(self)
-        one._components = ()
-        one._set_theta(one.search_model(), component.fit.theta)
-        one.mean_module.constant = component.latent.m
-        one._set_added_variances(component.fit.rho)
-        return one
+        single: Any = deepcopy(self)
+        single._components = ()
+        single._set_theta(single.search_model(), component.fit.theta)
+        single.mean_module.constant = component.latent.m
+        single._set_outlier_variances(component.fit.rho)
+        return single
 
     def get_fantasy_model(self, inputs: Tensor, targets: Tensor, **kwargs: Any) -> Any:
-        """The model with more observations; of the one fit alone."""
-        found = super().get_fantasy_model(inputs, targets, **kwargs)
-        found._components = ()
-        return found
+        """The model with more observations, by the one fit alone."""
+        fantasy = super().get_fantasy_model(inputs, targets, **kwargs)
+        fantasy._components = ()
+        return fantasy

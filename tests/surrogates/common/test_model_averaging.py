@@ -7,15 +7,15 @@ from botorch.sampling.pathwise import draw_matheron_paths
 from botorch.utils.sampling import draw_sobol_normal_samples
 from gpytorch.kernels import MaternKernel, ScaleKernel
 
-from robustbo.loop.acquisition.build import build
+from robustbo.loop.acquisition.build import build_acquisition
 from robustbo.loop.acquisition.log_nei import NUM_SAMPLES
 from robustbo.numerics.gp.kernels import matern52, squared_differences
 from robustbo.numerics.improvement.noisy import log_improvement, over
 from robustbo.numerics.pursuit.averaging import moments, probabilities
 from robustbo.numerics.pursuit.walk import one_a_support, plausible
 from robustbo.numerics.pursuit.warped import with_warp
-from robustbo.surrogates.common.averaged import alone
 from robustbo.surrogates.common.contract import diagnose, fit
+from robustbo.surrogates.common.model_averaging import without_averaging
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 
 Z = torch.rand(7, 1, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
@@ -37,8 +37,8 @@ def model():
 def test_it_is_the_mixture_of_its_fits_by_their_dense_formulas(model):
     X, y = model.train_inputs[0], model.train_targets
     price = model.options.penalty(model.search_model())
-    levels = with_warp(model.search_model(), model.found, plausible(model.trace, price))
-    fits = one_a_support([model.found, *levels])
+    levels = with_warp(model.search_model(), model.map_estimate, plausible(model.trace, price))
+    fits = one_a_support([model.map_estimate, *levels])
     weights = probabilities([found.F - price.total(found.support) for found in fits])
     assert [w for w in weights if w] == [component.weight for component in model.components]
     means, covariances = [], []
@@ -74,7 +74,7 @@ def test_the_magnitude_of_what_is_wrong_changes_nothing():
 
 def test_the_acquisition_is_that_of_the_mixture(model):
     X = doubtful()[0]
-    function = build("auto", model, X, None, seed=0)
+    function = build_acquisition("auto", model, X, None, seed=0)
     weights, latents = zip(*model.latents(), strict=True)
     assert len(weights) > 1
     base = X.unique(dim=0)
@@ -89,19 +89,21 @@ def test_the_acquisition_is_that_of_the_mixture(model):
 def test_it_is_less_sure_where_the_fits_disagree(model):
     X = doubtful()[0][10:11]
     sd = model.posterior(X).variance.sqrt()
-    assert sd > 1.3 * alone(model).posterior(X).variance.sqrt()
+    assert sd > 1.3 * without_averaging(model).posterior(X).variance.sqrt()
     assert model.support == [10]
     assert diagnose(model).is_outlier.nonzero().flatten().tolist() == [10]
 
 
 def test_predicting_by_one_fit_leaves_the_others_as_they_are(model):
     """In another thread at the same time: each says all along what it says on its own."""
-    one, both = alone(model), {}
+    one, both = without_averaging(model), {}
 
     def ask(name, asked):
         both[name] = [asked().posterior(Z).mean for _ in range(20)]
 
-    threads = [Thread(target=ask, args=pair) for pair in (("all", lambda: model), ("one", lambda: alone(model)))]
+    threads = [
+        Thread(target=ask, args=pair) for pair in (("all", lambda: model), ("one", lambda: without_averaging(model)))
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -221,7 +223,7 @@ def test_alone_it_predicts_as_the_model_of_one_set():
     X, Y = doubtful()
     model, one = fit(RelevancePursuitGP(X, Y)), fit(RelevancePursuitGP(X, Y, is_averaged=False))
     assert len(model.components) > 1
-    found = alone(model).posterior(Z, observation_noise=True)
+    found = without_averaging(model).posterior(Z, observation_noise=True)
     expected = one.posterior(Z, observation_noise=True)
     torch.testing.assert_close(found.mean, expected.mean, rtol=1e-6, atol=1e-6)
     torch.testing.assert_close(found.variance, expected.variance, rtol=1e-6, atol=1e-6)
@@ -279,10 +281,10 @@ def test_the_adopted_fit_is_the_likeliest():
     model = fit(RelevancePursuitGP(X / X.new_tensor([9.0, 1.0]), y.unsqueeze(-1)))
     weights = [component.weight for component in model.components]
     assert weights[0] == max(weights)
-    assert tuple(model.support) == model.components[0].fit.support == model.found.support
-    assert torch.equal(model.found.theta, model.components[0].fit.theta)
-    assert any(torch.equal(level.fit.theta, model.found.theta) for level in model.trace)
-    assert model.beginning[0].best.fit is model.found
+    assert tuple(model.support) == model.components[0].fit.support == model.map_estimate.support
+    assert torch.equal(model.map_estimate.theta, model.components[0].fit.theta)
+    assert any(torch.equal(level.fit.theta, model.map_estimate.theta) for level in model.trace)
+    assert model.warm_start[0].best.fit is model.map_estimate
     assert sum(model.level_posterior) == pytest.approx(1)
 
 
@@ -298,9 +300,9 @@ def test_what_proves_likelier_is_taken_up(monkeypatch):
     lead = model.components[0]
     assert lead.weight == max(component.weight for component in model.components)
     assert tuple(model.support) == lead.fit.support
-    assert torch.equal(model.found.theta, lead.fit.theta)
+    assert torch.equal(model.map_estimate.theta, lead.fit.theta)
     assert sum(torch.equal(level.fit.theta, lead.fit.theta) for level in model.trace) == 1
-    assert model.beginning[0].best.fit is lead.fit
+    assert model.warm_start[0].best.fit is lead.fit
     X = model.train_inputs[0]
-    torch.testing.assert_close(alone(model).eval()(X).mean, lead.latent.posterior(X)[0])
+    torch.testing.assert_close(without_averaging(model).eval()(X).mean, lead.latent.posterior(X)[0])
     assert model.posterior(X).mean.isfinite().all()
