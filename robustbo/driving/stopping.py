@@ -1,4 +1,4 @@
-"""When to stop: a rule that `Optimizer.optimize` calls back after each trial, and that any loop of yours may ask."""
+"""Stopping rules, which `Optimizer.optimize` calls after each trial, and which any loop of yours may ask."""
 
 import math
 from functools import partial
@@ -15,21 +15,21 @@ from robustbo.loop.belief.outcome_models import Several, climb_each, missing
 from robustbo.loop.candidates.replicate_several import promised
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.attempt import attempt
-from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fit import fit
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.numerics.improvement.value_of_information import expected_improvement
 from robustbo.study.study import Study
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings, default_num_initial
 from robustbo.trials.tree import Trials
 from robustbo.validation import real, whole
+from robustbo.view.view import View
 
 FRESH = 2  # times the default's initial points: until then a model takes for noise what it does not know
 
 
 class Promise(NamedTuple):
-    """What a new point promised before it was measured, in your units.
+    """The promise of a new point before it was measured, in your units.
 
     Attributes:
         gain: Expected improvement of the objective there on that at the incumbent, times the probability that the
@@ -78,7 +78,7 @@ class LittleToGain:
         return f"LittleToGain(tolerance={self.tolerance}, patience={self.patience}, absolute={self.absolute})"
 
     def __call__(self, study: Study, trial: Trial) -> bool:
-        """Whether it is time to stop, after a trial has ended.
+        """Return whether it is time to stop, after a trial has ended.
 
         Raises:
             ValueError: If there are several objectives, and no amount was given.
@@ -86,39 +86,37 @@ class LittleToGain:
         if len(study.settings.objectives) > 1 and not self.absolute:
             raise ValueError("of several objectives LittleToGain must be given an amount of hypervolume: absolute=...")
         history, first = study.history, FRESH * default_num_initial(study.settings.space)
-        asked = [t for t in history.trials[first : trial.number + 1] if t.origin == "model" and t.repeats is None]
-        last = asked[-self.patience :]
+        by_model = [t for t in history.trials[first : trial.number + 1] if t.origin == "model" and t.repeats is None]
+        last = by_model[-self.patience :]
         return len(last) == self.patience and all(self._is_little(study, history, t) for t in reversed(last))
 
     def _is_little(self, study: Study, history: History, trial: Trial) -> bool:
         key = study.settings, trial.number
         if key not in self._known:
             before = History(Trials(history.trials[: trial.number]))
-            self._known[key] = promise(study.settings, before, trial, study.fits)
-        found = self._known[key]
-        return found.gain < max(self.tolerance * found.noise, self.absolute)
+            self._known[key] = promise(View(study.settings, before, study.fits), trial)
+        point_promise = self._known[key]
+        return point_promise.gain < max(self.tolerance * point_promise.noise, self.absolute)
 
 
-def promise(settings: Settings, before: History, trial: Trial, fits: FitCache | None = None) -> Promise:
-    """What a trial's point promised; infinitely much where nothing is known, or the surrogate cannot be fitted.
+def promise(view: View, trial: Trial) -> Promise:
+    """The promise of a trial's point; infinite where nothing is known, or where the surrogate cannot be fitted.
 
     Args:
-        settings: What the run was told at its beginning.
-        before: The trials before this one.
+        view: Of the trials before this one.
         trial: It.
-        fits: The last fits, of whoever looks at the same trials.
     """
-    if not before.trials.num("told"):
+    if not view.history.trials.num("told"):
         return Promise(math.inf, 0.0)
-    fits = FitCache() if fits is None else fits
-    if settings.outcomes:
-        return _of_several(settings, before, trial, fits)
-    made, _ = attempt(partial(_of_one, settings, before, trial, fits), settings.surrogate)
-    return Promise(math.inf, 0.0) if made is None else made
+    if view.settings.outcomes:
+        return _of_several(view, trial)
+    result, _ = attempt(partial(_of_one, view, trial), view.settings.surrogate)
+    return Promise(math.inf, 0.0) if result is None else result
 
 
-def _of_one(settings: Settings, before: History, trial: Trial, fits: FitCache) -> Promise:
-    fitted, best = fit(settings, before, fits), as_modelled(settings, before, fits)[-1]
+def _of_one(view: View, trial: Trial) -> Promise:
+    settings = view.settings
+    fitted, best = fit(settings, view.history, view.fits), as_modelled(settings, view.history, view.fits)[-1]
     x = fitted.encoded([settings.space.to_unit(trial.params)])
     (mean,), (sd,) = fitted.predict(x)
     mu, s, B = torch.tensor([settings.sign * mean, sd, settings.sign * best.mean], dtype=torch.float64)
@@ -126,25 +124,26 @@ def _of_one(settings: Settings, before: History, trial: Trial, fits: FitCache) -
     return Promise(gain if math.isfinite(gain) else math.inf, _noise(fitted, x))
 
 
-def _noise(fitted: Fitted, x: Tensor) -> float:
+def _noise(fitted: FittedSurrogate, x: Tensor) -> float:
     _, (sd,) = fitted.predict(x)
     _, (noisy_sd,) = fitted.predict(x, is_noisy=True)
     return math.sqrt(max(noisy_sd**2 - sd**2, 0.0))
 
 
 @pinned
-def _of_several(settings: Settings, before: History, trial: Trial, fits: FitCache) -> Promise:
-    data, row = observations(settings, before), tuple(settings.space.to_unit(trial.params))
+def _of_several(view: View, trial: Trial) -> Promise:
+    settings = view.settings
+    data, row = observations(settings, view.history), tuple(settings.space.to_unit(trial.params))
 
     def use(several: Several) -> Promise:
         among = candidates(data, several)
         gain = promised(among, reference_of(settings, among), row)
-        of_objectives = [each.fitted for each in several if each.wanted.is_objective]
+        of_objectives = [outcome_model.fitted for outcome_model in several if outcome_model.wanted.is_objective]
         noise = [_noise(fitted, fitted.encoded([row])) for fitted in of_objectives]
         return Promise(gain if math.isfinite(gain) else math.inf, noise[0] if len(noise) == 1 else 0.0)
 
-    found = None if missing(settings, data) else climb_each(settings, data, use, fits, is_judging=True)[0]
-    return Promise(math.inf, 0.0) if found is None else found
+    result = None if missing(settings, data) else climb_each(settings, data, use, view.fits, is_judging=True)[0]
+    return Promise(math.inf, 0.0) if result is None else result
 
 
 def _amount(name: str, value: float) -> float:

@@ -136,9 +136,9 @@ class OptimizationCell(Cell):
             options=options_text(method.options),
             acquisition=method.acquisition,
             num_initial=self.spec.num_initial,
-            remeasure=method.remeasure,
-            max_repeats=method.max_repeats,
-            set_aside=method.set_aside,
+            replicate=method.replicate,
+            max_replicates=method.max_replicates,
+            quarantine=method.quarantine,
             failures=method.failures if self.spec.has_failures else "ignore",
             seed=self.root,
             **several,
@@ -179,10 +179,10 @@ def run(cell: OptimizationCell, progress: Progress) -> None:
         for outcome in exclusions(cell, wrong, value):
             if outcome not in excluded(opt.history[number]):
                 opt.exclude(trial, outcome=outcome)
-        made = recommend(cell.spec, cell.settings, opt.history, number, opt.fits)
+        made = recommend(cell.spec, opt.view, number)
         truth.append(truth_of(number, clean[-1], value, wrong, made))
         progress(number + 1, None if made is None else problem.worth([clean[n] for n in trials_of(made)]))
-    truth.append(flagged_of(cell, flags(cell.settings, opt.history, opt.fits)))
+    truth.append(flagged_of(cell, flags(opt.view)))
 
 
 def asked_before(history: History, number: int) -> int:

@@ -4,9 +4,9 @@ import random
 
 import numpy as np
 import pytest
-from robustbo.searchspace.constraints.constraint_set import ConstraintSet
 
 from robustbo.searchspace.constraints.constraint import parse
+from robustbo.searchspace.constraints.constraint_set import ConstraintSet
 
 BOX = {"x": (0.0, 1.0), "y": (-2.0, 3.0), "z": (0.5, 8.0)}
 TEXTS = ["x + y <= 1", "2.1 <= x - y / 2 + 3 <= 4.7", "x * z <= 2", "(x - 0.5)**2 + y**2 <= 1", "z**0.5 / (y - 1) >= 0",

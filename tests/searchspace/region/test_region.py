@@ -8,11 +8,11 @@ import weakref
 import pandas as pd
 import pytest
 import torch
-from robustbo.searchspace.region.made import region_of
 
 import robustbo as rb
 from robustbo.errors import SpaceError
 from robustbo.searchspace.columns import is_continuous
+from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.space import ABSENT
 from tests.searchspace.made import KINDS, made
 

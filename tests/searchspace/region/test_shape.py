@@ -5,9 +5,9 @@ import random
 import numpy as np
 import pytest
 import torch
-from robustbo.searchspace.region.made import region_of
 
 import robustbo as rb
+from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.shape import ParameterColumns
 from tests.searchspace.made import KINDS, made
 
