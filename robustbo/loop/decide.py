@@ -141,8 +141,8 @@ def _replicate(settings: Settings, data: Data, fitted: FittedSurrogate, new: Row
     """A replicate in place of a new point, if knowing that value is worth more."""
     if not may_replicate(settings, data):
         return None
-    belief, is_any = judge(data, fitted), settings.remeasure == "suspicious"
-    found = replicate(data, fitted, belief, new, max_repeats=settings.max_repeats, is_any=is_any)
+    belief, is_any = judge(data, fitted), settings.replicate == "any"
+    found = replicate(data, fitted, belief, new, max_replicates=settings.max_replicates, is_any=is_any)
     if found is None:
         return None
     first = found.trial

@@ -114,7 +114,7 @@ def _learned(settings: Settings, data: Data, fits: FitCache, is_judging: bool) -
         if learned is None:
             return None, why
         found.append(learned)
-    return _without_failed(tuple(found), fits) if settings.set_aside else tuple(found), why
+    return _without_failed(tuple(found), fits) if settings.quarantine else tuple(found), why
 
 
 def _without_failed(several: Several, fits: FitCache) -> Several:

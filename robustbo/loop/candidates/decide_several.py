@@ -48,6 +48,6 @@ def _replicate(settings: Settings, data: Data, searching: SearchSeveral, new: Ro
     """As `_replicate`, by the worth of all outcomes."""
     if not may_replicate(settings, data):
         return None
-    among, reference, is_any = searching.among, searching.reference, settings.remeasure == "suspicious"
-    first = replicate(data, among, reference, new, max_repeats=settings.max_repeats, is_any=is_any)
+    among, reference, is_any = searching.among, searching.reference, settings.replicate == "any"
+    first = replicate(data, among, reference, new, max_replicates=settings.max_replicates, is_any=is_any)
     return None if first is None else Suggestion(first.params, "model", None, first.number)

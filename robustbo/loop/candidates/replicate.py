@@ -43,19 +43,19 @@ def is_wanted(data: Data) -> bool:
     return not any(t.repeats is not None for t in data.pending)
 
 
-def doubtful(data: Data, belief: Belief, *, max_repeats: int, is_any: bool) -> list[Doubtful]:
+def doubtful(data: Data, belief: Belief, *, max_replicates: int, is_any: bool) -> list[Doubtful]:
     """The points that may be measured again and of which a value is disbelieved, or any points.
 
     Args:
         data: All trials.
         belief: What is believed of each value.
-        max_repeats: How many measurements more one point may get.
+        max_replicates: How many measurements more one point may get.
         is_any: Whether points will do whose values are all believed.
     """
     reports = {o.trial.number: o for o in belief}
     found = []
     for group in data.groups.values():
-        if not group.told or group.is_closed or len(group.trials) > max_repeats:
+        if not group.told or group.is_closed or len(group.trials) > max_replicates:
             continue
         here = [reports[t.number] for t in group.told]
         if (is_any or any(o.flagged for o in here)) and data.region.contains(group.told[0].params):
@@ -70,19 +70,19 @@ def _doubtful(here: Sequence[Outlier], said: tuple[float, float] | None) -> Doub
 
 
 def replicate(
-    data: Data, fitted: FittedSurrogate, belief: Belief, new: Row, *, max_repeats: int, is_any: bool = False
+    data: Data, fitted: FittedSurrogate, belief: Belief, new: Row, *, max_replicates: int, is_any: bool = False
 ) -> Doubtful | None:
-    """The point that gets a replicate in group of a new one, if any: the one that it is worth most to know.
+    """The point that gets a replicate in place of a new one, if any: the one that it is worth most to know.
 
     Args:
         data: All trials.
         fitted: The surrogate fitted to them.
         belief: What it believes of each value.
         new: The unit-cube row of the new point.
-        max_repeats: How many measurements more one point may get.
+        max_replicates: How many measurements more one point may get.
         is_any: Whether points will do whose values are all believed.
     """
-    candidates = doubtful(data, belief, max_repeats=max_repeats, is_any=is_any)
+    candidates = doubtful(data, belief, max_replicates=max_replicates, is_any=is_any)
     if not candidates:
         return None
     means = {row: data.sign * mean for row, (mean, _) in fitted.at_points(is_averaged=False).items()}

@@ -11,7 +11,8 @@ from botorch.optim.optimize_mixed import MAX_DISCRETE_VALUES
 from torch import Tensor
 
 from robustbo import seeds
-from robustbo.determinism.isolation import drawing_in_python, drawing_nothing, isolated, seeded
+from robustbo.determinism.generator import no_draws
+from robustbo.determinism.isolation import drawing_in_python, isolated, seeded
 from robustbo.lazy import cached_property
 from robustbo.loop.acquisition.build import build_acquisition, has_closed_form, maximize_with_botorch
 from robustbo.loop.acquisition.feasibility_weight import FeasibilityWeighted, closed_form_of, with_fewer_samples
@@ -23,7 +24,7 @@ from robustbo.loop.optimize_acqf.ties import first_of_best
 from robustbo.loop.surrogate.fallback import check_finite
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.numerics.improvement.conditioned import means
-from robustbo.searchspace.encoding import categories, decode, varying
+from robustbo.searchspace.encoding import category_counts, decode, input_columns
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.region.region import Region
 from robustbo.searchspace.region.sampling import spread_over
@@ -77,7 +78,7 @@ class Search:
                 x = maximize_with_botorch(function, self.fitted.space, len(self.fitted.X))
                 check_finite(*x.tolist())
                 return self.fitted.space.from_unit(decode(self.fitted.space, x.unsqueeze(0))[0])
-            with drawing_nothing() if self.is_ours else nullcontext():
+            with no_draws() if self.is_ours else nullcontext():
                 score, coarse = partial(self._score, function), partial(self._coarse, function)
                 sloped = None if closed_form_of(function) is None else partial(self._sloped, function)
                 return maximizer.maximize(score, self.region, self._best(), self.seed, coarse, sloped)
@@ -97,7 +98,7 @@ class Search:
 
     @contextmanager
     def _apart(self) -> Iterator[None]:
-        levels = categories(self.fitted.space).values()
+        levels = category_counts(self.fitted.space).values()
         is_sampled = any(count > MAX_DISCRETE_VALUES for count in levels)  # by Python's generator
         with (
             (isolated if self.is_ours else seeded)(self.seed),
@@ -110,8 +111,8 @@ class Search:
         X_pending = fitted.encoded(self.pending) if self.pending else None
         best = fitted.encoded(self._best()) if self.region.is_restricted else None
         function = self._build(X_pending, best)
-        if self.is_ours:  # its samples are drawn
-            function.forward = drawing_nothing()(function.forward)
+        if isinstance(function, ClosedForm):  # its samples are drawn
+            function.forward = no_draws()(function.forward)
         if self.viability is None:
             return function
         return FeasibilityWeighted(function, self.viability.predictor, one_hot_inputs(fitted.space))
@@ -135,7 +136,7 @@ class Search:
     def _sloped(self, function: ClosedForm | FeasibilityWeighted, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Values, and gradients along what is an input as it is."""
         value, slope = function.sloped(self.fitted.encoded(rows))
-        return value, torch.zeros_like(rows).index_copy(-1, torch.tensor(varying(self.fitted.space)), slope)
+        return value, torch.zeros_like(rows).index_copy(-1, torch.tensor(input_columns(self.fitted.space)), slope)
 
     def _best(self) -> Tensor:
         """Points of the region, the best first: those measured, with what is fixed as it is now."""

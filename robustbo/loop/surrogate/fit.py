@@ -78,7 +78,7 @@ def _fit_without_quarantine(
 ) -> FittedSurrogate:
     """Without what is quarantined, if that is to be."""
     among = data.observations_without() if part is None else part.told
-    is_to_be = settings.set_aside and is_robust(settings) and not _capabilities(settings).judges_alone
+    is_to_be = settings.quarantine and is_robust(settings) and not _capabilities(settings).judges_alone
     in_doubt = quarantine_suspects(data) if is_to_be else frozenset[int]()
     left_out = in_doubt | failed - data.vouched
     if not left_out or len(left_out) >= len(data.told):
