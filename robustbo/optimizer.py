@@ -10,12 +10,12 @@ from botorch.models.gpytorch import GPyTorchModel
 
 from robustbo.driving.evaluators.outcome import Function
 from robustbo.driving.loop import drive
-from robustbo.driving.plan import Callback, Several, checked
+from robustbo.driving.plan import Callback, Several, plan_of
 from robustbo.driving.result import Result
 from robustbo.errors import ExhaustedWarning, warn
 from robustbo.guidance import explain_misfits
 from robustbo.loop.candidates.pending import NOTHING_NEW
-from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.region import Fixed
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import warn_of_broken
@@ -246,5 +246,5 @@ class Optimizer(Sheets):
         """
         given = {"timeout": timeout, "jobs": jobs, "client": client, "catch": catch, "callbacks": callbacks}
         return drive(
-            self, self._store, self.fits, checked(func, num_trials, **given), is_shown=flag("progress", progress)
+            self, self._store, self.fits, plan_of(func, num_trials, **given), is_shown=flag("progress", progress)
         )

@@ -147,13 +147,13 @@ class RobustGenerator(Generator):
         """
         rows, problem = rows_of(results), self._problem
 
-        def decided(state: State) -> list[Event]:
+        def new_events(state: State) -> list[Event]:
             return events_of(problem.space, state.history, results_of(problem, state.history, rows))
 
-        self.optimizer._commit(decided)
+        self.optimizer._commit(new_events)
 
     def finalize(self) -> None:
-        """Nothing is left to be done: all that was ingested is recorded, and points may be suggested further."""
+        """Do nothing: all that was ingested is recorded, and further points may be suggested."""
 
     def best(self, *, raw: bool = False) -> Incumbent:
         """The best point measured, by what the surrogate believes; see `robustbo.Optimizer.best`."""

@@ -120,7 +120,7 @@ class RobustSearchCV(BaseSearchCV):
 
     @property
     def best_mean_(self) -> float:
-        """What is believed of the best candidate: the posterior mean of its score."""
+        """Posterior mean of the best candidate's score."""
         if not hasattr(self, "best_index_"):
             raise AttributeError(
                 f"{type(self).__name__} has no best_mean_ before it is fitted, and chooses a candidate"
@@ -135,13 +135,13 @@ class RobustSearchCV(BaseSearchCV):
         self.__dict__.pop("optimizer_", None)  # of an earlier fit: all that is kept here is sent to joblib's workers
         run = Running(self, evaluate_candidates)
         run.to_the_end(callback_ctx)
-        formatted = super()._format_results([one.params for one in run.done], run.num_splits, run.fits())
+        formatted = super()._format_results([candidate.params for candidate in run.done], run.num_splits, run.fits())
         run.results.clear()  # which `fit` holds too
         run.results.update(formatted, **run.columns())
         self.optimizer_ = run.optimizer
 
     def _format_results(self, candidate_params: Any, n_splits: int, out: Any, more_results: Any = None) -> Any:
-        """What `_run_search` is given after each batch: the fits as they are, formatted when all are there."""
+        """Keep each batch's fits as they are for `_run_search`, and format them when all are there."""
         return {"fits": out}
 
     @staticmethod

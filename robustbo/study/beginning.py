@@ -14,8 +14,9 @@ import pandas as pd
 from botorch.models.gpytorch import GPyTorchModel
 
 from robustbo.errors import JournalError, JournalExists, JournalMissing, JournalWarning, SpaceError, warn
+from robustbo.searchspace.measurements import measurements_of
 from robustbo.searchspace.space import Space
-from robustbo.searchspace.tabular import measurements_of, points_of
+from robustbo.searchspace.tabular import points_of
 from robustbo.study.columns import check_names, with_plain_names
 from robustbo.study.handing import ended_rows, measurement, told
 from robustbo.study.possible import check_possible

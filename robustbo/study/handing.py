@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from robustbo.errors import SpaceExhausted, SpaceWarning, warn
-from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.region import Fixed
 from robustbo.trials import worker
 from robustbo.trials.history import History, Trial

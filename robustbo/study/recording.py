@@ -7,10 +7,10 @@ from typing import Any
 import pandas as pd
 
 from robustbo.guidance import explain_misfits
+from robustbo.searchspace.measurements import measurements_of
 from robustbo.searchspace.tabular import (
     Point,
     is_point,
-    measurements_of,
     point_of,
     warn_of_broken,
 )

@@ -24,7 +24,7 @@ from robustbo.loop.optimize_acqf.ties import first_of_best
 from robustbo.loop.surrogate.fallback import check_finite
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.numerics.improvement.conditioned import means
-from robustbo.searchspace.encoding import categories, decode, varying
+from robustbo.searchspace.encoding import category_counts, decode, input_columns
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.region.region import Region
 from robustbo.searchspace.region.sampling import spread_over
@@ -98,7 +98,7 @@ class Search:
 
     @contextmanager
     def _apart(self) -> Iterator[None]:
-        levels = categories(self.fitted.space).values()
+        levels = category_counts(self.fitted.space).values()
         is_sampled = any(count > MAX_DISCRETE_VALUES for count in levels)  # by Python's generator
         with (
             (isolation if self.is_ours else seed_everything)(self.seed),
@@ -136,7 +136,7 @@ class Search:
     def _sloped(self, function: ClosedForm | FeasibilityWeighted, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Values, and gradients along what is an input as it is."""
         value, slope = function.sloped(self.fitted.encoded(rows))
-        return value, torch.zeros_like(rows).index_copy(-1, torch.tensor(varying(self.fitted.space)), slope)
+        return value, torch.zeros_like(rows).index_copy(-1, torch.tensor(input_columns(self.fitted.space)), slope)
 
     def _best(self) -> Tensor:
         """Points of the region, the best first: those measured, with what is fixed as it is now."""

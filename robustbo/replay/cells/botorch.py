@@ -27,7 +27,7 @@ from robustbo.replay.cells.cell import Progress
 from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.cells.peer import Proposal
 from robustbo.replay.cells.recommendation import Recommended
-from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.sampling import sobol_points
 
 NUM_SAMPLES, NUM_RESTARTS, RAW_SAMPLES = 128, 10, 512  # as in BoTorch's tutorials
