@@ -113,11 +113,11 @@ class Settings:
             raise ValueError(f"outcome must be one where there are no objectives, got {[q.name for q in quantities]}")
         outcomes, texts = outcomes_of(objectives, self.outcome_constraints, quantities if objectives else ())
         reference = reference_of(self.reference_point, objectives)
-        checked: dict[str, Any] = {"objectives": objectives, "outcome_constraints": texts, "reference_point": reference}
-        checked |= {"outcome": quantities, "outcomes": outcomes} | (
+        fields: dict[str, Any] = {"objectives": objectives, "outcome_constraints": texts, "reference_point": reference}
+        fields |= {"outcome": quantities, "outcomes": outcomes} | (
             {"direction": objectives[0][1]} if objectives else {}
         )
-        for name, value in checked.items():
+        for name, value in fields.items():
             object.__setattr__(self, name, value)
 
     def of(self, outcome: Wanted) -> "Settings":
@@ -127,7 +127,7 @@ class Settings:
 
     @property
     def quantity(self) -> Outcome:
-        """Outcome that the only value is of, in the short form; without name, unit and range where these are not said."""
+        """Outcome that the only value is of, in the short form; name, unit and range as far as they are said."""
         return self.outcome[0] if self.outcome and not self.objectives else Outcome()
 
     @property
