@@ -132,7 +132,7 @@ def _fit_outcomes(
         if model is None:
             return None, reasons
         models.append(model)
-    return _leave_out_failed_trials(tuple(models), fits) if settings.set_aside else tuple(models), reasons
+    return _leave_out_failed_trials(tuple(models), fits) if settings.quarantine else tuple(models), reasons
 
 
 def _outcome_model(outcome: Wanted, table: Data, settings: Settings, fitted: FittedSurrogate) -> OutcomeModel:

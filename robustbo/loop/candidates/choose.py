@@ -45,5 +45,5 @@ def choose(
 
 def may_replicate(settings: Settings, data: Data) -> bool:
     """Return whether a replicate may come now: by a surrogate that is robust, or because any value may get one."""
-    is_on = settings.remeasure == "suspicious" or (settings.remeasure == "promising" and is_robust(settings))
+    is_on = settings.replicate == "any" or (settings.replicate == "flagged" and is_robust(settings))
     return is_on and may_come(data)

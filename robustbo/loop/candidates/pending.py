@@ -79,8 +79,8 @@ def free_points(region: Region, unavailable: Collection[Point], seed: int) -> li
     Raises:
         SpaceExhausted: If there is none.
     """
-    if region.listed is not None:
-        points = region.listed
+    if region.all_points is not None:
+        points = region.all_points
     elif region.size is not None and region.size <= COUNTED:
         points = [region.at(i) for i in range(region.size)]
     else:

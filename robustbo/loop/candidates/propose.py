@@ -21,11 +21,11 @@ def propose(search: Search, data: Data, seed: Callable[[str], int]) -> dict[str,
         data: All trials.
         seed: The seed of each purpose.
     """
-    if data.region.listed:
+    if data.region.all_points:
         free = _free(data, data.trials if data.space.is_pool else (*data.pending, *data.barred))
         free = free if len(free) else _free(data, (*data.pending, *data.barred))
         if len(free):
-            return data.region.listed[int(free[search.best_of(data.region.rows[free])])]
+            return data.region.all_points[int(free[search.best_of(data.region.rows[free])])]
     else:
         point = search.next_point()
         if not is_taken(data, point):

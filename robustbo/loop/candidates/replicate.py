@@ -44,19 +44,19 @@ def may_come(data: Data) -> bool:
     return not any(t.repeats is not None for t in data.pending)
 
 
-def doubtful_points(data: Data, belief: OutlierReports, *, max_repeats: int, is_any: bool) -> list[DoubtfulPoint]:
+def doubtful_points(data: Data, belief: OutlierReports, *, max_replicates: int, is_any: bool) -> list[DoubtfulPoint]:
     """The points that may get a replicate and of which a value is disbelieved, or any points.
 
     Args:
         data: All trials.
         belief: The belief in each value.
-        max_repeats: How many measurements more one point may get.
+        max_replicates: How many measurements more one point may get.
         is_any: Whether points will do whose values are all believed.
     """
     reports = {report.trial.number: report for report in belief}
     points = []
     for group in data.groups.values():
-        if not group.told or group.is_closed or len(group.trials) > max_repeats:
+        if not group.told or group.is_closed or len(group.trials) > max_replicates:
             continue
         at_point = [reports[trial.number] for trial in group.told]
         if (is_any or any(report.flagged for report in at_point)) and data.region.contains(group.told[0].params):
@@ -71,7 +71,7 @@ def _doubtful_point(reports: Sequence[Outlier], expectation: Expectation | None)
 
 
 def replicate(
-    data: Data, fitted: FittedSurrogate, belief: OutlierReports, new: Row, *, max_repeats: int, is_any: bool = False
+    data: Data, fitted: FittedSurrogate, belief: OutlierReports, new: Row, *, max_replicates: int, is_any: bool = False
 ) -> DoubtfulPoint | None:
     """The point that gets a replicate in group of a new one, if any: the one that it is worth most to know.
 
@@ -80,10 +80,10 @@ def replicate(
         fitted: The surrogate fitted to them.
         belief: Its belief in each value.
         new: The unit-cube row of the new point.
-        max_repeats: How many measurements more one point may get.
+        max_replicates: How many measurements more one point may get.
         is_any: Whether points will do whose values are all believed.
     """
-    points = doubtful_points(data, belief, max_repeats=max_repeats, is_any=is_any)
+    points = doubtful_points(data, belief, max_replicates=max_replicates, is_any=is_any)
     if not points:
         return None
     means = {row: data.sign * mean for row, (mean, _) in fitted.at_points(is_averaged=False).items()}

@@ -19,7 +19,7 @@ from robustbo.trials.trial import Trial
 
 
 def replicate_by_hypervolume(
-    data: Data, points: MeasuredPoints, reference: Tensor, new: Row, *, max_repeats: int, is_any: bool = False
+    data: Data, points: MeasuredPoints, reference: Tensor, new: Row, *, max_replicates: int, is_any: bool = False
 ) -> Trial | None:
     """The trial that gets a replicate in place of a new point, if any.
 
@@ -31,12 +31,12 @@ def replicate_by_hypervolume(
         points: The points measured whose values are believed, and the model of each outcome.
         reference: The reference point, turned so that larger is better.
         new: The unit-cube row of the new point.
-        max_repeats: How many measurements more one point may get.
+        max_replicates: How many measurements more one point may get.
         is_any: Whether points will do whose values are all believed.
     """
     doubtful: dict[Row, dict[int, DoubtfulPoint]] = {}
     for m, model in enumerate(points.models):
-        for point in doubtful_points(model.data, model.belief, max_repeats=max_repeats, is_any=is_any):
+        for point in doubtful_points(model.data, model.belief, max_replicates=max_replicates, is_any=is_any):
             doubtful.setdefault(data.rows[point.trial.number], {})[m] = point
     if not doubtful:
         return None

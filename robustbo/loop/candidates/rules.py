@@ -73,8 +73,8 @@ class SingleOutcomeRules:
         settings, fitted = self.model.settings, self.model.fitted
         if not may_replicate(settings, self.data):
             return None
-        belief, is_any = self.model.belief, settings.remeasure == "suspicious"
-        point = replicate(self.data, fitted, belief, row, max_repeats=settings.max_repeats, is_any=is_any)
+        belief, is_any = self.model.belief, settings.replicate == "any"
+        point = replicate(self.data, fitted, belief, row, max_replicates=settings.max_replicates, is_any=is_any)
         if point is None:
             return None
         expected = finite_expectation(point.expected, point.sd)
@@ -122,9 +122,9 @@ class SeveralOutcomesRules:
         if not may_replicate(self.settings, self.data):
             return None
         settings, points, reference = self.settings, self.target.points, self.target.reference
-        is_any = settings.remeasure == "suspicious"
+        is_any = settings.replicate == "any"
         first = replicate_by_hypervolume(
-            self.data, points, reference, row, max_repeats=settings.max_repeats, is_any=is_any
+            self.data, points, reference, row, max_replicates=settings.max_replicates, is_any=is_any
         )
         return None if first is None else Suggestion(first.params, "model", None, first.number)
 

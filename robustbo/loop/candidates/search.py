@@ -11,7 +11,8 @@ from botorch.optim.optimize_mixed import MAX_DISCRETE_VALUES
 from torch import Tensor
 
 from robustbo import seeds
-from robustbo.determinism.isolation import drawing_in_python, drawing_nothing, isolated, seeded
+from robustbo.determinism.generator import no_draws
+from robustbo.determinism.isolation import isolation, seed_everything, seed_python
 from robustbo.loop.acquisition.build import maximize_with_botorch
 from robustbo.loop.acquisition.feasibility_weight import FeasibilityWeighted, inner_closed_form, with_fewer_samples
 from robustbo.loop.acquisition.log_nei import ClosedForm
@@ -21,7 +22,7 @@ from robustbo.loop.observations.table import Row
 from robustbo.loop.optimize_acqf import maximizer
 from robustbo.loop.optimize_acqf.ties import first_of_best
 from robustbo.loop.surrogate.fallback import check_finite
-from robustbo.searchspace.encoding import categories, decode, varying
+from robustbo.searchspace.encoding import category_counts, decode, input_columns
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.region.region import Region
 from robustbo.searchspace.region.sampling import spread_over
@@ -66,7 +67,7 @@ class Search:
                 x = maximize_with_botorch(function, self._space, len(self.target.fitted.X))
                 check_finite(*x.tolist())
                 return self._space.from_unit(decode(self._space, x.unsqueeze(0))[0])
-            with drawing_nothing() if self.target.is_ours else nullcontext():
+            with no_draws() if self.target.is_ours else nullcontext():
                 score, coarse = partial(self._score, function), partial(self._coarse, function)
                 gradient = None if inner_closed_form(function) is None else partial(self._score_with_gradient, function)
                 return maximizer.maximize(score, self.region, self._best(), self.seed, coarse, gradient)
@@ -86,11 +87,11 @@ class Search:
 
     @contextmanager
     def _apart(self) -> Iterator[None]:
-        levels = categories(self._space).values()
+        levels = category_counts(self._space).values()
         is_sampled = any(count > MAX_DISCRETE_VALUES for count in levels)  # by Python's generator
         with (
-            (isolated if self.target.is_ours else seeded)(self.seed),
-            drawing_in_python(self.seed) if is_sampled else nullcontext(),
+            (isolation if self.target.is_ours else seed_everything)(self.seed),
+            seed_python(self.seed) if is_sampled else nullcontext(),
         ):
             yield
 
@@ -99,8 +100,8 @@ class Search:
         X_pending = fitted.encoded(self.pending) if self.pending else None
         X_best = fitted.encoded(self._best()) if self.region.is_restricted else None
         function = self.target.build(self.name, X_pending, seeds.derive(self.seed, 0, "samples") % 2**31, X_best)
-        if self.target.is_ours:  # its samples are drawn
-            function.forward = drawing_nothing()(function.forward)
+        if isinstance(function, ClosedForm):  # its samples are drawn
+            function.forward = no_draws()(function.forward)
         if self.feasibility is None:
             return function
         return FeasibilityWeighted(function, self.feasibility.predictor, one_hot_inputs(fitted.space))
@@ -120,7 +121,7 @@ class Search:
     def _score_with_gradient(self, function: ClosedForm | FeasibilityWeighted, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Values, and gradients along the columns that are inputs as they are."""
         value, slope = function.value_and_gradient(self.target.fitted.encoded(rows))
-        return value, torch.zeros_like(rows).index_copy(-1, torch.tensor(varying(self._space)), slope)
+        return value, torch.zeros_like(rows).index_copy(-1, torch.tensor(input_columns(self._space)), slope)
 
     def _best(self) -> Tensor:
         """Points of the region, the best first: those measured, with what is fixed as it is now."""

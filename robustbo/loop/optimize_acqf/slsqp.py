@@ -33,13 +33,13 @@ def maximize_by_slsqp(
     x = begin[region.continuous]
 
     def loss(x: Array) -> tuple[float, Array]:
-        point = shape.placed(begin, x)
+        point = shape.place(begin, x)
         values, slopes = gradient(torch.from_numpy(point[None]))
         slope = np.nan_to_num(slopes[0].numpy(), posinf=0.0, neginf=0.0) @ shape.tangents(point)
         return -float(values[0].nan_to_num(0.0)), -slope
 
-    constraint = {"type": "ineq", "fun": lambda x: shape.slack(shape.placed(begin, x)[None])[0]}
-    constraint["jac"] = lambda x: shape.slopes(shape.placed(begin, x))
+    constraint = {"type": "ineq", "fun": lambda x: shape.slack(shape.place(begin, x)[None])[0]}
+    constraint["jac"] = lambda x: shape.slopes(shape.place(begin, x))
     optimum = minimize(
         loss,
         x,
@@ -51,7 +51,7 @@ def maximize_by_slsqp(
     )
     end = np.clip(optimum.x, 0.0, 1.0)
     for share in BACK:
-        candidate = region.canonical(torch.from_numpy(shape.placed(begin, end + share * (x - end))[None]))
+        candidate = region.canonical(torch.from_numpy(shape.place(begin, end + share * (x - end))[None]))
         if (
             candidate.isfinite().all()
             and region.holds(candidate)[0]

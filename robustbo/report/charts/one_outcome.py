@@ -21,8 +21,8 @@ from robustbo.report.charts.marks import (
     at_trials,
     by_fate,
     edge_notes,
-    framed_values,
     old_band,
+    values_in_frame,
     within_reach,
 )
 from robustbo.report.charts.palette import COLORS
@@ -90,7 +90,7 @@ def values(single: SingleOutcome, points: Sequence[FrontPoint], best: Sequence[I
     for fate in ("believed", BEFORE):
         fates[fate] = [trial for trial in fates[fate] if trial.number not in outside]
     dots = at_trials(single.settings, history, fates, single.judged)
-    framed, across = framed_values(fates), trials_axis(len(history))
+    framed, across = values_in_frame(fates), trials_axis(len(history))
     up = axis(outcome.quantity.label, framed, within_reach(bounds(outcome), framed), margin=0.06)
     missing = [float(trial.number) for trial in history.having("failed")]
     if missing:

@@ -17,7 +17,7 @@ from robustbo.report.charts.one_outcome import SingleOutcome
 from robustbo.report.charts.palette import COLORS
 from robustbo.report.page.table import Table
 from robustbo.rounding import rounded
-from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.factory import region_of
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.outcomes import Wanted
 from robustbo.trials.trial import point_of
@@ -75,17 +75,17 @@ def pool_section(view: View, singles: Sequence[SingleOutcome]) -> PoolSection:
     if singles:
         outcomes = [single.outcome for single in singles]
         columns = [Column(single.outcome.quantity.label, single.outcome.quantity, single.fitted) for single in singles]
-        left = _rows_left(view, columns, partial(_rank_several, outcomes))._replace(order=ORDER)
+        left = _list_rows(view, columns, partial(_rank_several, outcomes))._replace(order=ORDER)
         return PoolSection(
             [_calibration(s.judged, s.outcome.quantity, s.outcome.quantity.label) for s in singles], left
         )
     settings, quantity = view.settings, view.settings.quantity
 
-    def rows_left(fitted: FittedSurrogate) -> RowsLeft:
+    def list_rows(fitted: FittedSurrogate) -> RowsLeft:
         column = Column(quantity.heading("predicted value"), quantity, fitted)
-        return _rows_left(view, [column], lambda means: settings.sign * means[:, 0])
+        return _list_rows(view, [column], lambda means: settings.sign * means[:, 0])
 
-    left = by_first(settings, observations(settings, view.history), rows_left, view.fits)
+    left = by_first(settings, observations(settings, view.history), list_rows, view.fits)
     return PoolSection([_calibration(view.outliers(), quantity, "")], left)
 
 
@@ -124,10 +124,10 @@ def _calibration(judged: Sequence[Outlier], quantity: Outcome, label: str) -> Ca
     return Calibration(label, chart, note)
 
 
-def _rows_left(view: View, columns: Sequence[Column], rank: Rank) -> RowsLeft:
+def _list_rows(view: View, columns: Sequence[Column], rank: Rank) -> RowsLeft:
     history, space, region = view.history, view.space, region_of(view.space)
-    taken = {trial.point for trial in history if trial.is_open or trial.state == "told"}
-    free = [point for point in region.listed or [] if point_of(point) not in taken]
+    occupied = {trial.point for trial in history if trial.is_open or trial.state == "told"}
+    free = [point for point in region.all_points or [] if point_of(point) not in occupied]
     if not free:
         return RowsLeft(None, DONE)
     rows = [space.to_unit(point) for point in free]

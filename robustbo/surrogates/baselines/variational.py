@@ -26,10 +26,12 @@ from torch import Tensor
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.surrogates.common import priors
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.contract import Diagnostics, Surrogate, outcome_transform
+from robustbo.surrogates.common.contract import Surrogate
+from robustbo.surrogates.common.diagnostics import Diagnostics
+from robustbo.surrogates.common.float32 import in_float32
 from robustbo.surrogates.common.no_fantasies import NoFantasies
 from robustbo.surrogates.common.options import GPOptions
-from robustbo.surrogates.common.units import in_outcome_units
+from robustbo.surrogates.common.units import in_outcome_units, outcome_transform
 from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
 from robustbo.validation import whole
 
@@ -46,7 +48,7 @@ class VariationalOptions(GPOptions):
     max_iter: int = 400
 
     def check(self) -> None:
-        """Raise a ValueError for an option that cannot be."""
+        """Raise a ValueError for an invalid option."""
         super().check()
         whole("max_iter", self.max_iter, 1, MOST_ITERATIONS)
 
@@ -71,7 +73,7 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
     prediction that it has had its part in.
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_X: ``n x d`` inputs; other arguments as in `MapGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known squared scales, of which the mean is taken for all.
         likelihood: Not to be given.
@@ -107,7 +109,7 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         kernel = covar_module or priors.kernel_module(
             self.options.kernel, transformed.shape[-1], self.options.is_signal_free
         )
-        own = self.new_likelihood(self.options, transformed).to(train_X)
+        own = in_float32(self.new_likelihood(self.options, transformed)).to(train_X)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserInputWarning)  # of minibatches, which are not used here
             super().__init__(
@@ -128,8 +130,8 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         targets, Yvar = (train_Y, train_Yvar) if transform is None else transform.eval()(train_Y, train_Yvar)
         self.train_inputs, self.train_targets = (train_X,), targets.squeeze(-1)
         if Yvar is None:  # a step of the search may be so long that without a bound the noise is zero
-            own.register_constraint("raw_noise", GreaterThan(LEAST_NOISE), replace=True)
-        own.noise = priors.NOISE_START if Yvar is None else Yvar.mean()
+            own.register_constraint("raw_noise", GreaterThan(LEAST_NOISE).float().to(train_X), replace=True)
+        own.noise = torch.tensor(priors.NOISE_START, dtype=torch.float32) if Yvar is None else Yvar.mean()
         own.raw_noise.requires_grad_(Yvar is None)
 
     @classmethod
@@ -150,7 +152,7 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         raise NotImplementedError
 
     def marginal_log_likelihood(self) -> VariationalELBO:
-        """The evidence's lower bound, which is what is maximized."""
+        """The evidence's lower bound, the objective of a fit."""
         return VariationalELBO(self.likelihood, self.model, num_data=len(self.train_targets))
 
     def custom_fit(self, mll: Any, **_: Any) -> Any:

@@ -13,19 +13,16 @@ from gpytorch.means import ConstantMean, Mean
 from gpytorch.module import Module
 from torch import Tensor
 
-from robustbo.determinism.isolation import drawing_nothing
+from robustbo.determinism.generator import no_draws
 from robustbo.errors import FitError
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.surrogates.common import custom_kernel, priors
 from robustbo.surrogates.common.closed_form import ClosedForm
-from robustbo.surrogates.common.contract import (
-    Surrogate,
-    outcome_transform,
-)
+from robustbo.surrogates.common.contract import Surrogate
 from robustbo.surrogates.common.likelihood import OutlierFixedNoiseLikelihood
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.common.row_variances import RowVariancesGP
-from robustbo.surrogates.common.units import in_squared_outcome_units
+from robustbo.surrogates.common.units import in_squared_outcome_units, outcome_transform
 from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
 
 ALL = slice(None)
@@ -144,7 +141,7 @@ class MapGP(ClosedForm, Surrogate, RowVariancesGP):
             FitError: If no hyperparameters give a finite likelihood.
         """
         self.eval()
-        with torch.no_grad(), drawing_nothing():
+        with torch.no_grad(), no_draws():
             model = self.search_model()
             estimate = self.search(model)
             if not math.isfinite(estimate.F):
@@ -155,7 +152,7 @@ class MapGP(ClosedForm, Surrogate, RowVariancesGP):
         return mll.eval()
 
     def search_model(self, rows: Tensor | slice = ALL) -> Model:
-        """The model as the search sees it, of all observations or some; in evaluation mode."""
+        """The model for the search, of all observations or some; in evaluation mode."""
         X, y = self.train_inputs[0][rows], self.train_targets[rows]
         if self._named is not None:
             covariance = priors.covariance_function(X, *self._named)

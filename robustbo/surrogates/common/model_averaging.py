@@ -16,9 +16,9 @@ from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.gp.prediction_cache import posterior_at_inputs
 from robustbo.numerics.pursuit.averaging import moments
-from robustbo.surrogates.common.contract import Surrogate, outcome_transform
+from robustbo.surrogates.common.contract import Surrogate
 from robustbo.surrogates.common.deferred_covariance import DeferredCovariance
-from robustbo.surrogates.common.units import in_outcome_units
+from robustbo.surrogates.common.units import in_outcome_units, outcome_transform
 
 
 class Component(NamedTuple):
@@ -59,7 +59,7 @@ class ModelAveraging(GPyTorchModel):
     """
 
     _components: tuple[Component, ...] = ()
-    _components_at: tuple[Tensor, Tensor] = (torch.empty(0), torch.empty(0))
+    _components_at: tuple[Tensor, Tensor] = (torch.empty(0, dtype=torch.float64),) * 2
 
     def average(self, search: Model, weights: Sequence[float], fits: Sequence[Fit]) -> None:
         """Predict by these fits, leaving out those of zero weight; the kernel must be a named one.
