@@ -82,13 +82,13 @@ class LogNEHVI(Explicit):
             S = NUM_SAMPLES if sum(goal.is_objective for goal in goals) <= MANY else FEWER_SAMPLES
             normal = draw_sobol_normal_samples(len(goals) * len(Z), S, dtype=Z.dtype, seed=seed)
             kept = torch.arange(len(Z)) >= len(measured)
-            self._to = over(mixtures, goals, Z, normal.view(S, len(goals), len(Z)), seed, kept=kept)
+            self._to = over(mixtures, goals, Z, normal.view(S, len(goals), len(Z)), seed, required=kept)
 
     def _found(self, Z: Tensor, is_sloped: bool) -> tuple[Tensor, Tensor | None]:
         return log_improvement(self._to, Z, is_sloped=is_sloped)
 
     def _thin(self, to: Improvements) -> Improvements:
-        return several.thinned(to, THIN)
+        return several.thin_samples(to, THIN)
 
 
 def _in_model_units(model: MapGP, goal: Goal, sign: float) -> Goal:

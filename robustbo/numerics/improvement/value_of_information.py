@@ -27,7 +27,7 @@ def shares(p: Tensor) -> Tensor:
     return right / right.sum(-1, keepdim=True).clamp_min(1)  # eq. 16.5
 
 
-def value_of_repeating(y: Tensor, w: Tensor, mu: Tensor, sd: Tensor, B: Tensor) -> Tensor:
+def value_of_replicate(y: Tensor, w: Tensor, mu: Tensor, sd: Tensor, B: Tensor) -> Tensor:
     """E max(B, f) - max(B, E f), with f each of the values or normal.
 
     It is zero where nothing that could come out would change which point is the best, and never negative.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from robustbo.numerics.baselines.trimming import kept_by_projection, removal
+from robustbo.numerics.baselines.trimming import trim_by_projection, removal
 from robustbo.numerics.gp.log_posterior import Model, log_posterior, noise
 from robustbo.numerics.gp.map_fit import Fit, maximize_alone
 from robustbo.numerics.gp.outlier_gain import errors
@@ -104,7 +104,7 @@ class TrimmedGP(MapGP):
         for round_ in range(ROUNDS):
             value = log_posterior(model, fit.theta, torch.where(best[0], 0.0, LEFT_OUT).to(model.y))
             r = model.y - value.evidence.m
-            kept = kept_by_projection(value.covariance.K, noise(model, fit.theta), r, h)
+            kept = trim_by_projection(value.covariance.K, noise(model, fit.theta), r, h)
             if before is not None and torch.equal(kept, before):
                 break
             before, fit = kept, self._fitted(kept, fit.theta)

@@ -13,11 +13,11 @@ from robustbo.numerics.gp.log_posterior import Model, log_posterior
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.iterative import conditioning
-from robustbo.numerics.iterative.conditioning import Plan, Seen
+from robustbo.numerics.iterative.conditioning import IterationPlan, IterativePosterior
 from robustbo.numerics.iterative.policies import NAMES
 from robustbo.numerics.pursuit.support_fit import empty
 from robustbo.numerics.weighted import map_fit
-from robustbo.numerics.weighted.rcgp import LeaveOneOut
+from robustbo.numerics.weighted.rcgp import PredictionErrors
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.weighted.weighed import Weighed, WeighedOptions
@@ -109,7 +109,7 @@ class ComputationAwareGP(Weighed, MapGP):
     """
 
     options_class = ComputationAwareOptions
-    seen: Seen | None = None
+    seen: IterativePosterior | None = None
 
     def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
         """Raise a ValueError where there is a kernel of one's own."""
@@ -140,8 +140,8 @@ class ComputationAwareGP(Weighed, MapGP):
         r = self.train_targets - self.mean_module.constant.detach()
         noise = self.likelihood.noise.detach().expand_as(r)
         prior = TiledCovariance(kernel, center_inputs(self.train_inputs[0] / scales), s2f, noise)
-        plan = Plan(self.options.policy, self.options.iterations or ITERATIONS, self.options.tolerance)
-        self.seen = conditioning.settle(prior, r, self.options.weighing, plan)
+        plan = IterationPlan(self.options.policy, self.options.iterations or ITERATIONS, self.options.tolerance)
+        self.seen = conditioning.condition_in_rounds(prior, r, self.options.weighing, plan)
         self._mark()
         self._set_added_variances(noise * (self.seen.weighting.J - 1))
 
@@ -203,13 +203,13 @@ class ComputationAwareGP(Weighed, MapGP):
         return self._latent(self.mean_module.constant.detach(), belief.D @ belief.D.mT, belief.v)
 
     @property
-    def left_out(self) -> LeaveOneOut:
+    def left_out(self) -> PredictionErrors:
         """Errors and variances, in the model's own units, where an observation's row is left out of every action."""
         assert self.seen is not None
         return self.seen.left_out
 
     @property
-    def in_sample(self) -> LeaveOneOut:
+    def in_sample(self) -> PredictionErrors:
         """Errors and variances where each value is predicted by all, itself included."""
         assert self.seen is not None
         return self.seen.in_sample

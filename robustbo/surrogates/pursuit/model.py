@@ -15,10 +15,10 @@ from robustbo.numerics.gp.prediction_cache import PredictionCache, prediction_ca
 from robustbo.numerics.gp.replicates import Groups, find_recurring_groups
 from robustbo.numerics.pursuit import growth, search
 from robustbo.numerics.pursuit.averaging import probabilities
-from robustbo.numerics.pursuit.gibbs import given_the_others, log_cauchy, sample_doubtful
-from robustbo.numerics.pursuit.growth import Pursued
+from robustbo.numerics.pursuit.gibbs import conditional_probability_wrong, log_cauchy, sample_doubtful
+from robustbo.numerics.pursuit.growth import Pursuit
 from robustbo.numerics.pursuit.support_fit import Level, level_at, screen
-from robustbo.numerics.pursuit.walk import level_posterior, one_a_support, plausible
+from robustbo.numerics.pursuit.walk import level_posterior, best_per_support, plausible_levels
 from robustbo.numerics.pursuit.warped import with_warp
 from robustbo.surrogates.common.averaged import Averaged
 from robustbo.surrogates.common.contract import outcome_transform
@@ -44,7 +44,7 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
         parameterization: Of the added variances: "log", "convex" or "canonical".
         levels: Support sizes to visit, as fractions of n (float) or counts (int). They, direction and sweeps are those
             of a search from nothing, which has at most `growth.MANY` observations unless ``is_grown`` is False.
-        selection: "corrected" (`penalty.corrected`; a value that recurs at several points, as from a sensor that
+        selection: "corrected" (`penalty.corrected_rule`; a value that recurs at several points, as from a sensor that
             sticks, counts as one outlier: `penalty.Penalty`), "botorch" or "paper".
         outlier_rate: Your own prior rate of outliers, in (0, 1); with "corrected".
         num_outliers: A known number of outliers, of which at most n / 2 are looked for among n values; takes the place
@@ -82,15 +82,15 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
     options_class = PursuitOptions
     trace: Sequence[Level] = ()
     level_posterior: Sequence[float] = ()
-    _before: tuple[Pursued, Tensor] | None = None
-    _pursued: Pursued | None = None
+    _before: tuple[Pursuit, Tensor] | None = None
+    _pursued: Pursuit | None = None
 
     @property
-    def beginning(self) -> tuple[Pursued, Tensor, Tensor] | None:
+    def beginning(self) -> tuple[Pursuit, Tensor, Tensor] | None:
         """Where a search of more observations begins: where this one ended, and center and scale of its outcomes."""
         return None if self._pursued is None else (self._pursued, *_units(outcome_transform(self)))
 
-    def continue_from(self, before: tuple[Pursued, Tensor, Tensor], rows: Tensor) -> None:
+    def continue_from(self, before: tuple[Pursuit, Tensor, Tensor], rows: Tensor) -> None:
         """Begin the next pursuit at the levels of another model's, one fitted to most of these observations.
 
         It visits only those that were plausible, the last choice and those next to them, and sweeps them both ways
@@ -121,7 +121,7 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
         assert self._pursued is not None
         known = self._pursued.best.known or super()._condition(model, found)
         levels = [level._replace(known=None) for level in self._pursued.levels]
-        self.trace, self._pursued = levels, Pursued(levels, self._pursued.best._replace(known=None))
+        self.trace, self._pursued = levels, Pursuit(levels, self._pursued.best._replace(known=None))
         return known
 
     def _adopt(self, found: Fit) -> None:
@@ -134,9 +134,9 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
             return
         model = self.search_model()
         penalty = self.options.penalty(model)
-        levels = plausible(self.trace, penalty) if self.options.is_averaged else []
+        levels = plausible_levels(self.trace, penalty) if self.options.is_averaged else []
         climbed = with_warp(model, found, levels)
-        fits = one_a_support([found, *climbed])
+        fits = best_per_support([found, *climbed])
         prices = [penalty.total(model.groups.of(fit.support)) for fit in fits]
         weights = probabilities([fit.F - p for fit, p in zip(fits, prices, strict=True)])
         if (likeliest := fits[weights.index(max(weights))]) is not found:
@@ -152,7 +152,7 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
         """Take the fit that was climbed to from a level for the pursuit's, and that level where it is."""
         assert self._pursued is not None
         levels = [level_at(model, level.support, fit) if other is level else other for other in self.trace]
-        self._pursued = Pursued(levels, level_at(model, model.groups.of(fit.support), fit))
+        self._pursued = Pursuit(levels, level_at(model, model.groups.of(fit.support), fit))
         self.found, self.trace = fit, levels
         self.level_posterior = level_posterior(levels, self.options.penalty(model))
 
@@ -190,7 +190,7 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
         model = self.search_model()
         price = self.options.penalty(model).of_one(model.groups.of(self.support))(-1)
         z = y if self._bend is None else self._bend.straight(y)
-        wrong = given_the_others(e, v, self._log_wrong(z), self.options.rate(len(model.y)))
+        wrong = conditional_probability_wrong(e, v, self._log_wrong(z), self.options.rate(len(model.y)))
         return gain(e, v) > price, 1 - wrong
 
     def search_model(self, rows: Tensor | slice = ALL) -> Model:
@@ -210,12 +210,12 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
     def _pursue(self, model: Model) -> Level:
         plan, before, self._before = self.options.plan(model), self._before, None
         if before is not None:
-            found = growth.continued(model, plan, *before)
+            found = growth.continue_pursuit(model, plan, *before)
         elif self.options.is_grown:
-            found = growth.grown(partial(self._part, model), self.options.plan, len(model.y))
+            found = growth.pursue_from_nothing(partial(self._part, model), self.options.plan, len(model.y))
         else:
-            levels = search.cold(model, plan)
-            found = Pursued(levels, search.best(model, plan, levels))
+            levels = search.cold_levels(model, plan)
+            found = Pursuit(levels, search.best_level(model, plan, levels))
         self.trace = found.levels
         self.level_posterior = level_posterior(self.trace, plan.penalty)
         self._pursued = found

@@ -6,7 +6,7 @@ from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import PARAMETERIZATIONS
 from robustbo.numerics.pursuit import penalty as selection
 from robustbo.numerics.pursuit.penalty import Penalty, Rule
-from robustbo.numerics.pursuit.search import Plan
+from robustbo.numerics.pursuit.search import PursuitPlan
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.learns_warp import WarpOptions
 from robustbo.validation import one_of, whole
@@ -91,8 +91,8 @@ class PursuitOptions(WarpOptions):
             )
         return selection.botorch(n) if self.selection == "botorch" else selection.paper(n)
 
-    def plan(self, model: Model) -> Plan:
+    def plan(self, model: Model) -> PursuitPlan:
         """How to pursue the support of some observations."""
         n, is_backward = model.groups.count(len(model.y)), self.direction == "backward"
         penalty, known = self.penalty(model), self.known(n)
-        return Plan(self.sizes(n), penalty, is_backward, self.sweeps, self.parameterization, known)
+        return PursuitPlan(self.sizes(n), penalty, is_backward, self.sweeps, self.parameterization, known)

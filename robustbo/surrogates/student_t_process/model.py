@@ -15,7 +15,7 @@ from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.student_t.distribution import log_cdf
 from robustbo.numerics.student_t_process import map_fit
 from robustbo.numerics.student_t_process import process as student_t_process
-from robustbo.numerics.student_t_process.map_fit import ProcessModel, Value
+from robustbo.numerics.student_t_process.map_fit import ProcessModel, ProcessLogPosterior
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.contract import Diagnosis, outcome_transform
 from robustbo.surrogates.common.follows_data import FollowsData
@@ -74,7 +74,7 @@ class StudentTProcess(FollowsData, MapGP):
     """
 
     options_class = StudentTProcessOptions
-    _value: Value | None = None
+    _value: ProcessLogPosterior | None = None
     _supports_cache_root = False  # of BoTorch's: a root would sample the normal distribution
 
     def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
@@ -91,7 +91,7 @@ class StudentTProcess(FollowsData, MapGP):
         return self._value is not None
 
     @property
-    def value(self) -> Value:
+    def value(self) -> ProcessLogPosterior:
         """The process given the observations, in the model's own (transformed) units."""
         if self._value is None:
             self._renew()
@@ -114,7 +114,7 @@ class StudentTProcess(FollowsData, MapGP):
         m, fixed = self.mean_module.constant.detach(), ProcessModel(model, self.dof.item())
         self._set_value(map_fit.evaluate(fixed, self._theta(model), m))
 
-    def _set_value(self, value: Value) -> None:
+    def _set_value(self, value: ProcessLogPosterior) -> None:
         self._value = value.without_derivatives()
         self._mark()
         self._set_added_variances(torch.zeros_like(self.train_targets))

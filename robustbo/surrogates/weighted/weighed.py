@@ -7,7 +7,7 @@ from torch import Tensor
 
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.weighted.map_fit import Weights
-from robustbo.numerics.weighted.rcgp import LeaveOneOut
+from robustbo.numerics.weighted.rcgp import PredictionErrors
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.contract import Diagnosis, Tails, normal_tails, outcome_transform
 from robustbo.surrogates.common.explicit_posterior import ExplicitPosterior
@@ -61,12 +61,12 @@ class Weighed(ExplicitPosterior):
     """A `MapGP` with an `ExplicitPosterior`; errors and variances are in the model's own (transformed) units."""
 
     @property
-    def left_out(self) -> LeaveOneOut:
+    def left_out(self) -> PredictionErrors:
         """Leave-one-out errors and variances of the values, with the noise of a new measurement."""
         raise NotImplementedError
 
     @property
-    def in_sample(self) -> LeaveOneOut:
+    def in_sample(self) -> PredictionErrors:
         """The same where each value is predicted by all, itself included."""
         raise NotImplementedError
 

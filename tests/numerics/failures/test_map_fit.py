@@ -7,10 +7,10 @@ from numpy.testing import assert_allclose
 
 from robustbo.numerics.failures import propagation
 from robustbo.numerics.failures.likelihood import BETA, Outcomes, log_outcome
-from robustbo.numerics.failures.map_fit import Model, evaluate, search, slopes
+from robustbo.numerics.failures.map_fit import FailureModel, evaluate, search, slopes
 from robustbo.numerics.failures.predictive import predictor
 from robustbo.numerics.failures.propagation import propagate
-from robustbo.numerics.failures.sampling import samples
+from robustbo.numerics.failures.sampling import draw_samples
 from robustbo.numerics.gp.covariance import stationary
 from robustbo.numerics.gp.parameters import LogNormal
 
@@ -25,7 +25,7 @@ ALL = np.arange(60)
 def model_of(rows, is_ok, is_sure=None):
     sure = np.zeros(len(rows), bool) if is_sure is None else is_sure
     outcomes = Outcomes(1.0 * is_ok[rows], 1.0 - is_ok[rows], sure)
-    return Model(outcomes, stationary(X[rows], "matern52", PRIOR, None))
+    return FailureModel(outcomes, stationary(X[rows], "matern52", PRIOR, None))
 
 
 def with_flakes():
@@ -138,7 +138,7 @@ def test_samples_are_of_the_posterior():
     rows = np.array([0])
     model = model_of(rows, np.array([False] * 60))
     found = propagate(np.ones((1, 1)), 0.0, model.outcomes, 0.05)
-    _, zeta = samples(np.ones((1, 1)), 0.0, model.outcomes, 0.05, found, 4000, 20, np.random.default_rng(0))
+    _, zeta = draw_samples(np.ones((1, 1)), 0.0, model.outcomes, 0.05, found, 4000, 20, np.random.default_rng(0))
     assert (zeta > 0).mean() == pytest.approx(0.05 / 1.05, abs=0.02)  # a flake, else below zero
     assert zeta[zeta < 0].mean() == pytest.approx(-math.sqrt(2 / math.pi), abs=0.05)
 
@@ -156,5 +156,5 @@ def test_sites_settle_whatever_has_failed(d, kind):
         )
         is_sure = ~is_ok & (draw.random(n) < 0.3) if kind == "sure" else np.zeros(n, bool)
         covariance = stationary(torch.from_numpy(Z), "matern52", PRIOR, None)
-        model = Model(Outcomes(1.0 * is_ok, 1.0 - is_ok, is_sure), covariance)
+        model = FailureModel(Outcomes(1.0 * is_ok, 1.0 - is_ok, is_sure), covariance)
         assert math.isfinite(search(model).F)

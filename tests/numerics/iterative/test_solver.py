@@ -35,7 +35,7 @@ def test_the_references(name, policy):
     look = {
         "cholesky": lambda: policies.unit(case.A, torch.arange(len(case.z))),
         "residual": lambda: policies.residual(case.A, case.z),
-        "pseudo_input": lambda: policies.fixed(case.A, case.S),
+        "pseudo_input": lambda: policies.fixed_actions(case.A, case.S),
     }[policy]()
     belief = iterate(case.z, look, case.A.times, max_iter=len(steps))
     tolerance = STEPS[name] if policy == "pseudo_input" else 1e-10
@@ -134,7 +134,7 @@ def test_a_tolerance_ends_it():
 def test_an_action_seen_before_brings_nothing():
     A, z, _ = example()
     twice = torch.eye(12)[:, [0, 0, 1]]
-    assert iterate(z, policies.fixed(A, twice), A.times, max_iter=3).D.shape[-1] == 2
+    assert iterate(z, policies.fixed_actions(A, twice), A.times, max_iter=3).D.shape[-1] == 2
 
 
 def test_where_the_residual_is_exhausted_all_rows_are_looked_at():
