@@ -45,7 +45,9 @@ def of_low_rank(X, y):
 
 
 def one_expert(X, y):
-    return build_experts(shard(X, y, [torch.arange(len(y))]), SharedHyperparameters("matern52", L, S2F, S2, None, torch.zeros(())))
+    return build_experts(
+        shard(X, y, [torch.arange(len(y))]), SharedHyperparameters("matern52", L, S2F, S2, None, torch.zeros(()))
+    )
 
 
 @pytest.mark.parametrize("make", [dense, weighted, heavy_tailed, of_low_rank, one_expert])

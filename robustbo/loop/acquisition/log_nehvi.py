@@ -192,5 +192,5 @@ def _believed(models: Sequence[GPyTorchModel], goals: Sequence[Goal], X: Tensor)
     """Posterior means at ``m x d`` points, ``m x M``, and where these keep the bounds."""
     with torch.no_grad():
         means = torch.stack([marginals(model, X)[0] for model in models], -1)
-    broken = [goal.broken(mean) for goal, mean in zip(goals, means.unbind(-1), strict=True)]
+    broken = [goal.violation(mean) for goal, mean in zip(goals, means.unbind(-1), strict=True)]
     return means, torch.stack(broken).sum(0) == 0

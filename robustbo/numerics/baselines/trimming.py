@@ -44,7 +44,9 @@ def relax_likelihood(K: Tensor, s2: Tensor, r: Tensor, b: Tensor) -> RelaxedLike
     S = b.unsqueeze(-1) * K * b.unsqueeze(-2) + torch.diag_embed(s2.expand_as(b))
     marginal = evidence(S, b * r, torch.zeros_like(r[..., 0]))
     pull = (2 * marginal.G * K * b.unsqueeze(-2)).sum(-1)
-    return RelaxedLikelihood(marginal.L if marginal.converged else torch.full_like(marginal.L, -torch.inf), pull - marginal.al * r)
+    return RelaxedLikelihood(
+        marginal.L if marginal.converged else torch.full_like(marginal.L, -torch.inf), pull - marginal.al * r
+    )
 
 
 def project_to_sum(b: Tensor, total: float) -> Tensor:

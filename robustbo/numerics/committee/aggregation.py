@@ -59,9 +59,9 @@ class Experts(NamedTuple):
 
     def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
         """See `gp.posterior.Posterior`; each by itself, from ``... M x q x n`` covariances."""
-        return self.mean(k), k @ self.explained(k)
+        return self.mean(k), k @ self.interpolation_weights(k)
 
-    def explained(self, k: Tensor) -> Tensor:
+    def interpolation_weights(self, k: Tensor) -> Tensor:
         """``... M x n x q`` J^-1 D(W) k."""
         Wk = (k * self.W.unsqueeze(-2)).mT
         batch = Wk.shape[:-2]
@@ -69,7 +69,7 @@ class Experts(NamedTuple):
 
     def variance(self, k: Tensor, v0: Tensor) -> Tensor:
         """``... M x q`` latent variances, of the same and ``... M x q`` prior variances."""
-        return (v0 - (k * self.explained(k).mT).sum(-1)).maximum(LEAST * v0)
+        return (v0 - (k * self.interpolation_weights(k).mT).sum(-1)).maximum(LEAST * v0)
 
 
 def latent(k: Tensor, experts: Experts, v0: Tensor) -> ExpertPrediction:
@@ -98,7 +98,7 @@ class Sums(NamedTuple):
         beta: Of beta.
         precision: Of beta / v.
         pull: Of beta mu / v.
-        known: Of beta (v0 - v) / v.
+        reduction: Of beta (v0 - v) / v.
         square: Of beta^2 / v.
         root: Of beta / sqrt v.
         spread: Of beta^2 (1 - v / v0) / v.
@@ -107,7 +107,7 @@ class Sums(NamedTuple):
     beta: Tensor
     precision: Tensor
     pull: Tensor
-    known: Tensor
+    reduction: Tensor
     square: Tensor
     root: Tensor
     spread: Tensor
@@ -171,7 +171,7 @@ def _combine_correlated(sums: Sums, v0: Tensor, rho: Tensor | float) -> ExpertPr
     """The best linear prediction from the experts' average, whose errors are correlated."""
     is_silent = sums.beta == 0
     total = sums.precision.masked_fill(is_silent, 1.0)
-    average, u, gain = sums.pull / total, sums.beta / total, sums.known / total
+    average, u, gain = sums.pull / total, sums.beta / total, sums.reduction / total
     V = ((1 - rho) * sums.square + rho * sums.root.square()) / total.square()  # eq. 9.8
     least = gain.square() / v0 + sums.spread / total.square()  # eq. 9.10
     spread = torch.maximum(gain + V - u, least).masked_fill(is_silent, 1.0)  # eq. 9.9

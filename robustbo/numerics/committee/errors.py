@@ -85,7 +85,7 @@ def _interpolation(
     for i in panel.unique().tolist():
         place = (panel == i).flatten().nonzero().squeeze(-1)
         k = covariance(X[place // panel.shape[-1]], shards.X[i]) * shards.mask[i]
-        c = experts.part(slice(i, i + 1)).explained(k.unsqueeze(0)).squeeze(0).mT
+        c = experts.part(slice(i, i + 1)).interpolation_weights(k.unsqueeze(0)).squeeze(0).mT
         places.append(place)
         weights.append(c)
         explained.append((k * c).sum(-1))

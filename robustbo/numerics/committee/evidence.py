@@ -128,9 +128,13 @@ def _evidence(shards: Shards, shared: SharedHyperparameters, f: Tensor | None) -
     return Total(L, by_l.sum(0), by_s2f.sum(), by_s2, by_nu, by_m, f_new)  # eq. 9.4
 
 
-def build_experts(shards: Shards, shared: SharedHyperparameters, f: Tensor | None = None, memory: float = MEMORY) -> Experts:
+def build_experts(
+    shards: Shards, shared: SharedHyperparameters, f: Tensor | None = None, memory: float = MEMORY
+) -> Experts:
     """The experts, curvatures with their signs."""
-    parts = [_build_experts(shards.part(rows), shared, None if f is None else f[rows]) for rows in shards.chunks(memory)]
+    parts = [
+        _build_experts(shards.part(rows), shared, None if f is None else f[rows]) for rows in shards.chunks(memory)
+    ]
     return Experts(*(torch.cat(column) for column in zip(*parts, strict=True)))
 
 

@@ -72,7 +72,7 @@ class CommitteeModel(NamedTuple):
         """Where cold searches begin, the most plausible first."""
         return parameters.starts([*self.blocks, self._mean], [self.shards.y.new_empty(0)])
 
-    def shared(self, x: Tensor) -> SharedHyperparameters:
+    def hyperparameters(self, x: Tensor) -> SharedHyperparameters:
         """The hyperparameters at x."""
         unit = torch.ones_like(x[:1])
         at = {"s2f": unit, "s2": unit, "nu": unit * (self.dof or 1.0)} | parameters.by_name(self.blocks, x[:-1].exp())
@@ -90,9 +90,9 @@ class CommitteeModel(NamedTuple):
 def evaluate(model: CommitteeModel, x: Tensor, f: Any = None) -> tuple[float, Total]:
     """F at x, and the sums that its derivatives need, from the modes of an earlier evaluation."""
     if model.evidence is None:
-        total = committee.evidence(model.shards, model.shared(x), f, model.memory)
+        total = committee.evidence(model.shards, model.hyperparameters(x), f, model.memory)
     else:
-        total = model.evidence(model.shared(x), f)
+        total = model.evidence(model.hyperparameters(x), f)
     F = total.L.item() + parameters.log_prior(model.blocks, x.tolist()[:-1])
     return (F if math.isfinite(F) else -math.inf), total
 

@@ -62,7 +62,7 @@ class FailureLogPosterior(NamedTuple):
     F: float
     x: Tensor
     covariance: Covariance
-    found: Approximation
+    approximation: Approximation
 
 
 def evaluate(model: FailureModel, x: Tensor, begin: Sites | None = None) -> FailureLogPosterior:
@@ -82,12 +82,14 @@ def evaluate(model: FailureModel, x: Tensor, begin: Sites | None = None) -> Fail
         + covariance.log_prior
         + parameters.log_prior(BLOCKS, [log_e1, m])
     )
-    return FailureLogPosterior(F if approximation.converged and math.isfinite(F) else -math.inf, x, covariance, approximation)
+    return FailureLogPosterior(
+        F if approximation.converged and math.isfinite(F) else -math.inf, x, covariance, approximation
+    )
 
 
 def slopes(model: FailureModel, value: FailureLogPosterior) -> Tensor:
     """The gradient of F in x: where the sites have settled, they need not be followed."""
-    approximation, (log_e1, m) = value.found, value.x.tolist()[-2:]
+    approximation, (log_e1, m) = value.approximation, value.x.tolist()[-2:]
     G = torch.from_numpy(0.5 * (approximation.a[:, None] * approximation.a - approximation.R))  # eq. 15.7
     on_priors = parameters.prior_slopes(BLOCKS, [log_e1, m])
     on_rest = [float(_scores(model, value).sum()) + on_priors[0], float(approximation.a.sum()) + on_priors[1]]
@@ -96,7 +98,7 @@ def slopes(model: FailureModel, value: FailureLogPosterior) -> Tensor:
 
 def _scores(model: FailureModel, value: FailureLogPosterior) -> Array:
     """``n`` derivatives of each log Z in log e1."""
-    return model.outcomes.scores(value.found.u, value.found.log_Z, math.exp(value.x[-2]))
+    return model.outcomes.scores(value.approximation.u, value.approximation.log_Z, math.exp(value.x[-2]))
 
 
 def information(model: FailureModel, value: FailureLogPosterior) -> Tensor:
@@ -108,11 +110,11 @@ def information(model: FailureModel, value: FailureLogPosterior) -> Tensor:
     """
     assert value.covariance.tangents is not None
     assert model.covariance.prior_precision is not None
-    a, half, scores = torch.from_numpy(value.found.a), math.sqrt(0.5), _scores(model, value)
+    a, half, scores = torch.from_numpy(value.approximation.a), math.sqrt(0.5), _scores(model, value)
     rows = np.concatenate([half * value.covariance.tangents(a).numpy(), np.ones((1, len(a)))])
     p = len(rows) - 1
     A, coordinates = np.zeros((p + 2, p + 2)), [*range(p), p + 1]
-    A[np.ix_(coordinates, coordinates)] = rows @ value.found.R @ rows.T
+    A[np.ix_(coordinates, coordinates)] = rows @ value.approximation.R @ rows.T
     A[p, p] = scores @ scores
     precisions = [*model.covariance.prior_precision.tolist(), *parameters.prior_precisions(BLOCKS)]
     return torch.from_numpy(lapack.on_diagonal(A, np.array(precisions)))
@@ -144,13 +146,13 @@ class _WarmPath:
     """The log posterior density along a climb, which each evaluation enters with the sites where it last stood."""
 
     def __init__(self, model: FailureModel, value: FailureLogPosterior) -> None:
-        self._model, self._sites = model, value.found.sites
+        self._model, self._sites = model, value.approximation.sites
 
     def at(self, x: Tensor) -> Point:
         value = evaluate(self._model, x, self._sites)
 
         def derivatives() -> tuple[Tensor, Tensor]:
-            self._sites = value.found.sites
+            self._sites = value.approximation.sites
             return slopes(self._model, value), information(self._model, value)
 
         return Point(value.F, derivatives, value)

@@ -83,7 +83,7 @@ class ConditionalMoments(NamedTuple):
     """
 
     x: Array
-    kernel: "Kernel"
+    kernel: "CrossKernel"
     k: Array
     W: Array
     c: Array
@@ -127,7 +127,9 @@ def sample_candidates(latent: LatentProcess, Z: Array, normal: Array) -> Candida
     return CandidateSamples(W, mean, S.numpy(), mean + normal @ root.numpy().T)
 
 
-def condition_on_samples(latents: Sequence[LatentProcess], samples: Sequence[CandidateSamples], Z: Array, is_in: NDArray[np.bool_]) -> ConditionedProcesses:
+def condition_on_samples(
+    latents: Sequence[LatentProcess], samples: Sequence[CandidateSamples], Z: Array, is_in: NDArray[np.bool_]
+) -> ConditionedProcesses:
     """Processes with the same kernel and inputs, given the values at some of the ``m x d`` candidates."""
     R = np.stack([_inverse(sample.S[np.ix_(is_in, is_in)]) for sample in samples])
     B, al = np.stack([sample.W[is_in].T for sample in samples]), np.stack([latent.al.numpy() for latent in latents])

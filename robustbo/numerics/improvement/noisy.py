@@ -30,7 +30,14 @@ from torch import Tensor
 
 from robustbo.numerics.gp.evidence import LOG_2PI
 from robustbo.numerics.gp.posterior import LatentProcess
-from robustbo.numerics.improvement.conditioned import ConditionedProcesses, conditional_moments, sample_candidates, condition_on_samples, gradient, means
+from robustbo.numerics.improvement.conditioned import (
+    ConditionedProcesses,
+    condition_on_samples,
+    conditional_moments,
+    gradient,
+    means,
+    sample_candidates,
+)
 from robustbo.numerics.improvement.normal import LIMIT, scaled_parts
 from robustbo.numerics.linalg.lapack import Array
 
@@ -42,11 +49,11 @@ class Improvement(NamedTuple):
 
     Attributes:
         log_w: Logarithms of the processes' probabilities.
-        given: The processes.
+        processes: The processes.
     """
 
     log_w: Array
-    given: ConditionedProcesses
+    processes: ConditionedProcesses
     a: Array
     best: Array
 
@@ -105,10 +112,10 @@ def log_improvement(to: Improvement, x: Tensor, *, is_sloped: bool = True) -> tu
 
 def _per_process(to: Improvement, x: Array, is_sloped: bool) -> tuple[Array, Array | None]:
     """`log_improvement` of arrays, under each process."""
-    moments = conditional_moments(to.given, x)
+    moments = conditional_moments(to.processes, x)
     sd = np.sqrt(moments.V)
     u = moments.c @ to.a
-    u += moments.k @ to.given.al[..., None] - to.best[:, None, :]
+    u += moments.k @ to.processes.al[..., None] - to.best[:, None, :]
     u /= sd[..., None]
     np.clip(u, -LIMIT, LIMIT, out=u)
     shift = np.minimum(u.max(-1), 0.0)
@@ -120,4 +127,4 @@ def _per_process(to: Improvement, x: Array, is_sloped: bool) -> tuple[Array, Arr
     by_M = Phi / (total * sd)[..., None]
     by_V = (phi.sum(-1) / (total * moments.V) * moments.is_free)[..., None]
     by_c = by_M @ np.swapaxes(to.a, -1, -2)
-    return value, gradient(to.given, moments, by_M.sum(-1, keepdims=True), by_c, by_V)
+    return value, gradient(to.processes, moments, by_M.sum(-1, keepdims=True), by_c, by_V)

@@ -34,7 +34,16 @@ from torch import Tensor
 from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.improvement.boxes import Boxes, boxes, log_gain
 from robustbo.numerics.improvement.cells import Flags, Places, cells, not_beaten
-from robustbo.numerics.improvement.conditioned import ConditionalMoments, CandidateSamples, ConditionedProcesses, conditional_moments, sample_candidates, condition_on_samples, gradient, means
+from robustbo.numerics.improvement.conditioned import (
+    CandidateSamples,
+    ConditionalMoments,
+    ConditionedProcesses,
+    condition_on_samples,
+    conditional_moments,
+    gradient,
+    means,
+    sample_candidates,
+)
 from robustbo.numerics.improvement.goals import Goal
 from robustbo.numerics.improvement.noisy import MOST
 from robustbo.numerics.improvement.normal import LEAST, interval_probability
@@ -48,14 +57,14 @@ class SampledOutcome(NamedTuple):
 
     Attributes:
         goal: What is wanted of it.
-        given: They.
+        processes: The components that have samples, given data and baseline.
         m: ``p`` constant means.
         component: ``S`` numbers of the component that each sample is of.
         a: ``p`` arrays ``z x s`` of R (f - mean): of the samples f of a component.
     """
 
     goal: Goal
-    given: ConditionedProcesses
+    processes: ConditionedProcesses
     m: Array
     component: Places
     a: Sequence[Array]
@@ -82,7 +91,7 @@ class Improvements(NamedTuple):
 class _OutcomeMoments(NamedTuple):
     """What an outcome is at new points: see the notation; sd is ``p x b`` of the components."""
 
-    there: ConditionalMoments
+    at: ConditionalMoments
     M: Array
     sd: Array
 
@@ -132,7 +141,7 @@ def contenders(mixtures: Sequence[Mixture], goals: Sequence[Goal], Z: Tensor) ->
     if len(Z) <= MOST:
         return Z
     means_of = [weights @ means(latents, Z) for weights, latents in mixtures]
-    broken = torch.stack([goal.broken(mean) for goal, mean in zip(goals, means_of, strict=True)]).sum(0)
+    broken = torch.stack([goal.violation(mean) for goal, mean in zip(goals, means_of, strict=True)]).sum(0)
     by = torch.full((len(Z), len(Z)), math.inf, dtype=Z.dtype)  # how much the one is better in all objectives
     for goal, mean in zip(goals, means_of, strict=True):
         if goal.is_objective:
@@ -167,7 +176,12 @@ def _absolute(latents: Sequence[LatentProcess], component: Places, samples: Sequ
 
 
 def _condition_outcome(
-    goal: Goal, latents: Sequence[LatentProcess], component: Places, samples: Sequence[CandidateSamples], Z: Array, is_in: Flags
+    goal: Goal,
+    latents: Sequence[LatentProcess],
+    component: Places,
+    samples: Sequence[CandidateSamples],
+    Z: Array,
+    is_in: Flags,
 ) -> SampledOutcome:
     processes = condition_on_samples(latents, samples, Z, is_in)
     a = [R @ (sample.f - sample.mean)[:, is_in].T for R, sample in zip(processes.R, samples, strict=True)]
@@ -186,7 +200,9 @@ def thin_samples(to: Improvements, every: int) -> Improvements:
         places = np.arange(0, len(of.component), every)
         used, component = np.unique(of.component[places], return_inverse=True)
         a = [of.a[c][:, np.isin(np.flatnonzero(of.component == c), places)] for c in used]
-        outcomes.append(of._replace(given=_select_components(of.given, used), m=of.m[used], component=component, a=a))
+        outcomes.append(
+            of._replace(processes=_select_components(of.processes, used), m=of.m[used], component=component, a=a)
+        )
     return _over(outcomes, to.Y[::every], to.is_in[::every], to.reference)
 
 
@@ -227,10 +243,10 @@ def log_improvement(to: Improvements, x: Tensor, *, is_sloped: bool = True) -> t
 
 
 def _outcome_moments(of: SampledOutcome, x: Array) -> _OutcomeMoments:
-    processes_at = conditional_moments(of.given, x)
+    processes_at = conditional_moments(of.processes, x)
     M = np.empty((len(of.component), len(x)))
     for c, a in enumerate(of.a):
-        M[of.component == c] = (processes_at.c[c] @ a + (processes_at.k[c] @ of.given.al[c] + of.m[c])[:, None]).T
+        M[of.component == c] = (processes_at.c[c] @ a + (processes_at.k[c] @ of.processes.al[c] + of.m[c])[:, None]).T
     return _OutcomeMoments(processes_at, M, np.sqrt(processes_at.V))
 
 
@@ -239,5 +255,5 @@ def _gradient(of: SampledOutcome, moments: _OutcomeMoments, by_M: Array, by_sd: 
     masks = [of.component == c for c in range(len(of.a))]
     by_mean = np.stack([by_M[mask].sum(0) for mask in masks])[..., None]
     by_c = np.stack([by_M[mask].T @ a.T for mask, a in zip(masks, of.a, strict=True)])
-    by_V = np.stack([by_sd[mask].sum(0) for mask in masks]) / moments.sd * moments.there.is_free
-    return gradient(of.given, moments.there, by_mean, by_c, by_V[..., None]).sum(0)
+    by_V = np.stack([by_sd[mask].sum(0) for mask in masks]) / moments.sd * moments.at.is_free
+    return gradient(of.processes, moments.at, by_mean, by_c, by_V[..., None]).sum(0)

@@ -77,5 +77,5 @@ def condition(prior: TiledCovariance, r: Tensor, weighting: Weighting, plan: Ite
 
 def condition_in_rounds(prior: TiledCovariance, r: Tensor, weights: Weights, plan: IterationPlan) -> IterativePosterior:
     """Look after the weights have been through all their rounds, each around what the last look predicts."""
-    weighting = weights.settled(r, lambda weighting: condition(prior, r, weighting, plan).left_out)
+    weighting = weights.settle(r, lambda weighting: condition(prior, r, weighting, plan).left_out)
     return condition(prior, r, weighting, plan)

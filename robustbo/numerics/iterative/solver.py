@@ -53,7 +53,7 @@ class WeightBelief(NamedTuple):
     AD: Tensor
     converged: bool
 
-    def first(self, i: int) -> "Belief":
+    def first(self, i: int) -> "WeightBelief":
         """What the first i actions that brought something tell."""
         D, AD = self.D[:, :i], self.AD[:, :i]
         on = D.mT @ self.z
@@ -64,7 +64,7 @@ class WeightBelief(NamedTuple):
         root = k @ self.D
         return k @ self.v, root @ root.mT  # eq. 8.4
 
-    def explained(self, k: Tensor) -> Tensor:
+    def variance_reduction(self, k: Tensor) -> Tensor:
         """``... x m`` parts |D'k_x|^2 of the prior variance that are gone, for ``... x m x n`` covariances k."""
         return (k @ self.D).square().sum(-1)  # eq. 8.4
 

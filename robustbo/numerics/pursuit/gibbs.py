@@ -84,9 +84,9 @@ def sample(
     total, log_wrongs = np.zeros(n), (log_wrong + math.log(rate / (1 - rate))).tolist()
     for sweep in range(BURN_IN + SWEEPS):
         for i, u in zip(rng.permutation(free).tolist(), rng.random(len(free)).tolist(), strict=True):
-            e, v = chain.left_out(i)
+            e, v = chain.leave_one_out(i)
             log_right = -0.5 * (math.log(2 * math.pi * v) + e * e / v)
-            q = _logistic(log_wrongs[i] - log_right) if chain.wrong_but(i) < most else 0.0
+            q = _logistic(log_wrongs[i] - log_right) if chain.num_others_wrong(i) < most else 0.0
             if (u < q) != chain.is_wrong[i]:
                 chain.move(i)
             if sweep >= BURN_IN:

@@ -86,7 +86,9 @@ def evenly(n: int, size: int) -> Tensor:
     return torch.arange(size) * n // size
 
 
-def continue_pursuit(model: Model, plan: PursuitPlan, before: Pursuit, rows: Tensor, *, is_climbing: bool = False) -> Pursuit:
+def continue_pursuit(
+    model: Model, plan: PursuitPlan, before: Pursuit, rows: Tensor, *, is_climbing: bool = False
+) -> Pursuit:
     """A pursuit that begins where one of some of the observations ended.
 
     Args:
@@ -101,7 +103,7 @@ def continue_pursuit(model: Model, plan: PursuitPlan, before: Pursuit, rows: Ten
         climbs = [_alternate_climbs(model, plan, transfer_fit(level.fit, rows), turns) for level in begins]
         level = max(climbs, key=partial(walk.score, penalty=plan.penalty))
         return Pursuit([level], level)
-    size = len(before.best.support) if plan.known is None else plan.known
+    size = len(before.best.support) if plan.fixed_size is None else plan.fixed_size
     levels = search.warm_levels(model, plan, before.levels, size, rows)
     return Pursuit(levels, search.best_level(model, plan, levels))
 
@@ -125,14 +127,14 @@ def _alternate_climbs(model: Model, plan: PursuitPlan, begin: Fit, turns: int) -
         fixed, state = _settle_support(model, plan, fit)
         if np.array_equal(state.members, before):
             break
-    fit, out = fit._replace(rho=_spread(model.y, state), F=state.F, L=state.L), fixed.left_out(state)
-    return Level(state.support, fit, out.e, out.v, out.gains.tolist(), fixed.known(state))
+    fit, out = fit._replace(rho=_spread(model.y, state), F=state.F, L=state.L), fixed.group_errors(state)
+    return Level(state.support, fit, out.e, out.v, out.gains.tolist(), fixed.prediction_cache(state))
 
 
 def _settle_support(model: Model, plan: PursuitPlan, fit: Fit) -> tuple[FixedHyperparameters, SupportState]:
     """The best support at the hyperparameters of a fit, from its own on."""
     fixed, rho = FixedHyperparameters(model, fit.theta), fit.rho.numpy()
-    return fixed, fixed.settle(fixed.beginning(rho * (rho > LEAST)), plan.penalty, plan.known)
+    return fixed, fixed.settle(fixed.initial_state(rho * (rho > LEAST)), plan.penalty, plan.fixed_size)
 
 
 def _spread(y: Tensor, state: SupportState) -> Tensor:

@@ -138,7 +138,7 @@ class FixedHyperparameters:
         more = float(np.log(rho).sum() + 2 * np.log(C.diagonal()).sum())  # eq. 6.13
         return lapack.inverse(C), more
 
-    def known(self, state: SupportState) -> PredictionCache:
+    def prediction_cache(self, state: SupportState) -> PredictionCache:
         """What predictions with a support need."""
         columns, (T, _) = self._P0[:, state.members], self._inverse(state.members, state.rho)
         P = self._P0 - (columns @ T) @ columns.T  # eq. 6.13
@@ -146,12 +146,12 @@ class FixedHyperparameters:
         P *= 0.5
         return PredictionCache(*map(lapack.as_tensor, (state.m, P, state.al, state.e, state.v)))
 
-    def beginning(self, rho: Array) -> SupportState:
+    def initial_state(self, rho: Array) -> SupportState:
         """The support of the groups of which any has an added variance among ``n``."""
         members = self._members(self._groups.of(np.flatnonzero(rho * self._open).tolist()))
         return self.at(members, np.maximum(rho[members], LEAST))
 
-    def left_out(self, state: SupportState) -> GroupErrors:
+    def group_errors(self, state: SupportState) -> GroupErrors:
         """Each group left out at once; errors are not held against observations that are cleared."""
         e, v = map(torch.from_numpy, (state.e * self._open, state.v))
         return groups_left_out(e, v, self._groups, partial(self._together, state))
@@ -181,7 +181,7 @@ class FixedHyperparameters:
         best = state = begin
         visited = set[bytes]()
         for _ in range(ROUNDS):
-            e, v, gains = (part.numpy() for part in self.left_out(state))
+            e, v, gains = (part.numpy() for part in self.group_errors(state))
             support = self._next(state, gains, penalty) if fixed_size is None else largest(gains.tolist(), fixed_size)
             members = self._members(support)
             e[state.members], v[state.members] = state.e[state.members], state.v[state.members]

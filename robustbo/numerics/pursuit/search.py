@@ -15,7 +15,7 @@ from torch import Tensor
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.pursuit import walk
 from robustbo.numerics.pursuit.penalty import Penalty
-from robustbo.numerics.pursuit.support_fit import Level, Refit, empty, transfer_level, refit, suspicious_levels
+from robustbo.numerics.pursuit.support_fit import Level, Refit, empty, refit, suspicious_levels, transfer_level
 
 START_FTOL, WALK_FTOL, FINAL_FTOL = 1e-3, 1e-4, 1e-9  # relative tolerances of the beginning, the way and the end
 NEIGHBOURS = 1  # levels on either side of a plausible one that a warm pursuit visits
@@ -30,7 +30,7 @@ class PursuitPlan(NamedTuple):
         is_backward: Whether the first walk goes from the largest size to the smallest.
         sweeps: Walks through the sizes, every second one in the other direction; more find higher maxima.
         parameterization: Of the added variances, a name of `map_fit.PARAMETERIZATIONS`.
-        known: A known size of the support, or None.
+        fixed_size: A known size of the support, or None.
     """
 
     sizes: Sequence[int]
@@ -38,7 +38,7 @@ class PursuitPlan(NamedTuple):
     is_backward: bool = True
     sweeps: int = 3
     parameterization: str = "log"
-    known: int | None = None
+    fixed_size: int | None = None
 
     def refit(self, model: Model, ftol: float) -> Refit:
         """The climb to the level of another support."""
@@ -62,7 +62,9 @@ def cold_levels(model: Model, plan: PursuitPlan) -> list[Level]:
     return levels
 
 
-def warm_levels(model: Model, plan: PursuitPlan, before: Sequence[Level], chosen_size: int, rows: Tensor) -> list[Level]:
+def warm_levels(
+    model: Model, plan: PursuitPlan, before: Sequence[Level], chosen_size: int, rows: Tensor
+) -> list[Level]:
     """The levels that an earlier pursuit of fewer observations makes worth a visit, by rising size.
 
     Those that are still worth it, now that these observations have been seen at each, are swept both ways.
@@ -101,7 +103,7 @@ def sizes_to_visit(plan: PursuitPlan, before: Sequence[Level], chosen_size: int,
         return min(range(len(sizes)), key=lambda i: abs(sizes[i] - count))
 
     plausible = walk.plausible_levels(before, plan.penalty)
-    counts = [plan.known or times * chosen_size, *(times * len(level.support) for level in plausible)]
+    counts = [plan.fixed_size or times * chosen_size, *(times * len(level.support) for level in plausible)]
     middles = {nearest(count) for count in counts}
     return [sizes[i] for i in range(len(sizes)) if any(abs(i - middle) <= NEIGHBOURS for middle in middles)]
 

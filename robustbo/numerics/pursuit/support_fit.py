@@ -37,7 +37,7 @@ class Level(NamedTuple):
         e: ``n`` leave-one-out errors there.
         v: ``n`` leave-one-out variances there.
         gains: ``n``: what each group gains by the best variances of its own, all else as it is in the fit.
-        known: All that is known there, where that is at hand.
+        cache: All that is known there, where that is at hand.
     """
 
     support: tuple[int, ...]
@@ -45,7 +45,7 @@ class Level(NamedTuple):
     e: Tensor
     v: Tensor
     gains: Sequence[float]
-    known: PredictionCache | None = None
+    cache: PredictionCache | None = None
 
 
 Refit = Callable[[Level, tuple[int, ...]], Level]
@@ -74,7 +74,9 @@ def suspicious_levels(model: Model, **options: Any) -> list[Level]:
     rho, none = model.y.square().clamp_min(SUSPICION), torch.zeros_like(model.y)
     rho = rho if model.cleared is None else rho.masked_fill(model.cleared, 0.0)
     everybody = model.groups.of(rho.nonzero().flatten().tolist())
-    return [_climb_to_level(model, everybody, theta, rho, _out(model, theta, none).v, **options) for theta in model.starts]
+    return [
+        _climb_to_level(model, everybody, theta, rho, _out(model, theta, none).v, **options) for theta in model.starts
+    ]
 
 
 def prefix_rows(n: int, count: int) -> Tensor:
@@ -120,14 +122,18 @@ def screen(model: Model, theta: Tensor, threshold: float) -> Level:
         candidates = out.gains.index_fill(0, supported, 0.0)
         room = min(max(1, n // SCREEN_SHARE), n // 2 - len(support))
         if room <= 0 or not candidates.max() > threshold:
-            outliers = tuple(supported[out.gains[supported] > threshold].tolist())  # for others a neighbour was to blame
+            outliers = tuple(
+                supported[out.gains[supported] > threshold].tolist()
+            )  # for others a neighbour was to blame
             members = _indices(groups.members(outliers))
             rho = torch.zeros_like(rho).index_put((members,), rho[members])
             return _level(outliers, Fit(theta, rho, -math.inf, -math.inf, 0, True), out)
         support |= {i for i in candidates.argsort(descending=True)[:room].tolist() if candidates[i] > threshold}
 
 
-def _climb_to_level(model: Model, support: tuple[int, ...], theta: Tensor, rho: Tensor, v: Tensor, **options: Any) -> Level:
+def _climb_to_level(
+    model: Model, support: tuple[int, ...], theta: Tensor, rho: Tensor, v: Tensor, **options: Any
+) -> Level:
     fit, value = climb(model, theta, rho, _indices(model.groups.members(support)), v, **options)
     return _level(support, fit, groups_at(model, value, fit.rho))
 

@@ -31,7 +31,7 @@ from robustbo.numerics.gp.multistart import highest
 from robustbo.numerics.gp.parameters import Block, LogNormal
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.student_t import likelihood
-from robustbo.numerics.student_t.laplace import Laplace, Noise, approximate, gradient, as_numbers
+from robustbo.numerics.student_t.laplace import Laplace, Noise, approximate, as_numbers, gradient
 from robustbo.numerics.student_t.mode import ENOUGH, cold_starts, find_mode
 
 DOF_PRIOR = LogNormal(2.5, 1.0)  # weak: its median is 12 degrees of freedom, its mode 4.5

@@ -20,7 +20,7 @@ from torch import Tensor
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 from robustbo.numerics.student_t import likelihood
-from robustbo.numerics.student_t.laplace import ModeProblem, Noise, ModePoint, mode_problem, mode_point, residual
+from robustbo.numerics.student_t.laplace import ModePoint, ModeProblem, Noise, mode_point, mode_problem, residual
 from robustbo.numerics.student_t.signed_posterior import SignedPosterior, signed_posterior
 
 EM_STEPS, NEWTON_STEPS = 30, 100

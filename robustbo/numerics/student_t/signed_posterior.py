@@ -47,9 +47,9 @@ class SignedPosterior(NamedTuple):
     @property
     def variances(self) -> Array:
         """``n`` of the latent values, the diagonal of Sig."""
-        return self.K.diagonal() - self.explained(self.K)
+        return self.K.diagonal() - self.variance_reduction(self.K)
 
-    def explained(self, k: Array) -> Array:
+    def variance_reduction(self, k: Array) -> Array:
         """``m`` values of k' R k, for an ``n x m`` k: how much less than the prior variance a prediction's is."""
         return np.einsum("ij,ij->j", k, self.factors.solve(k))  # eq. 2.2.2
 

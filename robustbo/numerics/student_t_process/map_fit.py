@@ -73,7 +73,7 @@ class ProcessLogPosterior(NamedTuple):
     evidence: Evidence
     marginal: Marginal
 
-    def without_derivatives(self) -> "Value":
+    def without_derivatives(self) -> "ProcessLogPosterior":
         """What predictions need: it can be pickled, where functions that make derivatives cannot."""
         return self._replace(weighted=None)
 
@@ -84,10 +84,17 @@ def evaluate(model: ProcessModel, x: Tensor, m: Tensor | None = None) -> Process
     gaussian = log_posterior.log_posterior(base, x[:p], torch.zeros_like(base.y), m)
     gaussian_evidence = gaussian.evidence
     integrated = marginal(gaussian_evidence, base.y, shah(model.nu(x)))
-    F = gaussian.F - gaussian_evidence.L.item() + integrated.L.item() + parameters.log_prior(model.blocks, x.tolist()[p:])
+    F = (
+        gaussian.F
+        - gaussian_evidence.L.item()
+        + integrated.L.item()
+        + parameters.log_prior(model.blocks, x.tolist()[p:])
+    )
     weighted = gaussian_evidence._replace(al=integrated.weight.sqrt() * gaussian_evidence.al)
     is_fine = math.isfinite(F) and math.isfinite(integrated.weight.item())
-    return ProcessLogPosterior(F if is_fine else -math.inf, x, gaussian._replace(evidence=weighted), gaussian_evidence, integrated)
+    return ProcessLogPosterior(
+        F if is_fine else -math.inf, x, gaussian._replace(evidence=weighted), gaussian_evidence, integrated
+    )
 
 
 def slopes(model: ProcessModel, value: ProcessLogPosterior) -> Tensor:

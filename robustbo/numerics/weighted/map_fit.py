@@ -53,7 +53,9 @@ class Weights(NamedTuple):
         c = r.abs().quantile(self.quantile) if self.threshold is None else r.new_tensor(self.threshold)
         return rcgp.inverse_multiquadric(r, c.clamp_min(MIN_C))
 
-    def settled(self, r: Tensor, predict: Callable[[Weighting], PredictionErrors], rounds: int | None = None) -> Weighting:
+    def settle(
+        self, r: Tensor, predict: Callable[[Weighting], PredictionErrors], rounds: int | None = None
+    ) -> Weighting:
         """The weights after all rounds, or so many.
 
         Args:
@@ -82,7 +84,7 @@ def evaluate(model: Model, theta: Tensor, m: Tensor, weights: Weights, rounds: i
     """The process given the observations, at some hyperparameters, with its weights after all rounds (or so many)."""
     K, s2 = model.covariance.at(theta[: len(model.covariance.bounds)]).K, noise(model, theta)
     condition = partial(rcgp.condition, K, model.y - m, s2)
-    return condition(weights.settled(model.y - m, lambda w: rcgp.leave_one_out(K, condition(w)), rounds))
+    return condition(weights.settle(model.y - m, lambda w: rcgp.leave_one_out(K, condition(w)), rounds))
 
 
 def search(model: Model, weights: Weights) -> Ascent:

@@ -122,7 +122,9 @@ def leave_one_out(K: Tensor, process: Conjugate) -> PredictionErrors:
     """
     P_ii = process.P.diagonal(dim1=-2, dim2=-1)
     latent = (K * process.P).sum(-1) / P_ii
-    return PredictionErrors(process.v / P_ii - process.s2 * process.weighting.b, latent.clamp_min(0.0) + process.s2)  # eq. 7.5
+    return PredictionErrors(
+        process.v / P_ii - process.s2 * process.weighting.b, latent.clamp_min(0.0) + process.s2
+    )  # eq. 7.5
 
 
 def in_sample(process: Conjugate) -> PredictionErrors:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from robustbo.numerics.baselines.trimming import trim_by_projection, removal
+from robustbo.numerics.baselines.trimming import removal, trim_by_projection
 from robustbo.numerics.gp.log_posterior import Model, log_posterior, noise
 from robustbo.numerics.gp.map_fit import Fit, maximize_alone
 from robustbo.numerics.gp.outlier_gain import errors

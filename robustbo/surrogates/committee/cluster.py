@@ -76,7 +76,7 @@ class Cluster:
 
     def condition(self, shared: SharedHyperparameters) -> None:
         """Find the experts, which the workers keep for `each`."""
-        self._experts = [self._submit(committee.experts, part, shared, None, self._memory) for part in self._shards]
+        self._experts = [self._submit(committee.build_experts, part, shared, None, self._memory) for part in self._shards]
         for part in self._experts:
             if (error := part.exception()) is not None:
                 raise error

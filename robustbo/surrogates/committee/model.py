@@ -105,7 +105,7 @@ class CommitteeGP(FollowsData, MapGP):
         count = min(self.options.num_experts or math.ceil(n / self.options.expert_size), n)
         if self.options.is_dealt:
             return shards.random_parts(n, count, torch.Generator().manual_seed(0))
-        return shards.clustered_parts(self.train_inputs[0], count)
+        return shards.cluster_parts(self.train_inputs[0], count)
 
     def _shards(self, parts: list[Tensor]) -> Shards:
         return shards.shard(self.train_inputs[0], self.train_targets, parts, self._s2_known(ALL))

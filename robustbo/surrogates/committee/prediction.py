@@ -15,7 +15,15 @@ from linear_operator.operators import DiagLinearOperator
 from torch import Tensor
 
 from robustbo.numerics.committee import evidence
-from robustbo.numerics.committee.aggregation import LEAST, Experts, ExpertPrediction, Rule, Sums, correlation, entropy_weights
+from robustbo.numerics.committee.aggregation import (
+    LEAST,
+    ExpertPrediction,
+    Experts,
+    Rule,
+    Sums,
+    correlation,
+    entropy_weights,
+)
 from robustbo.numerics.committee.errors import Pairs
 from robustbo.numerics.committee.errors import correlation as error_correlation
 from robustbo.numerics.committee.evidence import SharedHyperparameters
@@ -70,7 +78,9 @@ def predict(
     return mean, to_linear_operator(sd.unsqueeze(-1) * together / total * sd.unsqueeze(-2))
 
 
-def _apart(X: Tensor, shards: Shards, experts: Experts, shared: SharedHyperparameters, rule: Rule, pairs: Pairs) -> ExpertPrediction:
+def _apart(
+    X: Tensor, shards: Shards, experts: Experts, shared: SharedHyperparameters, rule: Rule, pairs: Pairs
+) -> ExpertPrediction:
     found = []
     for part in X.split(JOINT):
         v0, rho = shared.s2f.expand(len(part)), torch.ones_like(part[:, 0])

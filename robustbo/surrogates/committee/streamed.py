@@ -13,7 +13,7 @@ from robustbo.determinism.threads import on_one_thread
 from robustbo.errors import FitError
 from robustbo.numerics.committee import evidence as committee
 from robustbo.numerics.committee import partition
-from robustbo.numerics.committee.aggregation import COMBINE, Experts, ExpertPrediction, Sums
+from robustbo.numerics.committee.aggregation import COMBINE, ExpertPrediction, Experts, Sums
 from robustbo.numerics.committee.evidence import SharedHyperparameters, Total
 from robustbo.numerics.committee.map_fit import CommitteeModel, search
 from robustbo.numerics.committee.partition import Shards, experts_at_once, scatter_blocks
@@ -145,7 +145,7 @@ class StreamedCommittee:
             raise
         if not does_all:
             cluster.close()
-        self.shared, self._cluster = model.shared(found.x), cluster if does_all else self._on(self._parts)
+        self.shared, self._cluster = model.hyperparameters(found.x), cluster if does_all else self._on(self._parts)
         self._cluster.condition(self.shared)
         return found
 
@@ -203,7 +203,7 @@ class StreamedCommittee:
         return Cluster(self._address, [part.read for part in parts], self._memory)
 
     def _latent(self, cluster: Cluster, shared: SharedHyperparameters, X: Tensor) -> ExpertPrediction:
-        task = partial(committee.said, shared=shared, X=X, rule=self._rule)
+        task = partial(committee.sum_predictions, shared=shared, X=X, rule=self._rule)
         sums = reduce(Sums.plus, cluster.each([task] * len(self._parts)))
         rho: Tensor | float = 1.0
         if self._rule.is_correlated:
@@ -211,7 +211,9 @@ class StreamedCommittee:
         return self._rule.finish(sums, shared.s2f.expand(len(X)), rho)
 
 
-def _told(cluster: Cluster, progress: Callable[[int, float], None] | None) -> Callable[[SharedHyperparameters, Any], Total]:
+def _told(
+    cluster: Cluster, progress: Callable[[int, float], None] | None
+) -> Callable[[SharedHyperparameters, Any], Total]:
     """A cluster's evidence, each value told."""
     count = itertools.count(1)
 
@@ -224,7 +226,9 @@ def _told(cluster: Cluster, progress: Callable[[int, float], None] | None) -> Ca
     return evidence
 
 
-def _suspects(by_expert: Shards, found: Experts, part: Part, shared: SharedHyperparameters, memory: float) -> list[Suspect]:
+def _suspects(
+    by_expert: Shards, found: Experts, part: Part, shared: SharedHyperparameters, memory: float
+) -> list[Suspect]:
     judged = committee.judge(by_expert, shared, found, memory)
     index, is_row = partition.indices(part.rows)
     flagged = is_row & (judged.log_chance < math.log(TAIL))

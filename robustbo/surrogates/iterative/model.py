@@ -187,7 +187,7 @@ class ComputationAwareGP(Weighed, MapGP):
             k = self.covar_module(X, self.train_inputs[0]).to_dense()
             L = torch.linalg.cholesky(self.seen.A.dense())
             explained = torch.linalg.solve_triangular(L, k.mT, upper=False).square().sum(-2)
-            combined = self.seen.A.s2f - self.seen.belief.explained(k)
+            combined = self.seen.A.s2f - self.seen.belief.variance_reduction(k)
         mathematical = self.seen.A.s2f - explained
         return Variances(combined, mathematical, combined - mathematical)
 

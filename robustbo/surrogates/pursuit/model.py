@@ -18,7 +18,7 @@ from robustbo.numerics.pursuit.averaging import probabilities
 from robustbo.numerics.pursuit.gibbs import conditional_probability_wrong, log_cauchy, sample_doubtful
 from robustbo.numerics.pursuit.growth import Pursuit
 from robustbo.numerics.pursuit.support_fit import Level, level_at, screen
-from robustbo.numerics.pursuit.walk import level_posterior, best_per_support, plausible_levels
+from robustbo.numerics.pursuit.walk import best_per_support, level_posterior, plausible_levels
 from robustbo.numerics.pursuit.warped import with_warp
 from robustbo.surrogates.common.averaged import Averaged
 from robustbo.surrogates.common.contract import outcome_transform
@@ -119,9 +119,9 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
 
     def _condition(self, model: Model, found: Fit) -> PredictionCache:
         assert self._pursued is not None
-        known = self._pursued.best.known or super()._condition(model, found)
-        levels = [level._replace(known=None) for level in self._pursued.levels]
-        self.trace, self._pursued = levels, Pursuit(levels, self._pursued.best._replace(known=None))
+        known = self._pursued.best.cache or super()._condition(model, found)
+        levels = [level._replace(cache=None) for level in self._pursued.levels]
+        self.trace, self._pursued = levels, Pursuit(levels, self._pursued.best._replace(cache=None))
         return known
 
     def _adopt(self, found: Fit) -> None:

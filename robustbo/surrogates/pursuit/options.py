@@ -15,7 +15,7 @@ LEVELS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)  # of n; more than half cann
 CERTAIN = 1e-6  # probability that is as good as zero
 MOST_SWEEPS = 100  # nothing higher has been found long before
 DIRECTIONS = ("backward", "forward")
-RULES = {"corrected": selection.corrected, "botorch": selection.botorch, "paper": selection.paper}
+RULES = {"corrected": selection.corrected_rule, "botorch": selection.botorch, "paper": selection.paper}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +87,9 @@ class PursuitOptions(WarpOptions):
             return selection.exactly(known)
         if self.selection == "corrected":
             return (
-                selection.corrected(n, p) if self.outlier_rate is None else selection.of_rate(n, p, self.outlier_rate)
+                selection.corrected_rule(n, p)
+                if self.outlier_rate is None
+                else selection.of_rate(n, p, self.outlier_rate)
             )
         return selection.botorch(n) if self.selection == "botorch" else selection.paper(n)
 

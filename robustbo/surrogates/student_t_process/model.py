@@ -15,7 +15,7 @@ from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.student_t.distribution import log_cdf
 from robustbo.numerics.student_t_process import map_fit
 from robustbo.numerics.student_t_process import process as student_t_process
-from robustbo.numerics.student_t_process.map_fit import ProcessModel, ProcessLogPosterior
+from robustbo.numerics.student_t_process.map_fit import ProcessLogPosterior, ProcessModel
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.contract import Diagnosis, outcome_transform
 from robustbo.surrogates.common.follows_data import FollowsData

@@ -38,7 +38,9 @@ class Committee:
         self.X_test, self.f_test = points[n:], f[n:]
         self.parts = cluster_parts(self.X, M) if is_local else random_parts(n, M, generator)
         self.shards = shard(self.X, self.y, self.parts)
-        self.shared = SharedHyperparameters("matern52", self.l, self.s2f, self.s2, None if nu is None else number(nu), number(0.0))
+        self.shared = SharedHyperparameters(
+            "matern52", self.l, self.s2f, self.s2, None if nu is None else number(nu), number(0.0)
+        )
         self.experts = evidence.build_experts(self.shards, self.shared)
         self.pairs = {} if is_local else errors.first_pairs(self.shards, self.k)
 

@@ -8,7 +8,7 @@ import torch
 
 from robustbo.numerics.committee import map_fit
 from robustbo.numerics.committee.aggregation import COMBINE, latent
-from robustbo.numerics.committee.evidence import SharedHyperparameters, evidence, build_experts, judge
+from robustbo.numerics.committee.evidence import SharedHyperparameters, build_experts, evidence, judge
 from robustbo.numerics.committee.map_fit import CommitteeModel, search
 from robustbo.numerics.committee.partition import random_parts, shard
 from robustbo.numerics.gp import parameters
@@ -89,7 +89,7 @@ def test_the_gradient_of_the_search(dof, known):
 @pytest.mark.parametrize("dof", [4.0, math.inf])
 def test_chunks_make_no_difference(dof):
     given = model(4, dof)
-    shared = given.shared(given.starts[0])
+    shared = given.hyperparameters(given.starts[0])
     whole, parts = (evidence(given.shards, shared, memory=memory) for memory in (1e9, 1.0))
     for one, other in zip(whole, parts, strict=True):
         torch.testing.assert_close(one, other)
@@ -107,7 +107,7 @@ def test_one_expert_is_found_as_alone(dof):
 def test_padding_counts_for_nothing():
     """Three experts of 17, 17 and 16, or each by itself."""
     given = model(3, 4.0)
-    shared = given.shared(given.starts[0])
+    shared = given.hyperparameters(given.starts[0])
     whole = evidence(given.shards, shared)
     alone = 0.0
     for i, mask in enumerate(given.shards.mask):
@@ -119,7 +119,7 @@ def test_padding_counts_for_nothing():
 
 def test_judged_by_the_others_of_the_expert():
     given = model(2, math.inf)
-    shared = given.shared(given.starts[0])
+    shared = given.hyperparameters(given.starts[0])
     found = judge(given.shards, shared, build_experts(given.shards, shared))
     X, y = given.shards.X[0], given.shards.y[0]
     rest = shard(X[1:], y[1:], [torch.arange(len(y) - 1)])
@@ -148,7 +148,9 @@ def test_variances_keep_their_digits_where_the_signal_is_large(nu):
     y = 6 * X.sum(-1) + 0.03 * torch.randn(512, generator=generator)
     y[:50] += 6.0
     numbers = (torch.tensor(x) for x in (3e4, 7e-4))
-    shared = SharedHyperparameters("matern52", torch.full((3,), 200.0), *numbers, None if nu is None else torch.tensor(nu), y.median())
+    shared = SharedHyperparameters(
+        "matern52", torch.full((3,), 200.0), *numbers, None if nu is None else torch.tensor(nu), y.median()
+    )
     of = shard(X, y, random_parts(512, 2, generator))
     found = build_experts(of, shared)
     judged = judge(of, shared, found)

@@ -48,7 +48,7 @@ class TestEvidence:
         e1, m = math.exp(AT[-2]), AT[-1].item()
         t = BETA * model.outcomes.s[:, None] * (m + f)
         log_p = log_outcome(t, model.outcomes.log_b(e1)[:, None], model.outcomes.log_c(e1)[:, None]).sum(0)
-        assert pytest.approx(np.log(np.exp(log_p).mean()), abs=0.15) == at.found.L
+        assert pytest.approx(np.log(np.exp(log_p).mean()), abs=0.15) == at.approximation.L
 
     def test_its_gradient_is_that_of_differences(self, monkeypatch):
         monkeypatch.setattr(propagation, "ENOUGH", 1e-10)
@@ -56,7 +56,7 @@ class TestEvidence:
         model, step = model_of(ALL[:20], IS_VIABLE), 1e-5
         here = evaluate(model, AT)
         around = [step * unit for unit in torch.eye(4, dtype=torch.float64)]
-        begin = here.found.sites
+        begin = here.approximation.sites
         numeric = [(evaluate(model, AT + e, begin).F - evaluate(model, AT - e, begin).F) / (2 * step) for e in around]
         assert_allclose(slopes(model, here), numeric, rtol=1e-3, atol=1e-3)
 
@@ -127,7 +127,7 @@ class TestPredictions:
         value = evaluate(model, AT)
         failed = X[~IS_VIABLE]
         p = predicts(model, ALL, value).log_viable(failed)[0].exp()
-        K, found = value.covariance.K, value.found
+        K, found = value.covariance.K, value.approximation
         mu, R = AT[-1] + K @ torch.from_numpy(found.a), torch.from_numpy(found.R)
         v = (K - K @ R @ K).diagonal().clamp_min(0)
         normal = torch.special.ndtr(mu / (v + BETA**-2).sqrt())[torch.from_numpy(~IS_VIABLE)]

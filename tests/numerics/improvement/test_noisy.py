@@ -24,18 +24,18 @@ def improvement(S=64, is_whole=True, **options):
 
 
 def in_tensors(to):
-    of = {"al": to.given.al, "B": to.given.B, "R": to.given.R, "a": to.a, "best": to.best}
+    of = {"al": to.processes.al, "B": to.processes.B, "R": to.processes.R, "a": to.a, "best": to.best}
     return {name: torch.from_numpy(each[0]) for name, each in of.items()}
 
 
 def baseline(to):
-    return torch.from_numpy(to.given.XZ[to.given.al.shape[-1] :])
+    return torch.from_numpy(to.processes.XZ[to.processes.al.shape[-1] :])
 
 
 def sampled(given, to):
     """The samples at the baseline, ``z x S``."""
     mean, S = given.posterior(baseline(to))
-    return mean.unsqueeze(-1) + torch.linalg.solve(torch.from_numpy(to.given.R[0]), torch.from_numpy(to.a[0])), S
+    return mean.unsqueeze(-1) + torch.linalg.solve(torch.from_numpy(to.processes.R[0]), torch.from_numpy(to.a[0])), S
 
 
 def closed_form(mean, variance, best):

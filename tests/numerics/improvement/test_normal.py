@@ -7,7 +7,7 @@ import scipy.stats
 import torch
 from botorch.acquisition.analytic import _log_ei_helper
 
-from robustbo.numerics.improvement.normal import CAP, FAR, log_ei, scaled_parts, tail_slope, interval_probability
+from robustbo.numerics.improvement.normal import CAP, FAR, interval_probability, log_ei, scaled_parts, tail_slope
 
 EVERYWHERE = np.array([1e150, 1e3, CAP + 1e-9, CAP, 5.0, 0.5, 0.0, -1e-300, -0.5, -1.0, -5.0, -12.0, FAR])
 TAIL = np.array([np.nextafter(FAR, -100), -21.0, -37.0, -50.0, -1e3, -1e4, -1e6, -1e15])
@@ -105,8 +105,12 @@ def test_the_chance_of_an_interval_is_the_difference_of_distribution_functions(l
     found, step = interval_probability(low, high, mean, sd), 1e-6
     expected = scipy.stats.norm.cdf(high, mean, sd) - scipy.stats.norm.cdf(low, mean, sd)
     np.testing.assert_allclose(np.exp(found.log_p), expected, rtol=1e-6, atol=1e-12)
-    by_mean = (interval_probability(low, high, mean + step, sd).log_p - interval_probability(low, high, mean - step, sd).log_p) / (2 * step)
-    by_sd = (interval_probability(low, high, mean, sd + step).log_p - interval_probability(low, high, mean, sd - step).log_p) / (2 * step)
+    by_mean = (
+        interval_probability(low, high, mean + step, sd).log_p - interval_probability(low, high, mean - step, sd).log_p
+    ) / (2 * step)
+    by_sd = (
+        interval_probability(low, high, mean, sd + step).log_p - interval_probability(low, high, mean, sd - step).log_p
+    ) / (2 * step)
     np.testing.assert_allclose(found.by_mean, by_mean, rtol=1e-5, atol=1e-7)
     np.testing.assert_allclose(found.by_sd, by_sd, rtol=1e-5, atol=1e-7)
 

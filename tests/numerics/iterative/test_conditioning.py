@@ -47,12 +47,14 @@ def test_rounds_go_around_what_the_last_look_predicts():
         K, given = exact(prior, r, weighting)
         return rcgp.leave_one_out(K, given)
 
-    torch.testing.assert_close(seen.weighting.J, weights.settled(r, predict).J, rtol=1e-7, atol=1e-8)
+    torch.testing.assert_close(seen.weighting.J, weights.settle(r, predict).J, rtol=1e-7, atol=1e-8)
 
 
 def test_few_actions_leave_errors_wider_never_narrower():
     prior, r = example()
-    few, all_of_them = (condition(prior, r, SOURCE.of(r), IterationPlan("residual", count, 0.0)).left_out.t for count in (4, 15))
+    few, all_of_them = (
+        condition(prior, r, SOURCE.of(r), IterationPlan("residual", count, 0.0)).left_out.t for count in (4, 15)
+    )
     assert (few >= all_of_them - 1e-10).all()
     assert (few > all_of_them + 1e-3).any()
 

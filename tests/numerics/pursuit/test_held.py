@@ -58,7 +58,7 @@ def test_gross_values_are_told_from_the_others_to_the_last_digits(by):
     direct = prediction_cache(given, THETA, full)
     assert pytest.approx(log_posterior(given, THETA, full).F, abs=1e-6) == found.F
     right = [i for i in range(30) if i not in members]
-    known = held.known(found)
+    known = held.prediction_cache(found)
     K = given.covariance.at(THETA[:2]).K
     torch.testing.assert_close(known.m + K @ known.al, direct.m + K @ direct.al, rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(found.e[right], direct.e[right], rtol=1e-5, atol=1e-5)
@@ -68,7 +68,7 @@ def test_gross_values_are_told_from_the_others_to_the_last_digits(by):
 def test_what_is_known_with_a_support_is_what_is_known_from_nothing():
     given, held = model(), FixedHyperparameters(model(), THETA)
     found = held.at(np.array([4, 11]), np.array([20.0, 9.0]))
-    mine, direct = held.known(found), prediction_cache(given, THETA, variances(30, [4, 11], [20.0, 9.0]))
+    mine, direct = held.prediction_cache(found), prediction_cache(given, THETA, variances(30, [4, 11], [20.0, 9.0]))
     for each, other in zip(mine, direct, strict=True):
         torch.testing.assert_close(each, other, rtol=1e-7, atol=1e-7)
 
@@ -87,7 +87,7 @@ def test_it_settles_on_the_wrong_values_from_anywhere():
     for begin in ([], [4], [0, 1, 2, 11], list(range(15))):
         rho = np.zeros(30)
         rho[begin] = 1.0
-        found = held.settle(held.beginning(rho), PRICE)
+        found = held.settle(held.initial_state(rho), PRICE)
         assert found.members.tolist() == [4, 11, 20]
         np.testing.assert_allclose(found.rho, np.square(found.e)[found.members] - found.v[found.members], rtol=1e-2)
 
@@ -97,24 +97,24 @@ def test_what_it_settles_on_has_no_lower_score_than_where_it_began():
     for begin in ([], [4, 5, 6, 7, 8], [15]):
         rho = np.zeros(30)
         rho[begin] = 0.3
-        first = held.beginning(rho)
+        first = held.initial_state(rho)
         assert score(held.settle(first, PRICE), PRICE) >= score(first, PRICE)
 
 
 def test_a_known_number_is_kept_to():
     held = FixedHyperparameters(model(), THETA)
-    assert held.settle(held.beginning(np.zeros(30)), PRICE, 2).members.shape == (2,)
+    assert held.settle(held.initial_state(np.zeros(30)), PRICE, 2).members.shape == (2,)
 
 
 def test_what_is_cleared_joins_no_support():
     given = model(cleared=torch.arange(30) == 11)
     held = FixedHyperparameters(given, THETA)
-    assert 11 not in held.settle(held.beginning(np.zeros(30)), PRICE).members
+    assert 11 not in held.settle(held.initial_state(np.zeros(30)), PRICE).members
     suspected = np.zeros(30)
     suspected[[4, 11]] = 1.0
-    begin = held.beginning(suspected)
+    begin = held.initial_state(suspected)
     assert begin.members.tolist() == [4]
-    assert held.left_out(begin).e[11] == 0
+    assert held.group_errors(begin).e[11] == 0
 
 
 GROUPS = Groups(((4, 11, 20),))
@@ -127,7 +127,7 @@ GROUPS = Groups(((4, 11, 20),))
 def test_a_group_left_out_is_what_a_factorization_of_all_says(members, rho):
     given = model(groups=GROUPS)
     held, full = FixedHyperparameters(given, THETA), variances(30, members, rho)
-    mine = held.left_out(held.at(np.array(members, dtype=np.intp), np.array(rho)))
+    mine = held.group_errors(held.at(np.array(members, dtype=np.intp), np.array(rho)))
     direct = groups_at(given, log_posterior(given, THETA, full), full)
     for each, other in zip(mine, direct, strict=True):
         torch.testing.assert_close(each, other, rtol=1e-6, atol=1e-6)
@@ -135,7 +135,7 @@ def test_a_group_left_out_is_what_a_factorization_of_all_says(members, rho):
 
 def test_the_errors_of_a_gross_group_are_not_lost_in_its_variances():
     held = FixedHyperparameters(model(groups=GROUPS), THETA)
-    small, gross = (held.left_out(held.at(np.array([4, 11, 20]), np.full(3, rho))) for rho in (1e2, 1e16))
+    small, gross = (held.group_errors(held.at(np.array([4, 11, 20]), np.full(3, rho))) for rho in (1e2, 1e16))
     torch.testing.assert_close(gross.e[[4, 11, 20]], small.e[[4, 11, 20]], rtol=1e-2, atol=0.0)
     torch.testing.assert_close(gross.v[[4, 11, 20]], small.v[[4, 11, 20]], rtol=1e-2, atol=0.0)
 
@@ -147,7 +147,7 @@ def test_a_group_joins_and_leaves_whole():
         for begin in ([], [11], [4, 11, 20, 25]):
             rho = np.zeros(30)
             rho[begin] = 1.0
-            found = held.settle(held.beginning(rho), PRICE)
+            found = held.settle(held.initial_state(rho), PRICE)
             assert found.support == support
             assert found.members.tolist() == (list(wrong) if support else [])
 
@@ -156,7 +156,7 @@ def test_at_most_half_are_wrong():
     generator = torch.Generator().manual_seed(0)
     given = model()._replace(y=100 * torch.randn(30, generator=generator))
     held = FixedHyperparameters(given, THETA)
-    assert len(held.settle(held.beginning(np.zeros(30)), Penalty(lambda k: 0.0)).members) <= 15
+    assert len(held.settle(held.initial_state(np.zeros(30)), Penalty(lambda k: 0.0)).members) <= 15
 
 
 def test_hyperparameters_without_a_covariance_are_refused():
@@ -169,7 +169,7 @@ def test_hyperparameters_without_a_covariance_are_refused():
         s2_prior=None,
         s2_known=torch.zeros(2),
     )
-    broken.warped = lambda _: None
+    broken.warp_at = lambda _: None
     broken.covariance = SimpleNamespace(bounds=[], at=lambda _: SimpleNamespace(K=-torch.eye(2), log_prior=0.0))
     with pytest.raises(NumericalError, match="positive definite"):
         FixedHyperparameters(broken, torch.zeros(0))

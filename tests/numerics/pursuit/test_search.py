@@ -37,7 +37,11 @@ def test_a_warm_search_goes_on_where_an_earlier_one_of_fewer_observations_ended(
     plan = PursuitPlan([0, 2, 4, 6], PRICE)
     before = search.cold_levels(model(12), plan)
     given = model(13, (2, 9, 12))
-    assert search.best_level(given, plan, search.warm_levels(given, plan, before, 2, prefix_rows(13, 12))).support == (2, 9, 12)
+    assert search.best_level(given, plan, search.warm_levels(given, plan, before, 2, prefix_rows(13, 12))).support == (
+        2,
+        9,
+        12,
+    )
 
 
 def test_worth_a_visit_are_plausible_sizes_the_chosen_one_and_those_beside_them():

@@ -11,7 +11,7 @@ from robustbo.numerics.gp.outlier_gain import optimal_variance
 from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.gp.replicates import Groups
 from robustbo.numerics.pursuit.penalty import ALIKE, Penalty
-from robustbo.numerics.pursuit.support_fit import empty, transfer_level, prefix_rows, refit, screen, suspicious_levels
+from robustbo.numerics.pursuit.support_fit import empty, prefix_rows, refit, screen, suspicious_levels, transfer_level
 from robustbo.numerics.pursuit.walk import level_posterior, resume, settle, sweep, walk
 
 

@@ -47,7 +47,7 @@ class TestFixtures:
         found = laplace(case.K, case.y, case.noise, case.m, is_clamped=CONVENTIONS[convention])
         expected = case.content["modes"][0][convention]
         k = case.kernel(case.X_test, case.X).K
-        variance = case.s2f.item() - found.posterior.explained(k.mT.numpy())
+        variance = case.s2f.item() - found.posterior.variance_reduction(k.mT.numpy())
         assert found.L.item() == pytest.approx(expected["log_marginal"], rel=1e-9)
         assert found.posterior.log_det == pytest.approx(expected["logdet_I_plus_KW"], rel=1e-9, abs=1e-9)
         assert (case.m + k @ found.a).tolist() == pytest.approx(expected["latent_mean"], rel=1e-9, abs=1e-12)
@@ -81,7 +81,7 @@ class TestPosterior:
         assert_allclose(found.solve(W), W - R @ self.K @ W)
         assert_allclose(full(found), R, atol=1e-12)
         assert_allclose(found.variances, np.diag(Sig))
-        assert_allclose(found.explained(self.K[:, :3]), np.diag(self.K.T @ R @ self.K)[:3])
+        assert_allclose(found.variance_reduction(self.K[:, :3]), np.diag(self.K.T @ R @ self.K)[:3])
 
     def test_what_is_no_maximum_is_said(self):
         assert not signed_posterior(self.K, np.full(12, -5.0)).is_maximum

@@ -8,7 +8,7 @@ import torch
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
 from robustbo.numerics.student_t import likelihood
 from robustbo.numerics.student_t import mode as laplace_mode
-from robustbo.numerics.student_t.laplace import Noise, approximate, mode_problem, mode_point
+from robustbo.numerics.student_t.laplace import Noise, approximate, mode_point, mode_problem
 from robustbo.numerics.student_t.mode import climb, cold_starts, em, find_mode
 from tests.numerics.student_t.laplace_cases import NAMES, load
 
@@ -138,6 +138,6 @@ def test_what_is_no_better_ends_the_steps_with_the_same_factors(there, monkeypat
     K, y, noise = draw(torch.Generator().manual_seed(5))
     given = mode_problem(K, y, noise)
     here = mode_point(given, y.numpy())._replace(Psi=0.0, residual=0.2)
-    factors = laplace_mode.posterior(given.K, np.ones(len(y)))
-    monkeypatch.setattr(laplace_mode, "place", lambda *_: here._replace(**there))
+    factors = laplace_mode.signed_posterior(given.K, np.ones(len(y)))
+    monkeypatch.setattr(laplace_mode, "mode_point", lambda *_: here._replace(**there))
     assert laplace_mode._again(given, here, factors, 1e-10) is here

@@ -3,7 +3,7 @@ from itertools import combinations
 import pytest
 import torch
 
-from robustbo.numerics.baselines.trimming import trim_by_projection, project_to_sum, relax_likelihood, removal
+from robustbo.numerics.baselines.trimming import project_to_sum, relax_likelihood, removal, trim_by_projection
 from robustbo.surrogates.baselines.standard import StandardGP
 from robustbo.surrogates.baselines.trimmed import LEFT_OUT, TrimmedGP
 from robustbo.surrogates.common.contract import fit

@@ -45,8 +45,7 @@ def fitted(files, workers):
 def test_every_row_is_read_once_and_parts_are_scattered():
     n = 2000
     parts = [
-        partition.rows_of(blocks, n, 50)
-        for blocks in partition.scatter_blocks(n, 3, torch.Generator().manual_seed(0))
+        partition.rows_of(blocks, n, 50) for blocks in partition.scatter_blocks(n, 3, torch.Generator().manual_seed(0))
     ]
     assert sorted(torch.cat([row for part in parts for row in part]).tolist()) == list(range(n))
     assert all(max(map(len, part)) - min(map(len, part)) <= 1 and len(part[0]) <= 50 for part in parts)

@@ -80,7 +80,7 @@ def test_the_acquisition_is_that_of_the_mixture(model):
     base = X.unique(dim=0)
     normal = draw_sobol_normal_samples(len(base), NUM_SAMPLES, dtype=X.dtype, seed=0)
     alone = torch.zeros(1)
-    is_in = (base.unsqueeze(1) == torch.from_numpy(function._to.given.XZ[len(X) :])).all(-1).any(-1)
+    is_in = (base.unsqueeze(1) == torch.from_numpy(function._to.processes.XZ[len(X) :])).all(-1).any(-1)
     found = [over([latent], alone, base, normal, required=is_in) for latent in latents]
     parts = torch.stack([log_improvement(each, Z)[0].exp() for each in found])
     torch.testing.assert_close(function(Z.unsqueeze(1)).exp(), torch.tensor(weights) @ parts)
