@@ -41,6 +41,7 @@ from robustbo.trials.settings import (
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import Store
 from robustbo.validation import flag, one_of, whole
+from robustbo.view.view import View
 
 log = logging.getLogger("robustbo")
 
@@ -188,7 +189,7 @@ class Optimizer(Sheets):
         count, known = 1 if n is None else whole("n", n, 1), self.settings.space.partial(fixed)
 
         def decided(history: History) -> list[Event]:
-            events = given_out(self._store.settings, history, count, by, self.fits, known)
+            events = given_out(View(self._store.settings, history, self.fits), count, by, known)
             self._warn(events, known)  # before anything is recorded: a warning may be made an error
             return events
 

@@ -57,7 +57,7 @@ def error(params: Mapping[str, Any]) -> float:
 
 
 def regressor(params: Mapping[str, Any]) -> Any:
-    """What is chosen, not yet fitted."""
+    """Return the regressor of a configuration, not yet fitted."""
     if params["model"] == "neighbors":
         return KNeighborsRegressor(params["neighbors"], weights=params["weights"])
     if params["model"] == "boosting":

@@ -59,7 +59,8 @@ class Function(NamedTuple):
 
 # Neal: inputs N(0, 1), noise 0.1, 100 + 100 rows as he has it, but without his own 5 % of noise 1, which would be
 # corrupted rows that no mask marks. Friedman: Andrade and Takeda's. Hartmann6: sizes as theirs, noise a twentieth of
-# the function's standard deviation (0.38) as in benchmarks/selection.py; the relevance pursuit paper gives neither.
+# the function's standard deviation (0.38) as in benchmarks/quality/selection.py; the
+# relevance pursuit paper gives neither.
 FUNCTIONS = {
     "neal": Function(lambda X: neal(X[:, 0]), 1, 0.1, 100, _normal),
     "friedman5": Function(friedman, 5, 1.0, 2000),

@@ -21,8 +21,7 @@ from robustbo.errors import RobustBOError
 from robustbo.replay.output.placed import placed
 
 if TYPE_CHECKING:
-    from robustbo.trials.history import History
-    from robustbo.trials.settings import Settings
+    from robustbo.view.view import View
 
 commands = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -65,8 +64,9 @@ def show(
         return
     from robustbo.cli import bounded, live
     from robustbo.trials.codec import opened
+    from robustbo.view.view import View
 
-    say_ahead(journal, *opened(journal))  # or an error says what is wrong with it
+    say_ahead(journal, View(*opened(journal)))  # or an error says what is wrong with it
     if serve:
         server = live.Server(journal, shown(journal), port)
         terminal.lines([server.address])
@@ -85,12 +85,13 @@ def _overview(journal: str) -> dict[str, Any]:
         return found
     from robustbo.report.summary.overview import overview
     from robustbo.trials.codec import opened
+    from robustbo.view.view import View
 
     with warnings.catch_warnings(record=True) as said:
-        settings, history = opened(journal)
+        view = View(*opened(journal))
         is_same = cache.key(journal) == key
-        say_ahead(journal, settings, history)
-        found = overview(settings, history)
+        say_ahead(journal, view)
+        found = overview(view)
     for each in said:
         warnings.showwarning(each.message, each.category, each.filename, each.lineno)
     if key is not None and is_same and not said:
@@ -117,12 +118,12 @@ def _print(name: str, format_: Format, found: dict[str, Any]) -> None:
     terminal.lines(text_todo.lines(name, found))
 
 
-def say_ahead(journal: str, settings: "Settings", history: "History") -> None:
+def say_ahead(journal: str, view: "View") -> None:
     """Before a fit that takes long: what needs none, and about how long it takes."""
     from robustbo.report.summary.progress import ahead
     from robustbo.trials.storage.places import shown
 
-    for line in ahead(shown(journal), settings, history):
+    for line in ahead(shown(journal), view):
         terminal.log(line)
 
 
@@ -136,12 +137,17 @@ def report_journals(places: list[str], out: Path | None) -> Path:
     from robustbo.report.page import journals
     from robustbo.trials.codec import opened
     from robustbo.trials.storage.places import shown
+    from robustbo.view.view import View
 
-    found = [journals.Read(beside(place, ".html").stem, *opened(place), shown(place)) for place in places]
-    for place, each in zip(places, found, strict=True):
-        say_ahead(place, each.settings, each.history)
+    views = [View(*opened(place)) for place in places]
+    for place, view in zip(places, views, strict=True):
+        say_ahead(place, view)
+    named = [
+        journals.NamedView(beside(place, ".html").stem, view, shown(place))
+        for place, view in zip(places, views, strict=True)
+    ]
     with placed(out or (beside(places[0], ".html") if len(places) == 1 else Path("report.html"))) as path:
-        journals.write(found, path, made=datetime.now(UTC))
+        journals.write(named, path, made=datetime.now(UTC))
     return path
 
 
@@ -166,24 +172,23 @@ def best(
     from robustbo.cli.typed import fixed_values
     from robustbo.report.summary import overview
     from robustbo.trials.codec import opened
-    from robustbo.trials.extent import space_of
     from robustbo.trials.storage.places import shown
+    from robustbo.view.view import View
 
-    settings, history = opened(journal)
+    view = View(*opened(journal))
     with mendable():
-        if len(settings.objectives) > 1:
+        if len(view.settings.objectives) > 1:
             raise ValueError(
                 "there is no single best of several objectives: "
                 f"robustbo front {shown(journal)} has those that none beats"
             )
-        space = space_of(settings, history)
-        known = space.partial(fixed_values(space, fixed or ()))
-        if raw and known:
+        partial_point = view.space.partial(fixed_values(view.space, fixed or ()))
+        if raw and partial_point:
             raise ValueError("best takes --raw or --fixed, got both")
         if not raw:
-            say_ahead(journal, settings, history)
-        found = overview.raw(settings, history) if raw else overview.best(settings, history, fixed=known)
-    terminal.objects([overview.point(found)])
+            say_ahead(journal, view)
+        incumbent = view.raw_best() if raw else view.best(partial_point)
+    terminal.objects([overview.point(incumbent)])
 
 
 @commands.command()
@@ -194,24 +199,23 @@ def front(journal: Journal, fixed: FixedOption = None, format_: FormatOption = F
     points measured, when they are changed to these values.
     """
     from robustbo.cli.typed import fixed_values
-    from robustbo.loop.belief import front as several
-    from robustbo.report.summary import outcomes
-    from robustbo.report.summary import text_outcomes as words
+    from robustbo.report.summary import outcomes, text_outcomes
     from robustbo.trials.codec import opened
-    from robustbo.trials.extent import space_of
+    from robustbo.view.view import View
 
-    settings, history = opened(journal)
+    view = View(*opened(journal))
+    settings, space = view.settings, view.space
     with mendable():
         if not settings.objectives:
             raise ValueError(f"a front needs objectives, and this is to {settings.direction} one value: robustbo best")
-        space = space_of(settings, history)
-        say_ahead(journal, settings, history)
-        found = several.front(settings, history, fixed=space.partial(fixed_values(space, fixed or ())))
-    if not found.points:
+        say_ahead(journal, view)
+        points = view.front(space.partial(fixed_values(space, fixed or ())))
+    if not points.points:
         terminal.log("the front is empty: no point measured probably keeps the bounds")
     if format_ is Format.json:
-        terminal.objects(outcomes.point(point) for point in found)
+        terminal.objects(outcomes.point_values(point) for point in points)
         return
-    made = outcomes.front(found)
-    labels = {wanted.name: wanted.quantity.label for wanted in settings.outcomes} if format_ is Format.table else {}
-    terminal.rows(words.rows(made, labels, is_plain=format_ is Format.csv), format_, words.title(made))
+    values = outcomes.front_values(points)
+    labels = {outcome.name: outcome.quantity.label for outcome in settings.outcomes} if format_ is Format.table else {}
+    rows = text_outcomes.rows(values, labels, is_plain=format_ is Format.csv)
+    terminal.rows(rows, format_, text_outcomes.title(values))

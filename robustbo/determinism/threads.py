@@ -1,6 +1,6 @@
 """One thread of linear algebra for a call: many small matrices are slower on several, and sums depend on their number.
 
-What is whose, as found by measurement (benchmarks/speed_threads.py shows what it costs to leave it out):
+What is whose, as found by measurement (benchmarks/speed/threads.py shows what it costs to leave it out):
 
 - torch's number, MKL's and OpenMP's with it, is the thread's own: another that computes keeps its own. A thread that
   first uses torch begins with what was set last, by whichever thread; that is put back at once.

@@ -15,6 +15,7 @@ from robustbo.trials.extent import space_of
 from robustbo.trials.history import History, Trial
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import Store
+from robustbo.view.view import View
 
 ENDED = ("told", "failed", "excluded")
 MARK = "/optimize-"  # in the name of whoever asks: it works on its trial, or is gone
@@ -82,7 +83,7 @@ class Asking:
             seen[0] = history
             if not self.is_wanted(history):
                 return None
-            return given_out(self._store.settings, history, 1, self._by, self._fits)
+            return given_out(View(self._store.settings, history, self._fits), 1, self._by)
 
         events = self._store.decide(decided, as_of_now)
         if events is None:

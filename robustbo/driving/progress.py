@@ -10,17 +10,14 @@ import rich.progress
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from robustbo.loop.belief.front import front
 from robustbo.loop.belief.judge import judge
-from robustbo.loop.feasibility.report import failures
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fit import fit_to, is_robust
-from robustbo.report.summary.outcomes import without_value
-from robustbo.report.summary.overview import best as best_of
-from robustbo.report.summary.overview import raw
+from robustbo.report.summary.outcomes import outcomes_without_value
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
+from robustbo.view.view import View
 
 SHARE = 0.05  # of the time, that looking at a model may take
 SHOWN = 8  # trials named that are being measured
@@ -80,8 +77,8 @@ class Display:
     def _show(self, history: History, running: Collection[int]) -> None:
         counts = history.counts()
         best = self._best
-        if not best and counts["told"] and self._is_single and not without_value(self._settings, history):
-            first = raw(self._settings, history)
+        if not best and counts["told"] and self._is_single and not outcomes_without_value(self._settings, history):
+            first = View(self._settings, history, self._fits).raw_best()
             best = f"best {first.quantity.name or 'value'} {first.quantity.number(first.mean)}"
         failed = f"{counts['failed']} failed{self._regional}" if counts["failed"] else ""
         more = f" and {len(running) - SHOWN} more" if len(running) > SHOWN else ""
@@ -101,22 +98,23 @@ class Display:
 
     def _look(self, history: History) -> None:
         started = time.monotonic()
-        self._best = self._best_of(history)
+        view = View(self._settings, history, self._fits)
+        self._best = self._best_of(view)
         if is_robust(self._settings):
             flagged = self._num_flagged(history)
             self._flagged = f"{flagged} flagged" if flagged else ""
         if self._settings.failures == "learn" and history.having("failed"):
-            regional = sum(f.looks_like == "region" for f in failures(self._settings, history, self._fits))
+            regional = sum(f.looks_like == "region" for f in view.failures())
             self._regional = f" ({regional} in their region)" if regional else ""
         self._seen_at = time.monotonic()
         self._cost_s = self._seen_at - started
 
-    def _best_of(self, history: History) -> str:
+    def _best_of(self, view: View) -> str:
         if not self._is_single:
-            found = front(self._settings, history, self._fits)
+            found = view.front()
             points = "1 point" if len(found) == 1 else f"{len(found)} points"
             return f"front of {points}, hypervolume {found.hypervolume:.4g}"
-        best = best_of(self._settings, history, self._fits)
+        best = view.best()
         chance = f", {100 * best.probability_feasible:.2g} % feasible" if best.probability_feasible < 1 else ""
         return f"best {best.quantity.amount(best.mean, best.sd)}{chance}"
 

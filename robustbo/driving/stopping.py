@@ -15,7 +15,6 @@ from robustbo.loop.belief.outcome_models import Several, climb_each, missing
 from robustbo.loop.candidates.replicate_several import promised
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.attempt import attempt
-from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fit import fit
 from robustbo.loop.surrogate.fitted_model import Fitted
 from robustbo.numerics.improvement.value_of_information import expected_improvement
@@ -24,6 +23,7 @@ from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings, default_num_initial
 from robustbo.trials.tree import Trials
 from robustbo.validation import real, whole
+from robustbo.view.view import View
 
 FRESH = 2  # times the default's initial points: until then a model takes for noise what it does not know
 
@@ -94,31 +94,29 @@ class LittleToGain:
         key = study.settings, trial.number
         if key not in self._known:
             before = History(Trials(history.trials[: trial.number]))
-            self._known[key] = promise(study.settings, before, trial, study.fits)
+            self._known[key] = promise(View(study.settings, before, study.fits), trial)
         found = self._known[key]
         return found.gain < max(self.tolerance * found.noise, self.absolute)
 
 
-def promise(settings: Settings, before: History, trial: Trial, fits: FitCache | None = None) -> Promise:
+def promise(view: View, trial: Trial) -> Promise:
     """What a trial's point promised; infinitely much where nothing is known, or the surrogate cannot be fitted.
 
     Args:
-        settings: What the run was told at its beginning.
-        before: The trials before this one.
+        view: Of the trials before this one.
         trial: It.
-        fits: The last fits, of whoever looks at the same trials.
     """
-    if not before.trials.num("told"):
+    if not view.history.trials.num("told"):
         return Promise(math.inf, 0.0)
-    fits = FitCache() if fits is None else fits
-    if settings.outcomes:
-        return _of_several(settings, before, trial, fits)
-    made, _ = attempt(partial(_of_one, settings, before, trial, fits), settings.surrogate)
+    if view.settings.outcomes:
+        return _of_several(view, trial)
+    made, _ = attempt(partial(_of_one, view, trial), view.settings.surrogate)
     return Promise(math.inf, 0.0) if made is None else made
 
 
-def _of_one(settings: Settings, before: History, trial: Trial, fits: FitCache) -> Promise:
-    fitted, best = fit(settings, before, fits), as_modelled(settings, before, fits)[-1]
+def _of_one(view: View, trial: Trial) -> Promise:
+    settings = view.settings
+    fitted, best = fit(settings, view.history, view.fits), as_modelled(settings, view.history, view.fits)[-1]
     x = fitted.encoded([settings.space.to_unit(trial.params)])
     (mean,), (sd,) = fitted.predict(x)
     mu, s, B = torch.tensor([settings.sign * mean, sd, settings.sign * best.mean], dtype=torch.float64)
@@ -133,8 +131,9 @@ def _noise(fitted: Fitted, x: Tensor) -> float:
 
 
 @pinned
-def _of_several(settings: Settings, before: History, trial: Trial, fits: FitCache) -> Promise:
-    data, row = observations(settings, before), tuple(settings.space.to_unit(trial.params))
+def _of_several(view: View, trial: Trial) -> Promise:
+    settings = view.settings
+    data, row = observations(settings, view.history), tuple(settings.space.to_unit(trial.params))
 
     def use(several: Several) -> Promise:
         among = candidates(data, several)
@@ -143,7 +142,7 @@ def _of_several(settings: Settings, before: History, trial: Trial, fits: FitCach
         noise = [_noise(fitted, fitted.encoded([row])) for fitted in of_objectives]
         return Promise(gain if math.isfinite(gain) else math.inf, noise[0] if len(noise) == 1 else 0.0)
 
-    found = None if missing(settings, data) else climb_each(settings, data, use, fits, is_judging=True)[0]
+    found = None if missing(settings, data) else climb_each(settings, data, use, view.fits, is_judging=True)[0]
     return Promise(math.inf, 0.0) if found is None else found
 
 

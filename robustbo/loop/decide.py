@@ -29,7 +29,7 @@ from robustbo.loop.surrogate.fit import is_robust
 from robustbo.loop.surrogate.fitted_model import Fitted
 from robustbo.searchspace.region.region import Fixed
 from robustbo.surrogates.common.contract import capabilities
-from robustbo.surrogates.filtered import Verdict
+from robustbo.surrogates.filtered import FilterVerdict
 from robustbo.trials.history import RETRY, Diagnosis, History
 from robustbo.trials.settings import Settings
 from robustbo.trials.tree import OPENED
@@ -156,7 +156,7 @@ def _finite(expected: float, sd: float) -> Expectation | None:
 
 def _new_diagnosis(data: Data, fitted: Fitted, trial: int) -> Diagnosis | None:
     """The verdict that the surrogate stands on, if the history does not end with the same."""
-    verdict: Verdict | None = fitted.model.verdict if capabilities(fitted.model).judges_alone else None
+    verdict: FilterVerdict | None = fitted.model.verdict if capabilities(fitted.model).judges_alone else None
     if verdict is None:
         return None
     numbers = [fitted.observations.numbers[i] for i in verdict.outliers]

@@ -133,7 +133,6 @@ def _params(made: Gathered, trial: FrozenTrial, note: notes.Note) -> dict[str, V
     try:
         decided: dict[str, Value] = dict(note.get("params", {}))
         decided |= made.point(trial.system_attrs.get("fixed_params", {})) | made.point(trial.params)
-        there = made.space.existing(decided)
-        return made.space.validate({name: decided[name] for name in made.space.names if name in there})
+        return made.space.validate(made.space.select_present(decided))
     except (KeyError, ValueError):
         return None

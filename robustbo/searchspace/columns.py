@@ -61,8 +61,8 @@ def numbers(parameter: Parameter, u: Tensor) -> Tensor:
     if not is_continuous(parameter):
         return torch.where(u.isnan(), torch.nan, cells(parameter).numbers[cell(parameter, u)])
     if isinstance(parameter, Float) and parameter.count is None:
-        low, high = parameter.low, parameter.high
-        return low * (u * math.log(high / low)).exp() if parameter.log else low + u * (high - low)
+        value: Tensor = parameter.scale.value(u)
+        return value
     exact = [u if math.isnan(u) else float(parameter.from_unit(u) or 0) for u in u.reshape(-1).tolist()]
     return u.new_tensor(exact).reshape(u.shape)
 
@@ -71,12 +71,11 @@ def slope(parameter: Parameter, u: Tensor) -> Tensor:
     """The slopes of `numbers` along unit coordinates: of one with steps those of a line through them, else none."""
     if not is_continuous(parameter):
         return torch.zeros_like(u)
-    if isinstance(parameter, Float):
-        low, high = parameter.low, parameter.high
-        return numbers(parameter, u) * math.log(high / low) if parameter.log else torch.full_like(u, high - low)
-    assert isinstance(parameter, Int)
-    low, high = parameter.ends
-    return (low + u * (high - low)).exp() * (high - low) if parameter.log else torch.full_like(u, high - low)
+    assert isinstance(parameter, Float | Int)
+    scale = parameter.scale
+    if isinstance(parameter, Int) and parameter.log:  # whose scale is one of logarithms
+        return scale.value(u).exp() * scale.span
+    return torch.ones_like(u) * scale.slope(u)
 
 
 def presence(space: Space, U: Tensor) -> dict[str, Tensor]:

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from robustbo.searchspace.columns import cell, middle
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter
+from robustbo.searchspace.parameters.scale import cell_middle
 from robustbo.searchspace.space import ABSENT, Space
 
 
@@ -56,7 +57,7 @@ def unit_rows(space: Space, X: Tensor) -> Tensor:
     for i, (column, parameter) in enumerate(zip(varying(space), inputs(space), strict=True)):
         x = X[..., i]
         if isinstance(parameter, Choice):
-            x = (x.round() + 0.5) / parameter.count
+            x = cell_middle(x.round(), parameter.count)
         elif isinstance(parameter, Ordinal):
             x = middle(parameter, (x.unsqueeze(-1) - x.new_tensor(parameter.places)).abs().argmin(-1))
         U[..., column] = x

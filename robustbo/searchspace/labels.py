@@ -25,7 +25,7 @@ def has_other_unit(label: str, unit: str) -> bool:
     return bool(other and unit and other != unit)
 
 
-def meant(wanted: str, labels: Iterable[str]) -> str | None:
+def nearest_label(wanted: str, labels: Iterable[str]) -> str | None:
     """The label that is nearest to one that is not there, whatever their units; None where none is near.
 
     One that says another unit is never meant: its values are others.

@@ -1,14 +1,12 @@
 """The search space: named parameters, what must hold between them, their point in the unit cube, and Sobol points."""
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
-from scipy.stats import qmc
+import numpy as np
 
-from robustbo.determinism.interrupts import Interrupts
 from robustbo.errors import SpaceError
 from robustbo.lazy import cached_property
 from robustbo.searchspace.conditions import Conditions, existing, in_words
@@ -18,11 +16,12 @@ from robustbo.searchspace.constraints.system import constraints_of
 from robustbo.searchspace.constraints.together import Together
 from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal, Parameter, Value
 from robustbo.searchspace.parameters.reading import NAMED, check, read, taken_out
+from robustbo.searchspace.sobol import MAX_DIMENSIONS, sobol_rows
 from robustbo.validation import nearest
 
 __all__ = ["Choice", "Float", "Int", "Ordinal", "Space"]
 
-MOST = qmc.Sobol.MAXDIM
+V = TypeVar("V")
 ABSENT = 0.5  # the unit coordinate of a parameter that does not exist at a point
 
 
@@ -68,8 +67,10 @@ class Space:
     def _set(self, parameters: Mapping[str, Any], texts: Any) -> None:
         if not parameters:
             raise SpaceError("a space needs at least one parameter, got none")
-        if len(parameters) > MOST:
-            raise SpaceError(f"a space has at most {MOST} parameters, as Sobol points have, got {len(parameters)}")
+        if len(parameters) > MAX_DIMENSIONS:
+            raise SpaceError(
+                f"a space has at most {MAX_DIMENSIONS} parameters, as Sobol points have, got {len(parameters)}"
+            )
         check(parameters)
         object.__setattr__(self, "parameters", tuple(parameters.items()))
         if all(parameter.count == 1 for parameter in parameters.values()):
@@ -187,6 +188,15 @@ class Space:
         """The names of the parameters that exist where the others have these values."""
         return existing(self.parameters, self.conditions, values)
 
+    def select_present(self, values: Mapping[str, V]) -> dict[str, V]:
+        """The values of the parameters that exist, in the space's order.
+
+        Args:
+            values: Of all parameters that exist, and perhaps of others.
+        """
+        names = self.existing(values)
+        return {name: values[name] for name in self.names if name in names}
+
     def broken(self, params: Mapping[str, Any]) -> list[str]:
         """The constraints that a point breaks, by more than rounding."""
         return self.together.broken(params)
@@ -205,10 +215,7 @@ class Space:
     def from_unit(self, u: Sequence[float]) -> dict[str, Value]:
         """The point at d coordinates of the unit cube, whether it keeps the constraints or not."""
         point = {name: parameter.from_unit(float(x)) for (name, parameter), x in zip(self.parameters, u, strict=True)}
-        if not self.is_conditional:
-            return point
-        there = self.existing(point)
-        return {name: value for name, value in point.items() if name in there}
+        return self.select_present(point) if self.is_conditional else point
 
     def sobol(self, seed: int, index: int) -> dict[str, Value]:
         """Point number ``index`` of the scrambled Sobol sequence that ``seed`` scrambles."""
@@ -218,15 +225,9 @@ class Space:
         """The ``count`` points from number ``index`` on, whether they keep the constraints or not."""
         return [self.from_unit(row) for row in self.sobol_rows(seed, index, count)]
 
-    def sobol_rows(self, seed: int, index: int, count: int) -> Any:
+    def sobol_rows(self, seed: int, index: int, count: int) -> np.ndarray:
         """Their unit-cube rows: an array of ``count x d``."""
-        with Interrupts():  # SciPy would lose one that comes while it reads its tables, and go on with points of none
-            sequence = qmc.Sobol(len(self), scramble=True, rng=seed)
-        if index > 0:  # SciPy cannot skip no point
-            sequence.fast_forward(index)
-        with warnings.catch_warnings():  # of a count that is no power of two, whose balance is not needed here
-            warnings.simplefilter("ignore", UserWarning)
-            return sequence.random(count)
+        return sobol_rows(len(self), seed, index, count)
 
     @property
     def size(self) -> int | None:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from robustbo.errors import SpaceError, SpaceWarning, warn
-from robustbo.searchspace.labels import has_other_unit, meant, parts
+from robustbo.searchspace.labels import has_other_unit, nearest_label, parts
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.space import Space
 from robustbo.validation import nearest, noise_sd, real
@@ -46,7 +46,7 @@ def points_of(space: Space, given: Points, *, ignore_extra: bool = True) -> list
     return _checked(list(enumerate(_listed(given))), lambda row: point_of(space, row))
 
 
-def check_kept(space: Space, points: Sequence[Params]) -> None:
+def check_constraints(space: Space, points: Sequence[Params]) -> None:
     """Raise a `SpaceError` that tells of each point that breaks a constraint."""
 
     def check(point: Params) -> None:
@@ -162,7 +162,7 @@ def _renamed(space: Space, frame: pd.DataFrame, wanted: str, outcomes: Mapping[s
     got, others = _got(frame, None), [name for name in frame.columns if isinstance(name, str) and name not in taken]
     if not others and wanted == "value":
         return f"{got}; add one, by frame.assign(value=...)"
-    name = meant(wanted, others)
+    name = nearest_label(wanted, others)
     if name is None and wanted == "value":
         name = next((each for each in others if pd.api.types.is_numeric_dtype(frame[each])), others[0])
     if name is None:

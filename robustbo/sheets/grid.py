@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from robustbo.errors import SheetError
-from robustbo.searchspace.labels import has_other_unit, meant, parts
+from robustbo.searchspace.labels import has_other_unit, nearest_label, parts
 
 TRIAL = "trial"
 HEADER_WITHIN = 20  # rows: above the header there may be a title
@@ -90,7 +90,7 @@ def missing_column(header: Sequence[str], taken: Collection[int], name: str, wha
         value: What to do where no column is near, if another one may be named in its place.
     """
     names = [cell for at, cell in enumerate(header) if cell and at not in taken]
-    word = meant(name, names)
+    word = nearest_label(name, names)
     if word is None:
         hint = f"; {value}" if value else "; add it"
     elif value:

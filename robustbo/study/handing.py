@@ -10,25 +10,22 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from robustbo.errors import SpaceExhausted, SpaceWarning, warn
-from robustbo.loop.decide import step
-from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.region.made import region_of
 from robustbo.searchspace.region.region import Fixed
 from robustbo.trials import worker
-from robustbo.trials.extent import space_of
 from robustbo.trials.history import History, Trial
 from robustbo.trials.outcome import Outcome
-from robustbo.trials.settings import Settings
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
 from robustbo.trials.trial import SAID, Measured, point_of
 from robustbo.validation import index, real
+from robustbo.view.view import View
 
 TrialLike = Trial | int
 LONGEST_S = 10 * 365 * 86400.0
 
 
-def given_out(settings: Settings, history: History, n: int, by: str, fits: FitCache, fixed: Fixed = ()) -> list[Event]:
+def given_out(view: View, n: int, by: str, fixed: Fixed = ()) -> list[Event]:
     """The events that give somebody the next ``n`` trials, where some values are fixed: of those that wait, such ones.
 
     Raises:
@@ -36,23 +33,24 @@ def given_out(settings: Settings, history: History, n: int, by: str, fits: FitCa
         SpaceExhausted: If every point of the space is being measured.
         SpaceError: If no point keeps the constraints, with what is fixed.
     """
-    region = region_of(space_of(settings, history), fixed) if fixed else None
+    region = region_of(view.space, fixed) if fixed else None
     made: list[Event] = []
     for _ in range(n):
         who = {"by": by, "at": worker.now()}
-        waiting = (t for t in history.trials.having("queued") if region is None or region.contains(t.params))
+        waiting = (t for t in view.history.trials.having("queued") if region is None or region.contains(t.params))
         if (first := next(waiting, None)) is not None:
             events: list[Event] = [{"event": "assign", "trial": first.number, **who}]
         else:
             try:
-                *diagnosis, ask = step(settings, history, len(history), fits, fixed).events(len(history))
+                number = len(view.history)
+                *diagnosis, ask = view.suggest(number, fixed).events(number)
             except SpaceExhausted as error:
                 if not made:
                     raise
                 left = sum(event["event"] in ("ask", "assign") for event in made)
                 raise SpaceExhausted(f"{n} points were asked for, and only {left} are left; ask for {left}") from error
             events = [*diagnosis, {**ask, **who}]
-        history = history.extended(events)
+        view = view.at(view.settings, view.history.extended(events))
         made += events
     return made
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from robustbo.guidance import explain_misfits
 from robustbo.searchspace.pool import Pool
-from robustbo.searchspace.tabular import Points, check_kept, is_point, points_of
+from robustbo.searchspace.tabular import Points, check_constraints, is_point, points_of
 from robustbo.study.handing import TrialLike, line_of, queued, taken_back
 from robustbo.study.study import Study
 from robustbo.trials import worker
@@ -57,7 +57,7 @@ class Queueing(Study):
         space = self.settings.space
         is_free = flag("ignore_extra", ignore_extra)
         params = points_of(space, [points] if is_point(points) else points, ignore_extra=is_free)
-        check_kept(space, params)
+        check_constraints(space, params)
         return self._commit(lambda state: queued(state.history, params))
 
     def add_rows(self, frame: pd.DataFrame) -> int:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from robustbo import seeds
-from robustbo.tasks.failing import Failure
+from robustbo.tasks.failing import InjectedFailure
 from robustbo.tasks.problem import Problem
 from robustbo.tasks.ranged import Crash, InRange, TooGood
 from robustbo.tasks.repeats import Repeats
@@ -19,7 +19,7 @@ from robustbo.validation import one_of
 
 
 class Corruption(Protocol):
-    """What every corruption spec does."""
+    """The protocol of every corruption spec."""
 
     def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
         """The value as measured at a point (NaN where the trial fails), and whether it was corrupted."""
@@ -27,7 +27,7 @@ class Corruption(Protocol):
 
 @dataclass(frozen=True)
 class Constant:
-    """With a probability, the value is replaced by a constant."""
+    """A corruption that replaces the value by a constant, with a probability."""
 
     probability: float
     value: float = 100.0
@@ -39,7 +39,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Uniform:
-    """With a probability, the value is replaced by one drawn uniformly from [low, high]."""
+    """A corruption that replaces the value by one drawn uniformly from [low, high], with a probability."""
 
     probability: float
     low: float = -3.0
@@ -52,29 +52,29 @@ class Uniform:
     def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
         """The value as measured, and whether it was corrupted."""
         is_corrupted = bool(generator.random() < self.probability)
-        drawn = float(generator.uniform(self.low, self.high))
-        return (self.wrong(value, drawn), True) if is_corrupted else (value, False)
+        draw = float(generator.uniform(self.low, self.high))
+        return (self.wrong(value, draw), True) if is_corrupted else (value, False)
 
-    def wrong(self, value: float, drawn: float) -> float:
-        """What is measured in the value's place."""
-        return drawn
+    def wrong(self, value: float, draw: float) -> float:
+        """Return the measurement in the value's place."""
+        return draw
 
 
 @dataclass(frozen=True)
 class Shift(Uniform):
-    """With a probability, an error drawn uniformly from [low, high] is added to the value."""
+    """A corruption that adds an error drawn uniformly from [low, high] to the value, with a probability."""
 
     low: float = 1.0
     high: float = 2.0
 
-    def wrong(self, value: float, drawn: float) -> float:
+    def wrong(self, value: float, draw: float) -> float:
         """The value and the error."""
-        return value + drawn
+        return value + draw
 
 
 @dataclass(frozen=True)
 class RandomPoint:
-    """With a probability, the value is replaced by the objective's value at a random point of the space."""
+    """A corruption that replaces the value by the objective's at a random point of the space, with a probability."""
 
     probability: float
     problem: Problem
@@ -88,7 +88,7 @@ class RandomPoint:
 
 @dataclass(frozen=True)
 class Persistent:
-    """In a region of the space every value is replaced by a constant, however often it is measured.
+    """A corruption that replaces every value in a region of the space by a constant, replicates included.
 
     The region is a cube in the unit cube, somewhere in it, and takes a share of ``probability`` of its volume.
     """
@@ -109,7 +109,7 @@ class Persistent:
 
 @dataclass(frozen=True)
 class Own:
-    """With a probability, the value is what the problem's own failure of that name makes of it."""
+    """A corruption by the problem's own failure of that name, with a probability."""
 
     probability: float
     problem: Problem
@@ -128,14 +128,14 @@ CORRUPTIONS: dict[str, Any] = {
     "shift": Shift,
     "random-point": RandomPoint,
     "persistent": Persistent,
-    FAILURE: Failure,
+    FAILURE: InjectedFailure,
     REPEATS: Repeats,
     "crash": Crash,
     "in-range": InRange,
     "too-good": TooGood,
     STICKS: Sticks,
 }
-NO_OPTIONS = ("problem", "root", "asked", "last")  # fields that the problem and the trial fill in
+NO_OPTIONS = ("problem", "root", "replicate", "last")  # fields that the problem and the trial fill in
 
 
 def build(kind: str, problem: Problem, **options: Any) -> Corruption:
@@ -174,9 +174,9 @@ def build(kind: str, problem: Problem, **options: Any) -> Corruption:
             raise ValueError(f"{kind} has the option 'probability' alone, got {sorted(options)}")
         return Own(problem=problem, kind=kind, **options)
     if kind == FAILURE:
-        return Failure.of(problem, region_name=inside, **options)
+        return InjectedFailure.of(problem, region_name=inside, **options)
     names = [field.name for field in fields(CORRUPTIONS[kind])]
-    known = [name for name in names if name not in NO_OPTIONS]
-    if unknown := [key for key in options if key not in known]:
-        raise ValueError(f"{kind} has the options {known}, got {unknown[0]!r}")
+    accepted = [name for name in names if name not in NO_OPTIONS]
+    if unknown := [key for key in options if key not in accepted]:
+        raise ValueError(f"{kind} has the options {accepted}, got {unknown[0]!r}")
     return CORRUPTIONS[kind](**{"problem": problem} if "problem" in names else {}, **options)

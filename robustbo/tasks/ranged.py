@@ -11,7 +11,7 @@ from robustbo.tasks.problem import Problem
 
 @dataclass(frozen=True)
 class Crash:
-    """With a probability, the value is replaced by the worst of the problem's sample."""
+    """A corruption that replaces the value by the worst of the problem's sample, with a probability."""
 
     probability: float
     problem: Problem
@@ -26,7 +26,7 @@ class Crash:
 
 @dataclass(frozen=True)
 class InRange:
-    """With a probability, the value is replaced by one drawn uniformly from the range of the problem's sample."""
+    """A corruption that replaces the value by a uniform one of the sample's range, with a probability."""
 
     probability: float
     problem: Problem
@@ -43,7 +43,7 @@ class InRange:
 
 @dataclass(frozen=True)
 class TooGood:
-    """With a probability, the value is better than it should be, by some ranges of the problem's sample."""
+    """A corruption that makes the value better by some ranges of the problem's sample, with a probability."""
 
     probability: float
     problem: Problem

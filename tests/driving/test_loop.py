@@ -626,10 +626,10 @@ class TestSeveralAtOnce:
     def test_so_does_an_ask_that_fails(self, scripted, monkeypatch):
         opt = optimizer()
 
-        def third_fails(settings, history, *args):
-            if len(history) == 2:
+        def third_fails(view, *args):
+            if len(view.history) == 2:
                 raise RuntimeError("no decision")
-            return given_out(settings, history, *args)
+            return given_out(view, *args)
 
         monkeypatch.setattr("robustbo.driving.asking.given_out", third_fails)
         with pytest.raises(RuntimeError, match="no decision"):

@@ -12,6 +12,7 @@ from robustbo.driving.progress import Display
 from robustbo.driving.stopping import LittleToGain, promise
 from robustbo.loop.belief.front import Front
 from robustbo.trials.history import History
+from robustbo.view.view import View
 
 SPACE = rb.Space(x=rb.Float(0, 1), y=rb.Float(0, 1))
 TWO = {"objectives": {"a": "maximize", "c": "minimize"}, "outcome_constraints": ["p >= 0.2"]}
@@ -145,8 +146,8 @@ class TestLittleToGain:
         assert 12 < len(opt.history) < 30
         last = opt.history[len(opt.history) - 1]
         before = History(opt.history.trials[:-1])
-        assert 0 <= promise(opt.settings, before, last).gain < 0.05
-        assert promise(opt.settings, before, last, opt.fits) == promise(opt.settings, before, last)
+        assert 0 <= promise(View(opt.settings, before), last).gain < 0.05
+        assert promise(View(opt.settings, before, opt.fits), last) == promise(View(opt.settings, before), last)
 
     def test_of_one_objective_the_promise_counts_as_far_as_the_bounds_are_kept(self):
         opt = optimizer(ONE)
@@ -159,11 +160,11 @@ class TestLittleToGain:
         of = {}
         for name, each in {"kept": opt, "free": free}.items():
             (trial,) = each.enqueue({"x": 0.5, "y": 1.0})  # beyond the bound
-            of[name] = promise(each.settings, each.history, trial)
+            of[name] = promise(each.view, trial)
         assert of["kept"].noise > 0
         assert of["kept"].gain < 1e-3 < of["free"].gain
 
     def test_where_an_outcome_has_no_value_anything_may_be_gained(self):
         opt = optimizer()
         opt.tell({"x": 0.5, "y": 0.5}, {"a": 1.0})
-        assert promise(opt.settings, opt.history, opt.ask()) == (math.inf, 0.0)
+        assert promise(opt.view, opt.ask()) == (math.inf, 0.0)

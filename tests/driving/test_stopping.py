@@ -8,6 +8,7 @@ from robustbo.driving.stopping import LittleToGain, promise
 from robustbo.errors import FitError
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.trials.history import History, Trial
+from robustbo.view.view import View
 
 LINE = rb.Space(x=rb.Float(0.0, 1.0))
 
@@ -36,6 +37,7 @@ class Fake:
 
     def __init__(self, settings, history):
         self.settings, self.history, self.fits = settings, history, FitCache()
+        self.view = View(settings, history, self.fits)
 
 
 def test_it_stops_a_smooth_noisy_function_near_its_optimum():
@@ -95,8 +97,8 @@ def test_a_wrong_value_that_flatters_is_not_what_a_point_must_improve_on():
     values = [(0.3819 * i % 1 - 0.5) ** 2 for i in range(20)]
     study = told([-50.0 if i == 5 else value for i, value in enumerate(values)])
     new = Trial(20, {"x": 0.001})
-    assert promise(study.settings, study.history, new).gain < 0.1
-    better = promise(told(values[:4]).settings, told(values[:4]).history, Trial(4, {"x": 0.6}))
+    assert promise(study.view, new).gain < 0.1
+    better = promise(told(values[:4]).view, Trial(4, {"x": 0.6}))
     assert better.gain > 0
 
 
@@ -104,7 +106,7 @@ def test_maximizing_is_minimizing_upside_down():
     values = [(0.3819 * i % 1 - 0.5) ** 2 for i in range(8)]
     down, up = told(values), told([-value for value in values], direction="maximize")
     new = Trial(8, {"x": 0.55})
-    assert promise(down.settings, down.history, new) == pytest.approx(promise(up.settings, up.history, new))
+    assert promise(down.view, new) == pytest.approx(promise(up.view, new))
 
 
 def test_where_nothing_is_known_it_promises_everything(monkeypatch):
@@ -112,15 +114,15 @@ def test_where_nothing_is_known_it_promises_everything(monkeypatch):
         raise FitError("no")
 
     study = told([0.0, 1.0])
-    assert promise(study.settings, History(), Trial(0, {"x": 0.5})).gain == math.inf
+    assert promise(View(study.settings, History()), Trial(0, {"x": 0.5})).gain == math.inf
     monkeypatch.setattr("robustbo.driving.stopping.fit", fails)
-    assert promise(study.settings, study.history, Trial(2, {"x": 0.5})).gain == math.inf
+    assert promise(study.view, Trial(2, {"x": 0.5})).gain == math.inf
 
 
 @pytest.mark.parametrize("surrogate", ["standard", "student-t", "student-t-process", "committee", "power-transform"])
 def test_every_kind_of_surrogate_promises_something(surrogate):
     study = told([(0.3819 * i % 1 - 0.5) ** 2 for i in range(8)], surrogate=surrogate)
-    found = promise(study.settings, study.history, Trial(8, {"x": 0.55}))
+    found = promise(study.view, Trial(8, {"x": 0.55}))
     assert found.gain >= 0
     assert found.noise >= 0
 

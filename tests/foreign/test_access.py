@@ -10,7 +10,7 @@ from robustbo.errors import DataError, FileError, RobustBOError
 from robustbo.foreign import access
 from robustbo.replay.output.loaded import load
 from robustbo.replay.verify import verdicts
-from robustbo_problems import datasets
+from robustbo_problems import data_source, datasets
 from tests.trials.forged import command
 
 SPEC = """problem = "{problem}"
@@ -103,10 +103,10 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path, monkeypatch, name):
 
 def test_reading_a_record_downloads_nothing(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.delenv(datasets.FOLDER, raising=False)
+    monkeypatch.delenv(data_source.FOLDER, raising=False)
     source = datasets.TABLES["boston"]._replace(url="http://127.0.0.1:9/boston")
     with access.recorded(tmp_path), pytest.raises(DataError, match="reading a recorded run downloads nothing"):
-        datasets.fetch(source)
+        data_source.fetch(source)
     assert not (tmp_path / "cache").exists()
 
 

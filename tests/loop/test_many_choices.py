@@ -10,7 +10,7 @@ from robustbo.loop.optimize_acqf import maximizer
 from robustbo.searchspace.columns import cell, is_continuous, middle
 from robustbo.searchspace.parameters import MAX_LEVELS
 from robustbo.searchspace.region.region import Region
-from robustbo.surrogates.transforms.inputs import BITS, ONE_HOT, as_category, width
+from robustbo.surrogates.transforms.input_encoding import BITS, ONE_HOT, as_category, width
 
 MANY = MAX_LEVELS + 1
 

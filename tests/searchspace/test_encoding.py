@@ -5,7 +5,7 @@ import torch
 
 import robustbo as rb
 from robustbo.searchspace.encoding import categories, decode, discrete, encode, inputs, unit_rows, varying
-from robustbo.surrogates.transforms.inputs import ExistingInputs, one_hot_inputs
+from robustbo.surrogates.transforms.input_encoding import ConditionalEncoding, one_hot_inputs
 
 SPACE = rb.Space(
     c=rb.Choice("a", "b", "c"),
@@ -69,7 +69,7 @@ def test_the_model_does_not_see_the_coordinates_of_what_does_not_exist():
 
 
 def test_batches_and_slopes_of_what_exists():
-    transform = ExistingInputs(CONDITIONAL)
+    transform = ConditionalEncoding(CONDITIONAL)
     X = encode(CONDITIONAL, rows(CONDITIONAL, {"k": "d", "sub": "q", "x": 0.2}, {"k": "t"})).requires_grad_()
     seen = transform(X)
     assert torch.equal(transform(X.reshape(2, 1, 3)).squeeze(1), seen)
@@ -78,9 +78,9 @@ def test_batches_and_slopes_of_what_exists():
 
 
 def test_the_same_space_makes_the_same_transform():
-    assert ExistingInputs(CONDITIONAL).equals(one_hot_inputs(CONDITIONAL))
-    assert not ExistingInputs(CONDITIONAL).equals(
-        ExistingInputs(rb.Space(**dict(CONDITIONAL.parameters), y=rb.Int(0, 2)))
+    assert ConditionalEncoding(CONDITIONAL).equals(one_hot_inputs(CONDITIONAL))
+    assert not ConditionalEncoding(CONDITIONAL).equals(
+        ConditionalEncoding(rb.Space(**dict(CONDITIONAL.parameters), y=rb.Int(0, 2)))
     )
 
 

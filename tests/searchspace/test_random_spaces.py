@@ -12,7 +12,7 @@ import robustbo as rb
 from robustbo.searchspace.encoding import decode, encode, varying
 from robustbo.searchspace.region.made import region_of
 from robustbo.searchspace.region.sampling import sobol_points, spread_over
-from robustbo.surrogates.transforms.inputs import one_hot_inputs
+from robustbo.surrogates.transforms.input_encoding import one_hot_inputs
 from robustbo.trials.settings import Settings
 from tests.searchspace.driven import driven
 from tests.searchspace.made import KINDS, made

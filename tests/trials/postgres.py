@@ -1,6 +1,6 @@
 """A PostgreSQL server of one's own: in a folder of its own, on a free port of this machine, gone at the end.
 
-    python tests/trials/postgres.py python benchmarks/kills.py --journal ADDRESS#kills --kills 200
+    python tests/trials/postgres.py python -m benchmarks.hardening.kills --journal ADDRESS#kills --kills 200
 
 runs a command with the server's address in place of ADDRESS.
 """

@@ -12,7 +12,7 @@ Notation (n trials, M outcomes):
                 so that of wrong values half are wrong by either
 
 References:
-    benchmarks/joint_evidence.py measures what it finds, and what predictions gain by it.
+    benchmarks/quality/joint_evidence.py measures what it finds, and what predictions gain by it.
 """
 
 import math

@@ -28,7 +28,7 @@ from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.region.region import Region
 from robustbo.searchspace.region.sampling import spread_over
 from robustbo.surrogates.common.contract import quiet
-from robustbo.surrogates.transforms.inputs import one_hot_inputs
+from robustbo.surrogates.transforms.input_encoding import one_hot_inputs
 
 CHUNK = 256  # points whose acquisition is computed at once
 MANY = 2048  # points of a longer list: these are computed exactly

@@ -32,7 +32,7 @@ from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.linalg.lapack import Array
 from robustbo.searchspace.encoding import encode
 from robustbo.searchspace.space import Space
-from robustbo.surrogates.transforms.inputs import one_hot_inputs
+from robustbo.surrogates.transforms.input_encoding import one_hot_inputs
 
 KERNEL = "matern52"
 REACH, SPREAD = 0.4, 0.8  # prior of the length-scales: its mode, times the root of d, and of the logarithm the spread

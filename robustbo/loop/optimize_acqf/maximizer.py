@@ -23,7 +23,7 @@ from robustbo.searchspace.columns import cell, is_continuous, middle
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
 from robustbo.searchspace.region.region import Region
 from robustbo.searchspace.region.sampling import spread_over
-from robustbo.surrogates.transforms.inputs import ONE_HOT
+from robustbo.surrogates.transforms.input_encoding import ONE_HOT
 
 Params = dict[str, Value]
 

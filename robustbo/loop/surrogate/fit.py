@@ -29,7 +29,7 @@ from robustbo.loop.surrogate.warm_start import Beginning, predecessor, sample_si
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.registry import SURROGATES, model_class
-from robustbo.surrogates.transforms.inputs import one_hot_inputs
+from robustbo.surrogates.transforms.input_encoding import one_hot_inputs
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
@@ -140,7 +140,7 @@ def _end(settings: Settings, told: Observations, fits: FitCache) -> Beginning:
 
     def make() -> Beginning:
         fitted = _fitted(settings, told, fits)
-        return Beginning(told.numbers, fitted.center, fitted.scale, contract.beginning(fitted.model))
+        return Beginning(told.numbers, fitted.center, fitted.scale, contract.warm_start(fitted.model))
 
     return fits.get_small((settings, told), make)
 

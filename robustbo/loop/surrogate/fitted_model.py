@@ -14,7 +14,7 @@ from robustbo.loop.observations.table import Observations, Row
 from robustbo.searchspace.encoding import encode
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.common import contract
-from robustbo.surrogates.common.averaged import alone
+from robustbo.surrogates.common.model_averaging import without_averaging
 from robustbo.surrogates.registry import SURROGATES
 
 
@@ -70,13 +70,13 @@ class Fitted:
         Where the model predicts by several fits, that is by all of them, or by the one that names the outliers.
         """
         with self.apart(0), contract.quiet(), torch.no_grad():
-            model = self.model if is_averaged else alone(self.model)
+            model = self.model if is_averaged else without_averaging(self.model)
             return self.in_units(*contract.marginals(model, X, is_noisy))
 
     def at_points(self, *, is_averaged: bool = True) -> dict[Row, tuple[float, float]]:
         """Posterior mean and standard deviation of the objective at each point it was fitted to, by unit-cube row."""
         with self.apart(0), contract.quiet(), torch.no_grad():
-            model = self.model if is_averaged else alone(self.model)
+            model = self.model if is_averaged else without_averaging(self.model)
             means, sds = self.in_units(*contract.at_inputs(model, self.X))
         found: dict[Row, tuple[float, float]] = {}
         for row, *of_point in zip(self.observations.X, means, sds, strict=True):

@@ -12,6 +12,7 @@ References:
 """
 
 from collections.abc import Callable, Hashable
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 import torch
@@ -20,6 +21,7 @@ from torch import Tensor
 from robustbo.loop.observations.table import Observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.warm_start import anchor
+from robustbo.numerics.linalg.farthest import farthest_points
 
 MOST = 2000  # observations of which an exact process takes a second or so
 STEP = 160  # observations between two choices; both are counts at which searches begin, see `warm_start.anchor`
@@ -120,14 +122,9 @@ def spread(Z: Tensor, begin: Tensor, count: int) -> list[int]:
         count: How many at most.
 
     References:
-        Gonzalez (1985), Clustering to minimize the maximum intercluster distance.
+        `robustbo.numerics.linalg.farthest` (eq. 6.17).
     """
-    nearest = torch.cdist(Z, Z[begin]).amin(-1).square()
-    found: list[int] = []
-    while len(found) < min(count, len(Z) - len(begin)):
-        far = int(nearest.argmax())  # eq. 6.17
-        if nearest[far] <= 0:
-            break
-        found.append(far)
-        nearest = nearest.minimum((Z - Z[far]).square().sum(-1))
-    return found
+    distances = torch.cdist(Z, Z[begin]).amin(-1).square()
+    order = farthest_points(Z, distances, lambda D: D.square().sum(-1))
+    farthest = islice(order, min(count, len(Z) - len(begin)))
+    return [index for index, _ in takewhile(lambda point: point[1] > 0, farthest)]

@@ -120,9 +120,8 @@ class Given:
             low, high = named[name].interval or (x, x)
             excess += [low - x, x - high]
             full[name] = value if (value := nearest_value(named[name], x)) is not None else x
-        there = self.space.existing(full)
-        full = {name: full[name] for name in self.space.names if name in there}
-        excess += [float(each.excess_at(full)) if set(each.names) <= set(full) else -1.0 for each in self.inequalities]
+        full = self.space.select_present(full)
+        excess += [float(each.excess(full)) if set(each.names) <= set(full) else -1.0 for each in self.inequalities]
         if not self._is_full:
             excess.append(-1.0 if self._is_row(full) else 1.0)
         return Suggested(self._checked(full), excess)

@@ -99,7 +99,9 @@ class OptimizationCell(Cell):
         """What is recorded of each trial."""
         entries = [dict(event) for event in self.events() if event["event"] == "trial"]
         for number, entry in enumerate(entries):
-            if entry["trial"] != number or max(trials_of(entry["recommended"]), default=0) > number:
+            is_out_of_turn = entry["trial"] != number or max(trials_of(entry["recommended"]), default=0) > number
+            names = outcome_names(entry)
+            if is_out_of_turn or names == set() or names != outcome_names(entries[0]):
                 raise JournalError(f"{self.record}: trial {number} is recorded as {entry}, which cannot be")
         return entries
 
@@ -177,15 +179,24 @@ def run(cell: OptimizationCell, progress: Progress) -> None:
         for outcome in exclusions(cell, wrong, value):
             if outcome not in excluded(opt.history[number]):
                 opt.exclude(trial, outcome=outcome)
-        made = recommend(cell.spec, cell.settings, opt.history, number, opt.fits)
+        made = recommend(cell.spec, opt.view, number)
         truth.append(truth_of(number, clean[-1], value, wrong, made))
         progress(number + 1, None if made is None else problem.worth([clean[n] for n in trials_of(made)]))
-    truth.append(flagged_of(cell, flags(cell.settings, opt.history, opt.fits)))
+    truth.append(flagged_of(cell, flags(opt.view)))
 
 
 def asked_before(history: History, number: int) -> int:
     """How many trials before one have the same point."""
     return sum(trial.point == history[number].point for trial in history.trials[:number])
+
+
+def outcome_names(entry: Mapping[str, Any]) -> set[str] | None:
+    """The outcomes that a trial's record tells of by name; None of a single value, an empty set if its parts differ."""
+    if isinstance(entry["clean"], dict):
+        is_whole = (entry["value"] is None or isinstance(entry["value"], dict)) and isinstance(entry["corrupted"], list)
+        return set(entry["clean"]) if is_whole else set()
+    parts = (entry["value"], entry["corrupted"], entry["recommended"])
+    return set() if any(isinstance(part, dict | list) for part in parts) else None
 
 
 def truth_of(number: int, clean: Any, value: Any, wrong: Any, recommended: Recommended) -> dict[str, Any]:

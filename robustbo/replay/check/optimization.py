@@ -17,6 +17,7 @@ from robustbo.trials.codec import changed_versions, fold
 from robustbo.trials.history import History
 from robustbo.trials.repair.salvage import SALVAGED
 from robustbo.trials.storage.reading import warn_of_torn
+from robustbo.view.view import View
 
 
 def check(cell: OptimizationCell, *, to_the_end: bool = False) -> Agreement:
@@ -60,23 +61,23 @@ def check(cell: OptimizationCell, *, to_the_end: bool = False) -> Agreement:
             then = takewhile(lambda after: after["event"] == "exclude", contents.events[i + 1 :])
             at_once = history.extended(then)  # before anything is recommended
             before = entries.get(event["trial"] - 1, {"value": None})
-            _check_trial(same, cell, at_once, entries[event["trial"]], before["value"], fits, of_values)
+            view = View(cell.settings, at_once, fits)
+            _check_trial(same, cell, view, entries[event["trial"]], before["value"], of_values)
     if flagged is not None and cell.is_ours:
-        same("flags", flagged, flags(cell.settings, history, fits))
+        same("flags", flagged, flags(View(cell.settings, history, fits)))
     return same.agreement
 
 
 def _check_trial(
     same: Comparison,
     cell: OptimizationCell,
-    history: History,
+    view: View,
     entry: dict[str, Any],
     last: Any,
-    fits: FitCache,
     of_values: Rounding,
 ) -> None:
     number = entry["trial"]
-    trial = history[number]
+    history, trial = view.history, view.history[number]
     clean, corruption = cell.spec.load_problem().truth(trial.params), cell.spec.build_corruption()
     where = {"root": cell.root, "number": number, "asked": asked_before(history, number), "last": last}
     value, wrong = cell.spec.measure(corruption, trial.params, clean, **where)
@@ -88,5 +89,5 @@ def _check_trial(
     )
     same(f"trial {number}: excluded then", excluded(trial), exclusions(cell, wrong, value), of=number)
     if cell.is_ours:
-        recommended = recommend(cell.spec, cell.settings, history, number, fits)
+        recommended = recommend(cell.spec, view, number)
         same(f"trial {number}: recommended", entry["recommended"], recommended, of=number)

@@ -32,34 +32,27 @@ class Constraint:
         """The parameters in it."""
         return self.excess.names
 
-    def holds(self, params: Mapping[str, Any]) -> bool:
-        """Whether a point keeps it to rounding; one that lacks a parameter of it (an inactive one) does.
+    def holds(self, values: Mapping[str, Any]) -> Any:
+        """Whether points keep it to rounding, elementwise; one that lacks a parameter of it (an inactive one) does.
+
+        Args:
+            values: By parameter, a value or a column of values; a constraint does not hold at NaN.
 
         Example:
             >>> (constraint,) = parse("x + y <= 0.3", ["x", "y"])
-            >>> [constraint.holds(params) for params in ({"x": 0.1, "y": 0.2}, {"x": 0.1, "y": 0.3}, {"x": 9})]
-            [True, False, True]
+            >>> constraint.holds({"x": np.array([0.1, 0.2]), "y": 0.2}).tolist(), bool(constraint.holds({"x": 9}))
+            ([True, False], True)
         """
-        return bool(self.holds_at(params))
-
-    def holds_at(self, values: Mapping[str, Any]) -> Any:
-        """The same of many points: a column of values a parameter (NaN does not hold), or one value for all."""
         if not values.keys() >= set(self.names):
             return np.True_
-        excess = np.asarray(self.excess(values), dtype=float)
+        beyond = violation(np.asarray(self.excess(values), dtype=float), self.is_equality)
         magnitude = np.asarray(self.excess.magnitude(values), dtype=float)
-        size = np.abs(excess) if self.is_equality else excess
-        return size <= TOLERANCE * np.where(np.isfinite(magnitude), magnitude, 0.0)
+        return beyond <= TOLERANCE * np.where(np.isfinite(magnitude), magnitude, 0.0)
 
-    def excess_at(self, values: Mapping[str, Any]) -> Any:
-        """How far points are beyond it, elementwise: floats, arrays or tensors; at most 0 within.
 
-        Example:
-            >>> (constraint,) = parse("x >= y", ["x", "y"])
-            >>> constraint.excess_at({"x": np.array([1.0, 0.0]), "y": 0.25})
-            array([-0.75,  0.25])
-        """
-        return self.excess(values)
+def violation(excess: Any, is_equality: Any) -> Any:
+    """How far excesses are beyond what is allowed, elementwise: an equality is broken on either side."""
+    return np.where(is_equality, np.abs(excess), excess)
 
 
 def parse(text: str, names: Collection[str]) -> list[Constraint]:

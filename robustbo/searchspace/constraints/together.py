@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustbo.searchspace.constraints.batch import Array, Batch
-from robustbo.searchspace.constraints.constraint import TOLERANCE, Constraint
+from robustbo.searchspace.constraints.constraint import TOLERANCE, Constraint, violation
 
 Bools = NDArray[np.bool_]
 MARGIN = 2.0  # times what rounding may do at most in a space, beyond which a constraint is broken without another look
@@ -100,12 +100,12 @@ class Together:
             exists: Which parameters exist; all unless given.
         """
         E = self.excess(V)
-        beyond = np.where(self._is_equal[:, None], np.abs(E), E)
+        beyond = violation(E, self._is_equal[:, None])
         keeps = beyond <= 0.0
         unsure = ~keeps & (beyond <= self._near)
         for i in np.flatnonzero(unsure.any(1)):
             at = np.flatnonzero(unsure[i])
-            keeps[i, at] = self.constraints[i].holds_at({name: V[j, at] for j, name in enumerate(self.names)})
+            keeps[i, at] = self.constraints[i].holds({name: V[j, at] for j, name in enumerate(self.names)})
         return keeps if exists is None else keeps | self.lacks(exists)
 
     def keeps_at(self, points: Sequence[Mapping[str, Any]]) -> Bools:

@@ -6,7 +6,9 @@ from typing import Any, ClassVar
 
 from robustbo.errors import SpaceError
 from robustbo.guidance import explain_misfits
+from robustbo.lazy import cached_property
 from robustbo.searchspace.parameters.condition import MAX_LEVELS, Conditional, number
+from robustbo.searchspace.parameters.scale import Scale
 from robustbo.validation import plain_scalar
 
 
@@ -77,22 +79,21 @@ class Int(Conditional):
     def _scaled(self, value: float) -> float:
         return math.log(value) if self.log else float(value)
 
-    @property
-    def ends(self) -> tuple[float, float]:
-        """The ends of the first and the last cell; their logarithms on a log scale."""
+    @cached_property
+    def scale(self) -> Scale:
+        """The map of the unit interval to the range of all cells; to its logarithms on a log scale."""
         half = self._step / 2
         low = max(self.low - half, self.low / 2) if self.log else self.low - half
-        return self._scaled(low), self._scaled(self.high + half)
+        start = self._scaled(low)
+        return Scale(start, self._scaled(self.high + half) - start)
 
     def to_unit(self, value: Any) -> float:
         """The middle of the value's cell of the unit interval."""
-        low, high = self.ends
-        return (self._scaled(value) - low) / (high - low)
+        return float(self.scale.unit(self._scaled(value)))
 
     def from_unit(self, u: float) -> int:
         """The value whose cell holds the coordinate."""
-        low, high = self.ends
-        raw = low + u * (high - low)
+        raw = self.scale.value(u)
         step, shift = self._step, int(self.low) % self._step
         nearest = math.floor(((math.exp(raw) if self.log else raw) - shift) / step + 0.5) * step + shift
         return int(min(max(nearest, self.low), self.high))

@@ -8,6 +8,7 @@ from typing import Any
 from robustbo.errors import SpaceError
 from robustbo.guidance import explain_misfits
 from robustbo.searchspace.parameters.condition import Conditional, Value, When
+from robustbo.searchspace.parameters.scale import cell_index, cell_middle
 from robustbo.validation import FIRST, MANY, listed, nearest, plain_scalar
 
 
@@ -75,11 +76,11 @@ class Listed(Conditional):
 
     def to_unit(self, value: Any) -> float:
         """The middle of the value's cell of the unit interval."""
-        return (self._index(value) + 0.5) / len(self.values)
+        return float(cell_middle(self._index(value), len(self.values)))
 
     def from_unit(self, u: float) -> Value:
         """The value whose cell holds the coordinate."""
-        return self.values[min(max(math.floor(u * len(self.values)), 0), len(self.values) - 1)]
+        return self.values[cell_index(u, len(self.values))]
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -90,7 +91,7 @@ class Listed(Conditional):
     @property
     def levels(self) -> list[float]:
         """The unit coordinate of every value."""
-        return [(index + 0.5) / len(self.values) for index in range(len(self.values))]
+        return [cell_middle(index, len(self.values)) for index in range(len(self.values))]
 
     @property
     def count(self) -> int:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from robustbo.errors import SpaceError
 from robustbo.searchspace.parameters.condition import MAX_LEVELS, Value, When, number
 from robustbo.searchspace.parameters.listed import Listed
+from robustbo.searchspace.parameters.scale import Scale
 from robustbo.validation import listed
 
 
@@ -65,4 +66,5 @@ class Ordinal(Listed):
             return [index / (len(self.values) - 1) for index in range(len(self.values))]
         numbers = [number("", value) for value in self.values]
         at = list(map(math.log, numbers)) if self.log else numbers
-        return [(x - at[0]) / (at[-1] - at[0]) for x in at]
+        scale = Scale(at[0], at[-1] - at[0])
+        return [scale.unit(x) for x in at]

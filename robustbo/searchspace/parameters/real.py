@@ -6,7 +6,9 @@ from typing import Any, ClassVar
 
 from robustbo.errors import SpaceError
 from robustbo.guidance import explain_misfits
+from robustbo.lazy import cached_property
 from robustbo.searchspace.parameters.condition import MAX_LEVELS, Conditional, number
+from robustbo.searchspace.parameters.scale import Scale, cell_index, cell_middle
 from robustbo.validation import plain_scalar
 
 DIGITS = 11  # 1e-11 of a range is far above the rounding error of the maps (about 1e-15 times the log of the ratio)
@@ -83,26 +85,27 @@ class Float(Conditional):
             raise SpaceError(f"{name}: must lie on a step of {self.step!r} from {self.low!r}, got {given!r}")
         return self.nth(round(index))
 
+    @cached_property
+    def scale(self) -> Scale:
+        """The map of the unit interval to the range, steps aside."""
+        if self.log:
+            return Scale(self.low, math.log(self.high / self.low), is_log=True)
+        return Scale(self.low, self.high - self.low)
+
     def to_unit(self, value: Any) -> float:
         """The coordinate in [0, 1]; of a parameter with steps, the middle of the value's cell."""
-        if self.count is not None:
-            return 0.5 if self.step is None else (round((value - self.low) / self.step) + 0.5) / self.count
-        if self.log:
-            return math.log(value / self.low) / math.log(self.high / self.low)
-        return (value - self.low) / (self.high - self.low)
+        if self.count is None:
+            return float(self.scale.unit(value))
+        return 0.5 if self.step is None else float(cell_middle(round((value - self.low) / self.step), self.count))
 
     def from_unit(self, u: float) -> float:
         """The value at a coordinate, rounded to `DIGITS` digits; 0 and 1 give the bounds themselves."""
         if self.count is not None:
-            return self.nth(min(max(math.floor(u * self.count), 0), self.count - 1))
+            return self.nth(cell_index(u, self.count))
         if u <= 0.0 or u >= 1.0:
             return float(self.low if u <= 0.0 else self.high)
-        if self.log:
-            raw = self.low * math.exp(u * math.log(self.high / self.low))
-            value = float(f"{raw:.{DIGITS}g}")
-        else:
-            span = self.high - self.low
-            value = round(self.low + u * span, DIGITS - math.floor(math.log10(span)))
+        raw, span = self.scale.value(u), self.scale.span
+        value = float(f"{raw:.{DIGITS}g}") if self.log else round(raw, DIGITS - math.floor(math.log10(span)))
         value = float(min(max(value, self.low), self.high))
         return float(self.high) if self.to_unit(value) >= 1.0 else value  # too near for the unit interval to tell apart
 

@@ -12,9 +12,9 @@ ROUNDING = 1e-9  # of a range
 
 def coordinates(parameter: Parameter, x: Tensor) -> Tensor:
     """The unit coordinates of values; outside [0, 1] where they are out of bounds."""
-    low, high = parameter.interval or (0.0, 1.0)
     if isinstance(parameter, Float) and parameter.count is None:
-        return (x / low).log() / math.log(high / low) if parameter.log else (x - low) / (high - low)
+        unit: Tensor = parameter.scale.unit(x)
+        return unit
     exact = [nearest_value(parameter, each) for each in x.detach().reshape(-1).tolist()]
     units = [math.nan if value is None else parameter.to_unit(value) for value in exact]
     return x.new_tensor(units).reshape(x.shape)
@@ -24,9 +24,8 @@ def steepness(parameter: Parameter, x: float) -> float:
     """The slope of `coordinates` along the value; none where only some numbers are values."""
     if not isinstance(parameter, Float) or parameter.count is not None:
         return 0.0
-    if parameter.log:
-        return 1.0 / (x * math.log(parameter.high / parameter.low)) if x else 0.0
-    return 1.0 / (parameter.high - parameter.low)
+    rise = x * parameter.scale.span if parameter.log else parameter.scale.span
+    return 1.0 / rise if rise else 0.0
 
 
 def nearest_value(parameter: Parameter, x: float) -> Value:

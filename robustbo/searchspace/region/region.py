@@ -124,8 +124,7 @@ class Region:
                 return None
             values[name] = value
         if self.space.is_conditional:
-            there = self.space.existing(values)
-            values = {name: value for name, value in values.items() if name in there}
+            values = self.space.select_present(values)
         return values if self._has_fixed(values) else None
 
     def _has_fixed(self, params: Mapping[str, Any]) -> bool:

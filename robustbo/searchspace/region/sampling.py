@@ -9,6 +9,7 @@ References:
 """
 
 from functools import lru_cache
+from itertools import islice
 
 import numpy as np
 import torch
@@ -17,6 +18,7 @@ from torch import Tensor
 
 from robustbo import seeds
 from robustbo.errors import SpaceError
+from robustbo.numerics.linalg.farthest import farthest_points
 from robustbo.searchspace.columns import cell, is_continuous
 from robustbo.searchspace.constraints.batch import Array
 from robustbo.searchspace.parameters import Choice, Value
@@ -82,13 +84,10 @@ def _sequence(region: Region, seed: int, count: int) -> list[dict[str, Value]]:
 
 
 def _spread(rows: Tensor, before: Tensor, count: int) -> Tensor:
-    """Some of these rows, each the farthest from those before it."""
-    chosen: list[int] = []
-    far = torch.cdist(rows, before).amin(-1) if len(before) else torch.full((len(rows),), torch.inf)
-    for _ in range(count):
-        chosen.append(int(far.argmax()))
-        far = torch.minimum(far, (rows - rows[chosen[-1]]).norm(dim=-1))
-    return rows[chosen]
+    """``count`` of these rows, each the farthest from those before it."""
+    distances = torch.cdist(rows, before).amin(-1) if len(before) else torch.full((len(rows),), torch.inf)
+    order = farthest_points(rows, distances, lambda D: D.norm(dim=-1))
+    return rows[[index for index, _ in islice(order, count)]]
 
 
 @lru_cache(maxsize=32)

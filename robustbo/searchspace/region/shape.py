@@ -17,6 +17,7 @@ from robustbo.searchspace.constraints.batch import Array
 from robustbo.searchspace.constraints.equations import Dependent
 from robustbo.searchspace.constraints.together import Bools
 from robustbo.searchspace.parameters import Float, Parameter, Value
+from robustbo.searchspace.parameters.scale import Scale
 from robustbo.searchspace.region.dependent import ROUNDING, coordinates, steepness
 from robustbo.searchspace.space import Space
 
@@ -30,23 +31,24 @@ class Columns:
         named, column = dict(space.parameters), {name: i for i, name in enumerate(space.names)}
         self.at = np.array([column[name] for name in names], dtype=np.intp)
         self._others: dict[int, Parameter] = {}
-        self._low, self._span = np.zeros(len(names)), np.zeros(len(names))
+        low, span = np.zeros(len(names)), np.zeros(len(names))
         for i, parameter in enumerate(named[name] for name in names):
             if isinstance(parameter, Float) and parameter.count is None and not parameter.log:
-                self._low[i], self._span[i] = parameter.low, parameter.high - parameter.low
+                low[i], span[i] = parameter.scale.low, parameter.scale.span
             else:
                 self._others[i] = parameter
+        self._scale = Scale(low[:, None], span[:, None])
 
     def values(self, U: Array) -> Array:
         """``k x n`` values at ``n x d`` rows; NaN at NaN."""
-        V = self._low[:, None] + U.T[self.at] * self._span[:, None]
+        V: Array = self._scale.value(U.T[self.at])
         for i, parameter in self._others.items():
             V[i] = numbers(parameter, torch.from_numpy(U[:, self.at[i]])).numpy()
         return V
 
     def slopes(self, u: Array) -> Array:
         """``k`` slopes at a row, each along the coordinate of its parameter."""
-        slopes = self._span.copy()
+        slopes: Array = self._scale.span[:, 0].copy()
         for i, parameter in self._others.items():
             slopes[i] = slope(parameter, torch.tensor(u[self.at[i]])).item()
         return slopes

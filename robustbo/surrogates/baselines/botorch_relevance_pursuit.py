@@ -22,7 +22,7 @@ from linear_operator.operators import DiagLinearOperator
 from torch import Tensor
 
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.contract import Diagnosis, Surrogate, diagnose_by_leave_one_out, outcome_transform
+from robustbo.surrogates.common.contract import Diagnostics, Surrogate, diagnose_by_leave_one_out, outcome_transform
 from robustbo.surrogates.common.likelihood import OutlierFixedNoiseLikelihood, OutlierGaussianLikelihood
 from robustbo.surrogates.common.options import Options
 from robustbo.surrogates.common.row_variances import RowVariancesGP
@@ -83,7 +83,7 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
         input_transform: InputTransform | None = None,
         **options: Any,
     ) -> None:
-        self.options = self.checked(options)
+        self.options = self.make_options(options)
         expected = self.options.prior_mean_of_support
         if train_Y.abs().max() > LARGEST:
             raise InputDataError(f"train_Y must lie within {LARGEST:g} of zero, got {train_Y.abs().max():g}")
@@ -112,7 +112,7 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
         return super().load_state_dict({**state_dict, **own}, *args, **kwargs)
 
     def custom_fit(self, mll: Any, **options: Any) -> Any:
-        """As in BoTorch; what it keeps of the comparison has no graph, with which a model cannot be copied."""
+        """Fit as BoTorch does, and detach the probabilities that it keeps: a model with a graph cannot be copied."""
         fitted, model = super().custom_fit(mll, **options), cast("Any", self)
         model.bmc_probabilities = model.bmc_probabilities.detach()
         return fitted
@@ -131,12 +131,12 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
         return self.with_known_variances().get_fantasy_model(inputs, targets, **kwargs)
 
     def with_known_variances(self) -> RowVariancesGP:
-        """The same process, its hyperparameters and the observations' variances being as they are."""
+        """Return the same process as a `RowVariancesGP`, with this model's hyperparameters and outlier variances."""
         base = self.likelihood.noise_covar.base_noise
         is_known = isinstance(base, FixedGaussianNoise)
         likelihood: Any = OutlierFixedNoiseLikelihood(base.noise) if is_known else OutlierGaussianLikelihood()
         likelihood.noise_covar = base
-        likelihood.set_outlier_variances(self._added_variances())
+        likelihood.set_outlier_variances(self._outlier_variances())
         model = RowVariancesGP(
             self._original_X,
             self._original_Y,
@@ -149,7 +149,7 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
         )
         return model.eval()
 
-    def _added_variances(self) -> Tensor:
+    def _outlier_variances(self) -> Tensor:
         """``n`` variances of single observations, in the model's own units."""
         with torch.no_grad():
             noise = self.likelihood.noise_covar
@@ -158,9 +158,9 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
             X = self.train_inputs[0]  # there rho is relative to the diagonal of K + sigma^2 I
             return noise.rho * (self.covar_module(X).diagonal() + noise.base_noise(X, shape=noise.rho.shape).diagonal())
 
-    def diagnose(self) -> Diagnosis:
+    def diagnose(self) -> Diagnostics:
         """Leave-one-out expectations and evidence; the outliers are the support that the pursuit chose."""
-        return diagnose_by_leave_one_out(self, self._added_variances())
+        return diagnose_by_leave_one_out(self, self._outlier_variances())
 
 
 @DrawMatheronPaths.register(BoTorchRelevancePursuitGP)

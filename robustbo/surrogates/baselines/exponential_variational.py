@@ -51,23 +51,23 @@ class ExponentialPredictive(NamedTuple):
 
 
 class ExponentialVariationalGP(VariationalGP):
-    """A variational GP whose noise has exponential tails; a subclass says which."""
+    """A variational GP whose noise has exponential tails; a subclass gives its parameters."""
 
-    def tailed(self) -> Tailed:
+    def noise_parameters(self) -> Tailed:
         """The parameters of a new measurement's noise."""
         raise NotImplementedError
 
     def predictive(self, X: Tensor) -> ExponentialPredictive:
         """The distribution of a measurement at each of ``... x d`` points."""
-        return ExponentialPredictive(*self.latent(X), self.tailed(), outcome_transform(self))
+        return ExponentialPredictive(*self.latent(X), self.noise_parameters(), outcome_transform(self))
 
     def noise_variance(self) -> Tensor:
         """The variance of the noise, in the model's own units."""
-        return exponential_tails.variance(self.tailed())
+        return exponential_tails.variance(self.noise_parameters())
 
     def are_outliers(self, e: Tensor, v: Tensor) -> Tensor:
-        """Those to whose errors the noise gives a chance of less than `TAIL` on their side."""
-        return exponential_tails.log_tail(e, self.tailed()) < math.log(TAIL)
+        """Return which errors have a tail probability below `TAIL` under the noise."""
+        return exponential_tails.log_tail(e, self.noise_parameters()) < math.log(TAIL)
 
 
 class LaplaceVariationalGP(ExponentialVariationalGP):
@@ -87,7 +87,7 @@ class LaplaceVariationalGP(ExponentialVariationalGP):
         """Laplace noise of all observations."""
         return LaplaceLikelihood()
 
-    def tailed(self) -> Tailed:
+    def noise_parameters(self) -> Tailed:
         """The parameters of the noise."""
         return exponential_tails.laplace(self.likelihood.noise.detach().squeeze())
 
@@ -139,11 +139,11 @@ class HuberLikelihood(_OneDimensionalLikelihood):
 
     @noise.setter
     def noise(self, value: Any) -> None:
-        told = torch.as_tensor(value).to(self.raw_noise)
-        self.initialize(raw_noise=self.raw_noise_constraint.inverse_transform(told))
+        noise = torch.as_tensor(value).to(self.raw_noise)
+        self.initialize(raw_noise=self.raw_noise_constraint.inverse_transform(noise))
 
-    def tailed(self, *, is_weighted: bool = False) -> Tailed:
-        """The parameters of a new measurement's noise, or of each observation's."""
+    def noise_parameters(self, *, is_weighted: bool = False) -> Tailed:
+        """Return the parameters of a new measurement's noise, or of each observation's where it is weighted."""
         if not is_weighted or self.weights is None:
             return exponential_tails.huber(self.noise, self.threshold)
         if self.weighting == "loss":
@@ -152,7 +152,7 @@ class HuberLikelihood(_OneDimensionalLikelihood):
 
     def forward(self, function_samples: Tensor, *args: Any, **kwargs: Any) -> HuberNoise:
         """The distribution of measurements about latent values."""
-        return HuberNoise(function_samples, self.tailed(is_weighted=self.training))
+        return HuberNoise(function_samples, self.noise_parameters(is_weighted=self.training))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,9 +191,9 @@ class HuberGP(ExponentialVariationalGP):
         """Huber's noise of all observations."""
         return HuberLikelihood(options.threshold)
 
-    def tailed(self) -> Tailed:
+    def noise_parameters(self) -> Tailed:
         """The parameters of a new measurement's noise."""
-        return Tailed(*(each.detach().squeeze() for each in self.likelihood.tailed()))
+        return Tailed(*(parameter.detach().squeeze() for parameter in self.likelihood.noise_parameters()))
 
 
 @dataclass(frozen=True, kw_only=True)

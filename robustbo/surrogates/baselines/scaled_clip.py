@@ -6,7 +6,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from robustbo.surrogates.baselines.standard import PlainGP
-from robustbo.surrogates.common.contract import Diagnosis
+from robustbo.surrogates.common.contract import Diagnostics
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize, deviation
 
@@ -70,9 +70,9 @@ class ScaledClipGP(PlainGP):
     outcome_class: ClassVar = ClippedStandardize
 
     def new_outcome_transform(self) -> ClippedStandardize:
-        """With the clip that was asked for."""
+        """Return the transform with the option `clip`."""
         return ClippedStandardize(m=1, clip=self.options.clip)
 
-    def diagnose(self) -> Diagnosis:
+    def diagnose(self) -> Diagnostics:
         """Leave-one-out expectations and evidence, of the clipped values; the outliers are what was clipped."""
         return super().diagnose()._replace(is_outlier=self.train_targets.abs() >= self.options.clip)

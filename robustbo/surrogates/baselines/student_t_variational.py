@@ -62,6 +62,6 @@ class StudentTVariationalGP(VariationalGP):
         return s2 * nu / (nu - 2)
 
     def are_outliers(self, e: Tensor, v: Tensor) -> Tensor:
-        """Those whose expected squared error gives them a weight below `WEIGHTLESS`."""
+        """Return which observations have a weight below `WEIGHTLESS`, by their expected squared errors."""
         s2, nu = self.likelihood.noise.squeeze(), self.likelihood.deg_free.squeeze()
         return (nu + 1) / (nu + (e.square() + v) / s2) < WEIGHTLESS

@@ -72,48 +72,48 @@ class TrimmedGP(MapGP):
     options_class = TrimmedOptions
 
     def search(self, model: Model) -> Fit:
-        """Hyperparameters and the observations that are kept."""
-        h, whole = int(self.options.fraction * len(model.y)), empty(model).fit
+        """Find hyperparameters and the observations that are kept."""
+        h, full_fit = int(self.options.fraction * len(model.y)), empty(model).fit
         if h == 0:
-            return whole
-        kept, fit = (self._greedy if self.options.algorithm == "greedy" else self._projected)(model, whole, h)
-        return fit._replace(rho=torch.where(kept, 0.0, LEFT_OUT))
+            return full_fit
+        is_kept, fit = (self._greedy if self.options.algorithm == "greedy" else self._project)(model, full_fit, h)
+        return fit._replace(rho=torch.where(is_kept, 0.0, LEFT_OUT))
 
-    def added_variances(self, model: Model, theta: Tensor) -> Tensor:
+    def outlier_variances(self, model: Model, theta: Tensor) -> Tensor:
         """The greedy choice at given hyperparameters."""
-        kept = torch.ones(len(model.y), dtype=torch.bool)
+        is_kept = torch.ones(len(model.y), dtype=torch.bool)
         for _ in range(int(self.options.fraction * len(model.y))):
-            kept = self._without_worst(theta, kept)
-        return torch.where(kept, 0.0, LEFT_OUT).to(model.y)
+            is_kept = self._without_worst(theta, is_kept)
+        return torch.where(is_kept, 0.0, LEFT_OUT).to(model.y)
 
     def _greedy(self, model: Model, fit: Fit, h: int) -> tuple[Tensor, Fit]:
-        kept, step = torch.ones(len(model.y), dtype=torch.bool), math.ceil(h / REFITS)
-        for gone in range(h):
-            kept = self._without_worst(fit.theta, kept)
-            if (gone + 1) % step == 0 or gone + 1 == h:
-                fit = self._fitted(kept, fit.theta)
-        return kept, fit
+        is_kept, step = torch.ones(len(model.y), dtype=torch.bool), math.ceil(h / REFITS)
+        for removals in range(h):
+            is_kept = self._without_worst(fit.theta, is_kept)
+            if (removals + 1) % step == 0 or removals + 1 == h:
+                fit = self._refit(is_kept, fit.theta)
+        return is_kept, fit
 
-    def _without_worst(self, theta: Tensor, kept: Tensor) -> Tensor:
-        rows = kept.nonzero().squeeze(-1)
+    def _without_worst(self, theta: Tensor, is_kept: Tensor) -> Tensor:
+        rows = is_kept.nonzero().squeeze(-1)
         e, v = errors(self._of(rows), theta, torch.zeros(len(rows)).to(theta))
-        return kept.index_fill(0, rows[removal(e, v).argmax()], False)
+        return is_kept.index_fill(0, rows[removal(e, v).argmax()], False)
 
-    def _projected(self, model: Model, fit: Fit, h: int) -> tuple[Tensor, Fit]:
+    def _project(self, model: Model, fit: Fit, h: int) -> tuple[Tensor, Fit]:
         best, before = (torch.ones(len(model.y), dtype=torch.bool), fit), None
         for round_ in range(ROUNDS):
             value = log_posterior(model, fit.theta, torch.where(best[0], 0.0, LEFT_OUT).to(model.y))
             r = model.y - value.evidence.m
-            kept = trim_by_projection(value.covariance.K, noise(model, fit.theta), r, h)
-            if before is not None and torch.equal(kept, before):
+            is_kept = trim_by_projection(value.covariance.K, noise(model, fit.theta), r, h)
+            if before is not None and torch.equal(is_kept, before):
                 break
-            before, fit = kept, self._fitted(kept, fit.theta)
+            before, fit = is_kept, self._refit(is_kept, fit.theta)
             if round_ == 0 or fit.F > best[1].F:
-                best = kept, fit
+                best = is_kept, fit
         return best
 
-    def _fitted(self, kept: Tensor, theta: Tensor) -> Fit:
-        return maximize_alone(self._of(kept.nonzero().squeeze(-1)), theta, ftol=FTOL)
+    def _refit(self, is_kept: Tensor, theta: Tensor) -> Fit:
+        return maximize_alone(self._of(is_kept.nonzero().squeeze(-1)), theta, ftol=FTOL)
 
     def _of(self, rows: Tensor) -> Model:
         return super().search_model(rows)

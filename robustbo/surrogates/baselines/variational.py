@@ -26,7 +26,7 @@ from torch import Tensor
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.surrogates.common import priors
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.contract import Diagnosis, Surrogate, outcome_transform
+from robustbo.surrogates.common.contract import Diagnostics, Surrogate, outcome_transform
 from robustbo.surrogates.common.no_fantasies import NoFantasies
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.common.units import in_outcome_units
@@ -52,11 +52,11 @@ class VariationalOptions(GPOptions):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Of a baseline that is measured as it is: its diagnosis is in-sample."""
+        """The capabilities of a baseline that is measured as it is: its diagnosis is in-sample."""
         return Capabilities(has_predictive=True, leaves_one_out=False, hears_replicates=False)
 
 
-class Latent(NamedTuple):
+class LatentMarginals(NamedTuple):
     """Means and variances of latent values at some points, in the model's own (transformed) units."""
 
     mean: Tensor
@@ -99,7 +99,7 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         input_transform: InputTransform | None = None,
         **options: Any,
     ) -> None:
-        self.options = self.checked(options)
+        self.options = self.make_options(options)
         if likelihood is not None:
             raise ValueError("likelihood must not be given: this model brings its own")
         transform = self.outcome_class(m=1) if outcome_transform is DEFAULT else outcome_transform
@@ -146,7 +146,7 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         raise NotImplementedError
 
     def are_outliers(self, e: Tensor, v: Tensor) -> Tensor:
-        """Which observations are outliers, by their ``n`` errors and their latent values' variances."""
+        """Return which observations are outliers, by their ``n`` errors and their latent values' variances."""
         raise NotImplementedError
 
     def marginal_log_likelihood(self) -> VariationalELBO:
@@ -168,9 +168,9 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         observation_noise: bool | Tensor = False,
         posterior_transform: Any = None,
     ) -> Any:
-        """As in BoTorch; a measurement has the normal distribution of the same mean and variance.
+        """Return the posterior as BoTorch does; that of a measurement is the normal one of the same mean and variance.
 
-        What the first prediction keeps for the others is kept without the graph of that one.
+        The cache that the first prediction fills is computed without gradients, for all predictions after it.
 
         Args:
             X: ``... x q x d`` points.
@@ -187,17 +187,17 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         noise = observation_noise if isinstance(observation_noise, Tensor) else self.noise_variance().detach()
         noise = noise.squeeze(-1) if noise.dim() == X.dim() else noise
         added = DiagLinearOperator(noise.to(dist.mean).expand(dist.mean.shape))
-        found: Any = GPyTorchPosterior(MultivariateNormal(dist.mean, dist.lazy_covariance_matrix + added))
+        posterior: Any = GPyTorchPosterior(MultivariateNormal(dist.mean, dist.lazy_covariance_matrix + added))
         if (transform := outcome_transform(self)) is not None:
-            found = transform.untransform_posterior(found, X=X)
-        return found if posterior_transform is None else posterior_transform(posterior=found, X=X)
+            posterior = transform.untransform_posterior(posterior, X=X)
+        return posterior if posterior_transform is None else posterior_transform(posterior=posterior, X=X)
 
-    def latent(self, X: Tensor) -> Latent:
+    def latent(self, X: Tensor) -> LatentMarginals:
         """The latent values at ``... x d`` points."""
         self.eval()
         with torch.no_grad():
-            found = self.model(self.transform_inputs(X))
-        return Latent(found.mean, found.variance)
+            distribution = self.model(self.transform_inputs(X))
+        return LatentMarginals(distribution.mean, distribution.variance)
 
     def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """The hyperparameters, without the variational distribution of these observations."""
@@ -211,7 +211,7 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         return super().load_state_dict({**state_dict, **own}, *args, **kwargs)
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but what is kept for predictions, which may have a graph and so cannot be copied."""
+        """Return the state without the prediction cache, which may have a graph and so cannot be copied."""
         clear_cache_hook(self.model.variational_strategy)
         return self.__dict__
 
@@ -222,11 +222,11 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         if targets is not None:
             self.train_targets = targets
 
-    def diagnose(self) -> Diagnosis:
+    def diagnose(self) -> Diagnostics:
         """Predictions of the observations by all, themselves included, and the evidence against them."""
         latent = self.latent(self.train_inputs[0])
         with torch.no_grad():
             variance = latent.variance + self.noise_variance()
             e = self.train_targets - latent.mean
             expected, sd = in_outcome_units(outcome_transform(self), latent.mean, variance.sqrt())
-            return Diagnosis(expected, sd, gain(e, variance), self.are_outliers(e, latent.variance))
+            return Diagnostics(expected, sd, gain(e, variance), self.are_outliers(e, latent.variance))

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from robustbo.numerics.baselines.box_plot import whiskers
 from robustbo.surrogates.baselines.standard import PlainGP
-from robustbo.surrogates.common.contract import Diagnosis, outcome_transform
+from robustbo.surrogates.common.contract import Diagnostics, outcome_transform
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.validation import one_of
 
@@ -80,13 +80,13 @@ class WinsorizedGP(PlainGP):
     outcome_class: ClassVar = Winsorize
 
     def new_outcome_transform(self) -> Winsorize:
-        """With the sides that were asked for."""
+        """Return the transform with the option `sides`."""
         return Winsorize(m=1, sides=self.options.sides)
 
-    def diagnose(self) -> Diagnosis:
+    def diagnose(self) -> Diagnostics:
         """Leave-one-out expectations and evidence, of the cut values; the outliers are what was cut."""
-        transform, y, found = outcome_transform(self), self.train_targets, super().diagnose()
+        transform, y, diagnostics = outcome_transform(self), self.train_targets, super().diagnose()
         if not isinstance(transform, Winsorize):
-            return found
+            return diagnostics
         low, high = ((cut - transform.means) / transform.stdvs for cut in (transform.low, transform.high))
-        return found._replace(is_outlier=(y <= low.squeeze()) | (y >= high.squeeze()))
+        return diagnostics._replace(is_outlier=(y <= low.squeeze()) | (y >= high.squeeze()))

@@ -59,7 +59,7 @@ class CommitteeOptions(GPOptions):
 
     @property
     def is_dealt(self) -> bool:
-        """Whether experts get observations at random, so that all experts are alike."""
+        """Return whether experts get observations at random, so that all experts are alike."""
         return self.partition == "random"
 
     @property

@@ -1,4 +1,4 @@
-"""What a committee predicts at several points.
+"""Predictions of a committee at several points.
 
 Means and variances are combined by the rule. A rule says nothing of covariances: the correlations of the prediction are
 the mean of those of the experts, each by how much it knows, which is a correlation matrix again. Of more than `JOINT`
@@ -53,7 +53,7 @@ def predict(
     if X.shape[-2] > JOINT and len(shards.y) > 1:
         if X.requires_grad:
             raise ValueError(f"derivatives are to be had at up to {JOINT} points at once, got {X.shape[-2]}")
-        apart = _apart(X.flatten(0, -2), shards, experts, shared, rule, pairs)
+        apart = _predict_apart(X.flatten(0, -2), shards, experts, shared, rule, pairs)
         mean, variance = (x.view(X.shape[:-1]) for x in apart)
         return mean, DiagLinearOperator(variance)
     prior = kernel(X).to_dense()
@@ -78,16 +78,16 @@ def predict(
     return mean, to_linear_operator(sd.unsqueeze(-1) * together / total * sd.unsqueeze(-2))
 
 
-def _apart(
+def _predict_apart(
     X: Tensor, shards: Shards, experts: Experts, shared: SharedHyperparameters, rule: Rule, pairs: Pairs
 ) -> ExpertPrediction:
-    found = []
+    predictions = []
     for part in X.split(JOINT):
         v0, rho = shared.s2f.expand(len(part)), torch.ones_like(part[:, 0])
         if rule.is_correlated:
             rho = error_correlation(part, shards, experts, shared.l, v0, shared.covariance, pairs)
-        found.append(rule.finish(evidence.sum_predictions(shards, experts, shared, part, rule), v0, rho))
-    return ExpertPrediction(*(torch.cat(column) for column in zip(*found, strict=True)))
+        predictions.append(rule.finish(evidence.sum_predictions(shards, experts, shared, part, rule), v0, rho))
+    return ExpertPrediction(*(torch.cat(column) for column in zip(*predictions, strict=True)))
 
 
 def _dense(kernel: Kernel, X: Tensor, Z: Tensor) -> Tensor:

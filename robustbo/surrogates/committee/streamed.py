@@ -21,10 +21,10 @@ from robustbo.numerics.gp.ascent import Ascent
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.student_t import predictive
 from robustbo.numerics.student_t.laplace import Noise
-from robustbo.surrogates.committee.cluster import CHUNKS, Cluster
+from robustbo.surrogates.committee.cluster import CHUNKS, CommitteeCluster
 from robustbo.surrogates.committee.files import MemoryMap
 from robustbo.surrogates.committee.options import DEFAULT_RULE, EXPERT_SIZE, CommitteeOptions, check_address
-from robustbo.surrogates.committee.parts import Part, Scaling
+from robustbo.surrogates.committee.parts import Part, SampleScaling
 from robustbo.surrogates.committee.prediction import JOINT
 from robustbo.surrogates.common import priors as base_gp
 from robustbo.surrogates.student_t.likelihood import DOF
@@ -110,12 +110,12 @@ class StreamedCommittee:
         per_part = CHUNKS * experts_at_once(expert_size, self._d, self._memory)
         blocks = scatter_blocks(n, math.ceil(n / (per_part * expert_size)), torch.Generator().manual_seed(0))
         sample = observations.read(torch.cat(partition.rows_of(blocks[0], n, expert_size)))
-        self._scaling = Scaling.of(*sample)
+        self._scaling = SampleScaling.of(*sample)
         self._sample = partition.shard(*self._scaling.to(*sample), [torch.arange(len(sample[1]))])
         self._parts = [Part(observations, n, part, expert_size, self._scaling) for part in blocks]
         self._num_fit_parts = len(blocks) if fit_experts is None else math.ceil(fit_experts / per_part)
         self._address = cluster
-        self._cluster: Cluster | None = None
+        self._cluster: CommitteeCluster | None = None
         self.shared: SharedHyperparameters | None = None
 
     @on_one_thread
@@ -137,17 +137,17 @@ class StreamedCommittee:
         does_all = self._num_fit_parts >= len(self._parts)
         cluster = self._on(self._parts[: self._num_fit_parts])
         try:
-            found = search(model._replace(evidence=_told(cluster, progress)))
-            if not math.isfinite(found.F):
+            ascent = search(model._replace(evidence=_with_progress(cluster, progress)))
+            if not math.isfinite(ascent.F):
                 raise FitError("the observations must give a finite likelihood for some hyperparameters, they do not")
         except BaseException:
             cluster.close()
             raise
         if not does_all:
             cluster.close()
-        self.shared, self._cluster = model.hyperparameters(found.x), cluster if does_all else self._on(self._parts)
+        self.shared, self._cluster = model.hyperparameters(ascent.x), cluster if does_all else self._on(self._parts)
         self._cluster.condition(self.shared)
-        return found
+        return ascent
 
     @on_one_thread
     def predict(self, X: Tensor, *, observation_noise: bool = False) -> ExpertPrediction:
@@ -156,14 +156,14 @@ class StreamedCommittee:
         Raises:
             ValueError: If it has not been fitted, has been closed, or the inputs are not ``q x d`` finite numbers.
         """
-        cluster, shared = self._fitted()
+        cluster, shared = self._require_fit()
         X = torch.as_tensor(X, dtype=torch.float64).detach()
         if X.dim() != 2 or X.shape[-1] != self._d or not X.isfinite().all():
             raise ValueError(f"X must be q x {self._d} finite numbers, got {tuple(X.shape)}")
         if not len(X):
             return ExpertPrediction(X.new_empty(0), X.new_empty(0))
-        found = [self._latent(cluster, shared, part.clone()) for part in self._scaling.inputs(X).split(JOINT)]
-        mean, variance = (torch.cat(column) for column in zip(*found, strict=True))
+        predictions = [self._latent(cluster, shared, part.clone()) for part in self._scaling.inputs(X).split(JOINT)]
+        mean, variance = (torch.cat(column) for column in zip(*predictions, strict=True))
         if observation_noise:
             variance = variance + (shared.s2 if shared.nu is None else predictive.variance(Noise(shared.s2, shared.nu)))
         center, scale = self._scaling.center, self._scaling.scale
@@ -176,11 +176,11 @@ class StreamedCommittee:
         Raises:
             ValueError: If it has not been fitted, or has been closed.
         """
-        cluster, shared = self._fitted()
-        found = cluster.each(
+        cluster, shared = self._require_fit()
+        suspects_by_part = cluster.map_parts(
             [partial(_suspects, part=part, shared=shared, memory=self._memory) for part in self._parts]
         )
-        return sorted((suspect for part in found for suspect in part), key=lambda s: (-s.evidence, s.row))
+        return sorted((suspect for part in suspects_by_part for suspect in part), key=lambda s: (-s.evidence, s.row))
 
     def close(self) -> None:
         """Let go of the workers; what they hold is lost."""
@@ -194,27 +194,27 @@ class StreamedCommittee:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _fitted(self) -> tuple[Cluster, SharedHyperparameters]:
+    def _require_fit(self) -> tuple[CommitteeCluster, SharedHyperparameters]:
         if self._cluster is None or self.shared is None:
             raise ValueError("the committee must have been fitted, and not closed: call fit() first")
         return self._cluster, self.shared
 
-    def _on(self, parts: Sequence[Part]) -> Cluster:
-        return Cluster(self._address, [part.read for part in parts], self._memory)
+    def _on(self, parts: Sequence[Part]) -> CommitteeCluster:
+        return CommitteeCluster(self._address, [part.read for part in parts], self._memory)
 
-    def _latent(self, cluster: Cluster, shared: SharedHyperparameters, X: Tensor) -> ExpertPrediction:
+    def _latent(self, cluster: CommitteeCluster, shared: SharedHyperparameters, X: Tensor) -> ExpertPrediction:
         task = partial(committee.sum_predictions, shared=shared, X=X, rule=self._rule)
-        sums = reduce(Sums.plus, cluster.each([task] * len(self._parts)))
+        sums = reduce(Sums.plus, cluster.map_parts([task] * len(self._parts)))
         rho: Tensor | float = 1.0
         if self._rule.is_correlated:
-            (rho,) = cluster.each([partial(committee.error_correlation, shared=shared, X=X)])  # the first part's
+            (rho,) = cluster.map_parts([partial(committee.error_correlation, shared=shared, X=X)])  # the first part's
         return self._rule.finish(sums, shared.s2f.expand(len(X)), rho)
 
 
-def _told(
-    cluster: Cluster, progress: Callable[[int, float], None] | None
+def _with_progress(
+    cluster: CommitteeCluster, progress: Callable[[int, float], None] | None
 ) -> Callable[[SharedHyperparameters, Any], Total]:
-    """A cluster's evidence, each value told."""
+    """Return a cluster's evidence as a function that reports each value to ``progress``."""
     count = itertools.count(1)
 
     def evidence(shared: SharedHyperparameters, before: Any) -> Total:
@@ -227,9 +227,9 @@ def _told(
 
 
 def _suspects(
-    by_expert: Shards, found: Experts, part: Part, shared: SharedHyperparameters, memory: float
+    by_expert: Shards, experts: Experts, part: Part, shared: SharedHyperparameters, memory: float
 ) -> list[Suspect]:
-    judged = committee.judge(by_expert, shared, found, memory)
+    judged = committee.judge(by_expert, shared, experts, memory)
     index, is_row = partition.indices(part.rows)
     flagged = is_row & (judged.log_chance < math.log(TAIL))
     center, scale = part.scaling.center, part.scaling.scale

@@ -1,4 +1,4 @@
-"""What a fitted surrogate says of its observations."""
+"""Diagnostics of a fitted surrogate's observations."""
 
 from typing import NamedTuple
 
@@ -7,15 +7,15 @@ from torch import Tensor
 from robustbo.numerics.student_t.predictive import normal_log_tail
 
 
-class Diagnosis(NamedTuple):
-    """What a fitted surrogate says of each of its n observations, in the outcome's units.
+class Diagnostics(NamedTuple):
+    """Diagnostics of each of a fitted surrogate's n observations, in the outcome's units.
 
     Attributes:
-        expected: What the other observations predict.
+        expected: The prediction of the other observations.
         sd: Standard deviation of that prediction, noise included.
         evidence: Log-likelihood ratio of this observation having an error of its own, in nats.
-        is_outlier: Whether the surrogate treats it as one.
-        weight: How much it counts in the fit, 1 being all, where the surrogate weighs observations; else None.
+        is_outlier: Whether the surrogate treats the observation as an outlier.
+        weight: Its weight in the fit, 1 being full, where the surrogate weighs observations; else None.
     """
 
     expected: Tensor
@@ -26,12 +26,12 @@ class Diagnosis(NamedTuple):
 
 
 class Tails(NamedTuple):
-    """How far out each of n observations lies: its error in the model's units, and the log chance of one beyond."""
+    """The error of each of n observations in the model's units, and the log tail probability beyond it."""
 
     e: Tensor
     log_chance: Tensor
 
 
 def normal_tails(e: Tensor, sd: Tensor) -> Tails:
-    """Errors of ``n`` predictions that are normal, and the chances of ones beyond."""
+    """Errors of ``n`` normal predictions, and the tail probabilities beyond them."""
     return Tails(e, normal_log_tail(e, sd))

@@ -20,17 +20,17 @@ from robustbo.numerics.pursuit.growth import Pursuit
 from robustbo.numerics.pursuit.support_fit import Level, level_at, screen
 from robustbo.numerics.pursuit.walk import best_per_support, level_posterior, plausible_levels
 from robustbo.numerics.pursuit.warped import with_warp
-from robustbo.surrogates.common.averaged import Averaged
 from robustbo.surrogates.common.contract import outcome_transform
-from robustbo.surrogates.common.learns_warp import LearnsWarp
 from robustbo.surrogates.common.map_gp import ALL
+from robustbo.surrogates.common.model_averaging import ModelAveraging
+from robustbo.surrogates.common.warped_gp import WarpedGP
 from robustbo.surrogates.pursuit.options import PursuitOptions
-from robustbo.surrogates.transforms.inlier_rescale import RESCALE, standardize_as, standardize_on
+from robustbo.surrogates.transforms.inlier_rescale import RESCALE, standardize_by_inliers, standardize_like
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
 
-class RelevancePursuitGP(Averaged, LearnsWarp):
-    """A GP that finds out which observations have an error of their own, and predicts without their weight.
+class RelevancePursuitGP(ModelAveraging, WarpedGP):
+    """A GP that finds the observations with an error of their own, and predicts without their weight.
 
     An outlier's variance has no cap: at any magnitude the fit is the fit without that point. Outliers are those of the
     likeliest level of the pursuit; predictions are averaged over the levels that it visited, each as much as it is
@@ -44,7 +44,7 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
         parameterization: Of the added variances: "log", "convex" or "canonical".
         levels: Support sizes to visit, as fractions of n (float) or counts (int). They, direction and sweeps are those
             of a search from nothing, which has at most `growth.MANY` observations unless ``is_grown`` is False.
-        selection: "corrected" (`penalty.corrected_rule`; a value that recurs at several points, as from a sensor that
+        selection: "corrected" (`penalty.corrected`; a value that recurs at several points, as from a sensor that
             sticks, counts as one outlier: `penalty.Penalty`), "botorch" or "paper".
         outlier_rate: Your own prior rate of outliers, in (0, 1); with "corrected".
         num_outliers: A known number of outliers, of which at most n / 2 are looked for among n values; takes the place
@@ -86,8 +86,8 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
     _pursued: Pursuit | None = None
 
     @property
-    def beginning(self) -> tuple[Pursuit, Tensor, Tensor] | None:
-        """Where a search of more observations begins: where this one ended, and center and scale of its outcomes."""
+    def warm_start(self) -> tuple[Pursuit, Tensor, Tensor] | None:
+        """The end of this search, and center and scale of its outcomes: the start of one with more observations."""
         return None if self._pursued is None else (self._pursued, *_units(outcome_transform(self)))
 
     def continue_from(self, before: tuple[Pursuit, Tensor, Tensor], rows: Tensor) -> None:
@@ -101,8 +101,8 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
         pursued, center, scale = before
         transform = outcome_transform(self)
         is_many = len(rows) > growth.MANY and isinstance(transform, RobustStandardize)
-        if is_many and self._s2_known(ALL) is None:
-            standardize_as(self, transform, center, scale)
+        if is_many and self._noise_variances(ALL) is None:
+            standardize_like(self, transform, center, scale)
         if (_units(transform)[1] / scale).log().abs().max().item() < math.log(RESCALE):
             self._before = pursued, rows
 
@@ -113,33 +113,33 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
         """
         is_held = self._before is not None and len(model.y) > growth.MANY
         level = self._pursue(model)
-        if not is_held and standardize_on(self, outcome_transform(self), level.fit.rho == 0):
+        if not is_held and standardize_by_inliers(self, outcome_transform(self), level.fit.rho == 0):
             level = self._pursue(self.search_model())
         return level.fit
 
-    def _condition(self, model: Model, found: Fit) -> PredictionCache:
+    def _condition(self, model: Model, estimate: Fit) -> PredictionCache:
         assert self._pursued is not None
-        known = self._pursued.best.cache or super()._condition(model, found)
+        cache = self._pursued.best.cache or super()._condition(model, estimate)
         levels = [level._replace(cache=None) for level in self._pursued.levels]
         self.trace, self._pursued = levels, Pursuit(levels, self._pursued.best._replace(cache=None))
-        return known
+        return cache
 
-    def _adopt(self, found: Fit) -> None:
+    def _adopt(self, estimate: Fit) -> None:
         """Take over what the pursuit chose, or what proves likelier among the fits that predictions are averaged over.
 
         With the chosen one's warp another level may be climbed to a far higher maximum than the pursuit found there.
         """
-        super()._adopt(found)
+        super()._adopt(estimate)
         if not self.is_named:
             return
         model = self.search_model()
         penalty = self.options.penalty(model)
         levels = plausible_levels(self.trace, penalty) if self.options.is_averaged else []
-        climbed = with_warp(model, found, levels)
-        fits = best_per_support([found, *climbed])
+        climbed = with_warp(model, estimate, levels)
+        fits = best_per_support([estimate, *climbed])
         prices = [penalty.total(model.groups.of(fit.support)) for fit in fits]
         weights = probabilities([fit.F - p for fit, p in zip(fits, prices, strict=True)])
-        if (likeliest := fits[weights.index(max(weights))]) is not found:
+        if (likeliest := fits[weights.index(max(weights))]) is not estimate:
             self._take_up(
                 model, next(level for level, fit in zip(levels, climbed, strict=True) if fit is likeliest), likeliest
             )
@@ -153,7 +153,7 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
         assert self._pursued is not None
         levels = [level_at(model, level.support, fit) if other is level else other for other in self.trace]
         self._pursued = Pursuit(levels, level_at(model, model.groups.of(fit.support), fit))
-        self.found, self.trace = fit, levels
+        self.map_estimate, self.trace = fit, levels
         self.level_posterior = level_posterior(levels, self.options.penalty(model))
 
     def probability_right(self) -> Tensor:
@@ -169,27 +169,30 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
         self.eval()
         with torch.no_grad():
             model = self.search_model()
-            given, fits = partial(self._probability_wrong, model), [component.fit for component in self.components]
+            probability_wrong, fits = (
+                partial(self._probability_wrong, model),
+                [component.fit for component in self.components],
+            )
             if len(fits) < 2:
-                return 1 - given(self.known, self._rho)
-            wrong = [given(prediction_cache(model, fit.theta, fit.rho), fit.rho) for fit in fits]
+                return 1 - probability_wrong(self.prediction_cache, self._rho)
+            wrong = [probability_wrong(prediction_cache(model, fit.theta, fit.rho), fit.rho) for fit in fits]
             w = model.y.new_tensor([component.weight for component in self.components])
             return (1 - w @ torch.stack(wrong)).clamp(0.0, 1.0)  # the weights add up to 1 but for rounding
 
-    def _probability_wrong(self, model: Model, known: PredictionCache, rho: Tensor) -> Tensor:
+    def _probability_wrong(self, model: Model, cache: PredictionCache, rho: Tensor) -> Tensor:
         rate = self.options.rate(len(model.y))
-        return sample_doubtful(known, rho, self._log_wrong(model.y, model.s2_known), rate=rate, cleared=model.cleared)
+        return sample_doubtful(cache, rho, self._log_wrong(model.y, model.s2_known), rate=rate, cleared=model.cleared)
 
     def _log_wrong(self, z: Tensor, s2_known: Tensor | None = None) -> Tensor:
         """``n`` log densities of the observations in the model's own units, if they are wrong, given before a warp."""
-        found = log_cauchy(z, torch.ones_like(z) if s2_known is None else (1 + s2_known).sqrt())
-        return found if self._bend is None else found - 0.5 * self._bend.squared_slope(z).log()
+        log_density = log_cauchy(z, torch.ones_like(z) if s2_known is None else (1 + s2_known).sqrt())
+        return log_density if self._warp is None else log_density - 0.5 * self._warp.variance_slope(z).log()
 
     def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
         """Outliers are those that gain more than one more has to pay."""
         model = self.search_model()
         price = self.options.penalty(model).of_one(model.groups.of(self.support))(-1)
-        z = y if self._bend is None else self._bend.straight(y)
+        z = y if self._warp is None else self._warp.unbend(y)
         wrong = conditional_probability_wrong(e, v, self._log_wrong(z), self.options.rate(len(model.y)))
         return gain(e, v) > price, 1 - wrong
 
@@ -197,31 +200,31 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
         """The model as the search sees it: values that agree at a point clear each other, those that recur are one."""
         model = super().search_model(rows)
         groups = find_recurring_groups(self.train_inputs[0][rows], model.y) if self.options.is_grouped else Groups()
-        return model._replace(cleared=self.cleared(rows), groups=groups)
+        return model._replace(cleared=self.is_cleared(rows), groups=groups)
 
-    def added_variances(self, model: Model, theta: Tensor) -> Tensor:
-        """Those of the observations that gain more than their penalty."""
+    def outlier_variances(self, model: Model, theta: Tensor) -> Tensor:
+        """The variances of the observations that gain more than their penalty."""
         return screen(model, theta, self.options.penalty(model).by_size(1)).fit.rho
 
-    def _part(self, whole: Model, rows: Tensor) -> Model:
-        """The model of some observations; what recurs among all is known to."""
-        return self.search_model(rows)._replace(groups=whole.groups.among(rows.tolist()))
+    def _part(self, full_model: Model, rows: Tensor) -> Model:
+        """The model of some observations, with the groups of values that recur among all."""
+        return self.search_model(rows)._replace(groups=full_model.groups.among(rows.tolist()))
 
     def _pursue(self, model: Model) -> Level:
         plan, before, self._before = self.options.plan(model), self._before, None
         if before is not None:
-            found = growth.continue_pursuit(model, plan, *before)
+            pursued = growth.continue_pursuit(model, plan, *before)
         elif self.options.is_grown:
-            found = growth.pursue_from_nothing(partial(self._part, model), self.options.plan, len(model.y))
+            pursued = growth.pursue_from_nothing(partial(self._part, model), self.options.plan, len(model.y))
         else:
             levels = search.cold_levels(model, plan)
-            found = Pursuit(levels, search.best_level(model, plan, levels))
-        self.trace = found.levels
+            pursued = Pursuit(levels, search.best_level(model, plan, levels))
+        self.trace = pursued.levels
         self.level_posterior = level_posterior(self.trace, plan.penalty)
-        self._pursued = found
-        return found.best
+        self._pursued = pursued
+        return pursued.best
 
 
 def _units(transform: OutcomeTransform | None) -> tuple[Tensor, Tensor]:
-    """What is subtracted from outcomes, and by what they are divided; 0 and 1 by a transform that does not say."""
+    """Center and scale of a transform of outcomes; 0 and 1 where it has none."""
     return (transform.means, transform.stdvs) if isinstance(transform, Standardize) else (torch.zeros(1), torch.ones(1))

@@ -17,12 +17,12 @@ from robustbo.numerics.student_t.laplace import Laplace, Noise, with_signed_curv
 from robustbo.numerics.student_t.map_fit import HeavyModel
 from robustbo.numerics.student_t.paths import draw_weights
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.contract import Diagnosis, Tails, outcome_transform
+from robustbo.surrogates.common.contract import Diagnostics, Tails, outcome_transform
 from robustbo.surrogates.common.explicit_posterior import ExplicitPosterior
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.common.units import in_outcome_units
-from robustbo.surrogates.student_t.likelihood import DOF, check_dof, heavy_tailed
+from robustbo.surrogates.student_t.likelihood import DOF, check_dof, heavy_tailed_likelihood
 from robustbo.surrogates.student_t.mll import LaplaceMarginalLogLikelihood
 from robustbo.surrogates.student_t.predictive import Predictive
 
@@ -80,16 +80,16 @@ class StudentTGP(ExplicitPosterior, MapGP):
 
     def new_likelihood(self, noise: Tensor | None) -> Likelihood:
         """Student-t noise of a scale to be learned, or of ``n`` known squared scales."""
-        return heavy_tailed(noise, self.options.dof)
+        return heavy_tailed_likelihood(noise, self.options.dof)
 
     def marginal_log_likelihood(self) -> LaplaceMarginalLogLikelihood:
-        """What a fit maximizes."""
+        """The objective that a fit maximizes."""
         return LaplaceMarginalLogLikelihood(self.likelihood, self)
 
     @property
-    def beginning(self) -> Tensor | None:
-        """Where its search ended."""
-        return self.found.x if isinstance(self.found, Ascent) else None
+    def warm_start(self) -> Tensor | None:
+        """The end of this model's search."""
+        return self.map_estimate.x if isinstance(self.map_estimate, Ascent) else None
 
     def continue_from(self, before: Tensor | None, _: Tensor) -> None:
         """Begin the next search where that of another model ended, one fitted to most of these observations."""
@@ -100,18 +100,18 @@ class StudentTGP(ExplicitPosterior, MapGP):
         heavy, before, self._before = HeavyModel(model, self.options.dof), self._before, None
         return map_fit.search(heavy, None if before is None else [before, heavy.starts[0]])
 
-    def _adopt(self, found: Ascent) -> None:
-        self._set_theta(self.search_model(), found.x)
-        self.mean_module.constant = found.x[-1]
-        self.likelihood.set_dof(found.value.noise.nu.item())
-        self._set_laplace(found.value)
+    def _adopt(self, ascent: Ascent) -> None:
+        self._set_theta(self.search_model(), ascent.x)
+        self.mean_module.constant = ascent.x[-1]
+        self.likelihood.set_dof(ascent.value.noise.nu.item())
+        self._set_laplace(ascent.value)
 
-    def _set_laplace(self, found: Laplace) -> None:
-        self.laplace = found if self.options.is_clamped else with_signed_curvatures(found)
+    def _set_laplace(self, laplace: Laplace) -> None:
+        self.laplace = laplace if self.options.is_clamped else with_signed_curvatures(laplace)
         _ = self.laplace.R  # made now, not within whatever asks for a prediction first
         self._mark()
-        V = likelihood.em_variance(found.r, *found.noise)
-        self._set_added_variances(V - found.noise.s2 * self.likelihood.stretch)
+        V = likelihood.em_variance(laplace.r, *laplace.noise)
+        self._set_outlier_variances(V - laplace.noise.s2 * self.likelihood.stretch)
 
     def _follow(self, model: Model) -> None:
         """Find the mode for this model's own rows."""
@@ -131,7 +131,7 @@ class StudentTGP(ExplicitPosterior, MapGP):
 
     @property
     def has_posterior(self) -> bool:
-        """Whether the mode has been found."""
+        """Return whether the mode has been found."""
         return self.laplace is not None
 
     def latent(self) -> LatentProcess:
@@ -177,10 +177,10 @@ class StudentTGP(ExplicitPosterior, MapGP):
         return heavy_tail.log_cdf(-e.abs(), torch.zeros_like(e), latent, noise) < math.log(TAIL), None
 
     def _is_outlier(self) -> Tensor:
-        return (self.tails().log_chance < math.log(TAIL)) & ~self.cleared()
+        return (self.tails().log_chance < math.log(TAIL)) & ~self.is_cleared()
 
-    def diagnose(self) -> Diagnosis:
-        """What the others predict for each observation (its cavity), and the evidence that it has an error of its own.
+    def diagnose(self) -> Diagnostics:
+        """Return each observation's prediction by the others (its cavity), and the evidence of an error of its own.
 
         An observation is an outlier where its tail is below `TAIL`, unless most of those at its point agree with it.
         """
@@ -190,4 +190,4 @@ class StudentTGP(ExplicitPosterior, MapGP):
         variance = v + heavy_tail.variance(at.noise)
         evidence = gain(at.r + at.f - latent, variance)
         expected, sd = in_outcome_units(outcome_transform(self), m + latent, variance.sqrt())
-        return Diagnosis(expected, sd, evidence, self._is_outlier(), self.weights)
+        return Diagnostics(expected, sd, evidence, self._is_outlier(), self.weights)

@@ -58,7 +58,7 @@ class StudentTPosterior(GPyTorchPosterior):
 
     @property
     def base_sample_shape(self) -> torch.Size:
-        """Of the standard normal numbers that a sample takes: ``... x (q + 1)``."""
+        """The shape of the standard normal numbers that a sample takes: ``... x (q + 1)``."""
         *batch, q = super().base_sample_shape
         return torch.Size([*batch, q + 1])
 

@@ -171,7 +171,7 @@ def test_what_does_not_count_is_not_improved_upon_and_what_is_pending_is_conditi
     to = improvements(GOALS["two"], counts=counts)
     assert not to.is_in[:, 3:].any()
     kept = torch.arange(8) == 7
-    to = improvements(GOALS["two"], counts=counts, kept=kept)
+    to = improvements(GOALS["two"], counts=counts, required=kept)
     n = to.outcomes[0].processes.al.shape[-1]
     assert any((row == latent().X[7].numpy()).all() for row in to.outcomes[0].processes.XZ[n:])
 

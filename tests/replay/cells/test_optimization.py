@@ -5,7 +5,7 @@ from functools import partial
 import pandas as pd
 import pytest
 
-from robustbo.errors import ReplayMismatch, SpecError
+from robustbo.errors import JournalError, ReplayMismatch, SpecError
 from robustbo.replay.cells.optimization import OptimizationCell, run
 from robustbo.replay.kinds import recorded
 from robustbo.replay.score.optimization import rows, summary
@@ -205,6 +205,19 @@ def test_a_finished_cell_is_left_as_it_is(whole):
     before = whole.journal.read_bytes(), whole.record.read_bytes()
     run(whole, quietly)
     assert (whole.journal.read_bytes(), whole.record.read_bytes()) == before
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"value": {"a": 1.0}}, {"clean": {"a": 1.0}}, {"corrupted": ["a"]}, {"recommended": [0]}, {"clean": {}}],
+    ids=str,
+)
+def test_a_trial_that_tells_of_several_outcomes_among_trials_of_one_value_is_refused(whole, tmp_path, changed):
+    again = copied(whole, tmp_path, "standard")
+    first, second, *rest = read(again.record).events
+    rewrite(again.record, [first, {**second, **changed}, *rest])
+    with pytest.raises(JournalError, match="trial 1 is recorded as"):
+        again.entries()
 
 
 def test_another_spec_does_not_continue_a_cell(whole):

@@ -31,7 +31,7 @@ def test_each_is_kept_where_it_says_so():
     together, there = Together(SAID, BOX), points()
     keeps = together.keeps(columns(together, there))
     for row, constraint in zip(keeps, SAID, strict=True):
-        assert row.tolist() == constraint.holds_at(there).tolist(), constraint.text
+        assert row.tolist() == constraint.holds(there).tolist(), constraint.text
         assert 0 < row.sum() < len(row), constraint.text
     near = np.abs(there["x"] + there["y"] - 1) < 1e-8
     assert 0 < keeps[0, near].sum() < near.sum()  # rounding is told from a breach
@@ -42,7 +42,7 @@ def test_excesses_and_slopes_are_those_of_each():
     V = columns(together, there)
     E = together.excess(V)
     for row, constraint in zip(E, SAID, strict=True):
-        np.testing.assert_allclose(row, constraint.excess_at(there), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(row, constraint.excess(there), rtol=1e-9, atol=1e-12)
     for k in range(V.shape[1]):
         for j in range(len(together.names)):
             step = 1e-6 * (np.arange(len(V)) == j)[:, None]
@@ -61,7 +61,7 @@ def test_what_is_no_number_breaks_only_what_it_is_in(value):
         if "z" in constraint.names:
             assert not row[1], constraint.text
         else:
-            assert row.tolist() == constraint.holds_at(there).tolist()
+            assert row.tolist() == constraint.holds(there).tolist()
 
 
 def test_what_lacks_a_parameter_is_kept():
@@ -86,4 +86,4 @@ def test_many_that_are_linear():
     said = [constraint for text in texts for constraint in parse(text, list(BOX))]
     there = points()
     together = Together(said, BOX)
-    assert together.keeps(columns(together, there)).tolist() == [each.holds_at(there).tolist() for each in said]
+    assert together.keeps(columns(together, there)).tolist() == [each.holds(there).tolist() for each in said]

@@ -14,7 +14,7 @@ from robustbo.numerics.committee.aggregation import COMBINE, Sums, latent
 from robustbo.numerics.gp.kernels_tiled import kernel_matrix
 from robustbo.surrogates.committee.cluster import parts_of
 from robustbo.surrogates.committee.files import MemoryMap
-from robustbo.surrogates.committee.parts import Scaling
+from robustbo.surrogates.committee.parts import SampleScaling
 from robustbo.surrogates.committee.streamed import StreamedCommittee
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's own, of ports and unclosed files
@@ -123,7 +123,7 @@ def test_points_of_another_dimension_are_refused(fitted):
 
 
 def test_a_constant_input_and_equal_outcomes_have_a_scale():
-    scaling = Scaling.of(torch.ones(4, 2), torch.full((4,), 3.0))
+    scaling = SampleScaling.of(torch.ones(4, 2), torch.full((4,), 3.0))
     X, y = scaling.to(torch.ones(4, 2), torch.full((4,), 3.0))
     assert (X == 0).all()
     assert (y == 0).all()

@@ -1,0 +1,1 @@
+"""COCO's bbob-noisy suite."""

@@ -1,0 +1,1 @@
+"""What commands of several folders share: recorded cells, CSV files, tables, pages and where rows come from."""

@@ -1,0 +1,1 @@
+"""Behaviour under kills, interrupts, many processes, odd spaces and other processors."""

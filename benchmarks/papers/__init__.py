@@ -1,0 +1,1 @@
+"""Figures, tables and problems of the papers whose methods are built here."""

@@ -1,0 +1,187 @@
+"""The mission's own problems, SVM, CNN and rover: three failures by two rates, every method, pair by pair.
+
+The specs are runs/svm.toml, runs/cnn.toml and runs/rover.toml; a setting is a failure at a rate in place of theirs.
+What is recorded depends on the specs alone; what is there is kept, and a replication of all comes before the next one.
+
+    python -m benchmarks.papers.mission record --work W --replications 0:20 --jobs 2
+    python -m benchmarks.papers.mission keep --work W --out runs/mission
+    python -m benchmarks.papers.mission tables --page docs/evidence/mission.md
+"""
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.common import pages, recording
+from benchmarks.common.paths import RUNS
+from benchmarks.common.provenance import commit
+from robustbo.replay.cells.optimization import OptimizationCell
+from robustbo.replay.score.optimization import marks, rows
+from robustbo.replay.spec import reading
+from robustbo.replay.spec.optimization import RunSpec
+
+PROBLEMS = ("svm", "cnn", "rover")
+FAILURES = {"own": "", "in-range": "in-range", "random-point": "random-point"}  # its own: a job that died half-way
+RATES = (10, 20)
+SETTINGS = {f"{failure}-{rate}": (failure, rate) for failure in FAILURES for rate in RATES}
+METHODS = ("standard", "relevance-pursuit", "oracle", "informed", "student-t", "filtered", "winsorized")
+DEFAULT = "relevance-pursuit"
+CLEAN = ("oracle", "optuna-gp-clean", "sobol")  # what sees no failure, or heeds none: one in all settings
+SHARES = (0.4, 0.6, 0.8, 1.0)
+AFTER = tuple(f"{share:.0%}" for share in SHARES)
+BETTER = {"svm": -1.0, "cnn": 1.0, "rover": 1.0}  # what a larger value is
+KEYS = ["problem", "setting", "method", "replication"]
+Rows = list[dict[str, Any]]
+
+
+@cache
+def spec(problem: str, setting: str) -> RunSpec:
+    """The spec of a problem in a setting."""
+    failure, rate = SETTINGS[setting]
+    given = [f"corruption.probability={rate / 100}"]
+    given += [f"corruption.kind={FAILURES[failure]}"] if FAILURES[failure] else []
+    made = reading.load(RUNS / f"{problem}.toml", given)
+    assert isinstance(made, RunSpec)
+    return made
+
+
+def cell(work: Path, problem: str, setting: str, method: str, replication: int) -> OptimizationCell:
+    """The cell of a method; that of one which sees no failure is one in all settings."""
+    within = next(iter(SETTINGS)) if method in CLEAN else setting
+    return OptimizationCell.of(spec(problem, within), method, replication, work / problem / within)
+
+
+def cells(options: argparse.Namespace) -> Iterator[tuple[tuple[str, str, str, int], OptimizationCell]]:
+    """What there is, a replication of all before the next one."""
+    for key in product(options.replications, options.settings, options.problems, options.methods):
+        replication, setting, problem, method = key
+        yield (problem, setting, method, replication), cell(options.work, problem, setting, method, replication)
+
+
+def record(options: argparse.Namespace) -> None:
+    """Run what is not yet done."""
+    recording.record({made.record: made for _, made in cells(options)}.values(), options.jobs)
+
+
+def scored(made: OptimizationCell) -> dict[str, Any] | None:
+    """True values at what is recommended after shares of the trials, and what was flagged; None if it is not done."""
+    entries = made.entries()
+    if len(entries) < made.spec.trials:
+        return None
+    table = rows([made])
+    flagged, wrong = marks(table)
+    row: dict[str, Any] = {}
+    for share, after in zip(SHARES, AFTER, strict=True):
+        n = entries[round(share * made.spec.trials) - 1]["recommended"]
+        row[after] = np.nan if n is None else entries[n]["clean"]
+    counts = {"wrong": wrong.sum(), "flagged": flagged.sum(), "right": (flagged & wrong).sum()}
+    counts["repeats"] = int(table["repeats"].notna().sum())
+    return row | {name: int(count) for name, count in counts.items()}
+
+
+def keep(options: argparse.Namespace) -> None:
+    """Write a row a cell that is done, and about.csv, how many cells which libraries made; say in how many hours."""
+    options.settings, options.problems, options.replications = list(SETTINGS), list(PROBLEMS), range(100)
+    options.methods = [*spec(PROBLEMS[0], next(iter(SETTINGS))).methods]
+    table, made_by = [], {}
+    for key, made in cells(options):
+        if (found := scored(made)) is not None:
+            table.append(dict(zip(KEYS, key, strict=True)) | found)
+            made_by[made.record] = versions_of(made)
+    options.out.mkdir(parents=True, exist_ok=True)
+    pd.DataFrame(table).sort_values(KEYS).to_csv(options.out / "rows.csv", index=False, float_format="%.6g")
+    times = [pd.read_csv(path) for path in options.work.glob("*/*/timings.csv")]
+    hours = pd.concat(times)["seconds"].sum() / 3600
+    counts = pd.Series(made_by).value_counts().rename_axis("versions").rename("cells").reset_index()
+    counts.assign(commit=options.commit or commit()).to_csv(options.out / "about.csv", index=False)
+    print(f"{len(made_by)} cells in {options.out}, {hours:.2f} hours")
+
+
+def versions_of(made: OptimizationCell) -> str:
+    """The libraries that a cell began with."""
+    with made.journal.open(encoding="utf-8") as lines:
+        begun = json.loads(next(lines))
+    return " ".join(f"{name}=={version}" for name, version in begun["versions"].items())
+
+
+def better(found: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> Rows:
+    """How much better the first of two methods is after shares of the trials; of two replications or more."""
+    return [
+        {"problem": problem, "setting": setting, "method": method, "than": other, "pairs": len(gain)}
+        | {name: f"{gain[name].mean():+.3g} ± {gain[name].sem():.2g}" for name in gain.columns}
+        for (problem, setting), group in found.groupby(["problem", "setting"], sort=False)
+        for method, other in pairs
+        if len(gain := gains(group, method, other, BETTER[str(problem)])) > 1
+    ]
+
+
+def gains(group: pd.DataFrame, method: str, other: str, sign: float) -> pd.DataFrame:
+    """A pair of runs a row and a share of the trials a column: by how much the first is better."""
+    of = {name: group[group["method"] == name].set_index("replication")[list(AFTER)] for name in (method, other)}
+    return (sign * (of[method] - of[other])).dropna()
+
+
+def means(found: pd.DataFrame) -> Rows:
+    """The mean true value at what is recommended, with the last one's standard error, and how right flags are."""
+    made: Rows = []
+    for (problem, setting, method), group in found.groupby(KEYS[:3], sort=False):
+        if method in CLEAN and setting != next(iter(SETTINGS)):
+            continue  # one in all settings
+        flagged, right, wrong = (group[name].sum() for name in ("flagged", "right", "wrong"))
+        row: dict[str, Any] = {"problem": problem, "setting": setting, "method": method, "runs": len(group)}
+        row["40 %"] = f"{group[AFTER[0]].mean():.4g}"
+        row["100 %"] = f"{group[AFTER[-1]].mean():.4g} ± {group[AFTER[-1]].sem():.2g}"
+        row |= {"again": f"{group['repeats'].mean():.1f}", "flagged": flagged}
+        row["precision"] = f"{right / flagged:.2f}" if flagged else "-"
+        row["recall"] = f"{right / wrong:.2f}" if flagged else "-"
+        made.append(row)
+    return made
+
+
+def tables(options: argparse.Namespace) -> None:
+    """Print the tables, or put them into the page."""
+    found = pd.read_csv(options.rows)
+    others = [method for method in found["method"].unique() if method != DEFAULT]
+    plain = [(method, "standard") for method in others if method != "standard"]
+    made = {
+        "means": means(found),
+        "default": better(found, [(DEFAULT, other) for other in others]),
+        "standard": better(found, plain),
+    }
+    pages.put(options.page, {name: pages.markdown(rows) for name, rows in made.items()})
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    """Record, keep rows, or print tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    running = commands.add_parser("record")
+    running.add_argument("--work", type=Path, required=True)
+    running.add_argument("--replications", type=recording.replications, default=range(20), help="first:end")
+    running.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
+    running.add_argument("--settings", nargs="+", choices=SETTINGS, default=list(SETTINGS))
+    running.add_argument("--methods", nargs="+", default=list(METHODS))
+    running.add_argument("--jobs", type=int, default=1)
+    running.set_defaults(run=record)
+    keeping = commands.add_parser("keep")
+    keeping.add_argument("--work", type=Path, required=True)
+    keeping.add_argument("--out", type=Path, default=RUNS / "mission")
+    keeping.add_argument("--commit", help="of the code that recorded it, where that is not this one")
+    keeping.set_defaults(run=keep)
+    printing = commands.add_parser("tables")
+    printing.add_argument("--rows", type=Path, default=RUNS / "mission" / "rows.csv")
+    printing.add_argument("--page", type=Path, help="put them into this page, between its marks")
+    printing.set_defaults(run=tables)
+    options = parser.parse_args(given)
+    options.run(options)
+
+
+if __name__ == "__main__":
+    main()

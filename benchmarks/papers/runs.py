@@ -1,0 +1,223 @@
+"""The papers' figures and tables: recorded a replication of all before the next one, and printed as Markdown.
+
+Figures 5, 7 and 12 and Tables 4 to 7 of the relevance pursuit paper, and the Bayesian optimization of the robust
+conjugate paper, by their specs in runs/; what Figures 7 and 12 show is put into its page by
+benchmarks/papers/six_settings.py. What is recorded depends on the specs alone, and is what `robustbo replay` records:
+either goes on where the other stopped.
+
+    python -m benchmarks.papers.runs record --work W --replications 0:8 --runs tables-4-5 --methods huber standard
+    python -m benchmarks.papers.runs keep --work W --out runs
+    python -m benchmarks.papers.runs tables --page docs/evidence/papers.md
+"""
+
+import argparse
+import gzip
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.common import recording
+from benchmarks.common.pages import put, table
+from benchmarks.common.paths import RUNS
+from robustbo.errors import SpecError
+from robustbo.replay.cells.cell import CELLS, Cell
+from robustbo.replay.kinds import kind_of, recorded, rows_of
+from robustbo.replay.output.loaded import load
+from robustbo.replay.output.report import ROWS, SUMMARY, rows_text
+from robustbo.replay.score.regression import beside, with_error
+from robustbo.replay.sections.section import Loaded
+from robustbo.replay.spec import reading
+from robustbo.replay.spec.optimization import RunSpec
+
+OF_TABLES = ("tables-4-5", "tables-6-7")
+FUNCTIONS = ("camel", "branin", "rosenbrock", "mccormick")
+SIX = tuple(f"figure-{n}-{kind}" for n in (7, 12) for kind in ("constant", "uniform", "random-point"))
+NAMES = ("figure-5-left", "figure-5-right", *OF_TABLES, *(f"conjugate-bo-{name}" for name in FUNCTIONS))
+PLACES = ("figure-5-left", "figure-5-right", *OF_TABLES, "conjugate-bo")  # in the page, beside the causes
+OF_CAUSES = (  # in their table
+    *("standard", "published-rule", "published-rule-botorch-kernel", "botorch-relevance-pursuit"),
+    *("relevance-pursuit", "averaged", "oracle", "standard-warped", "default", "oracle-warped"),
+)
+HALVES = (0.5, 1.0)  # of the trials
+FLOOR = 1e-6  # less regret, where values are about one wide, is not told from none
+BASE = "standard"
+
+
+def cells(options: argparse.Namespace) -> Iterator[Cell]:
+    """What there is to record: a replication of every run and method before the next one."""
+    specs = {name: reading.load(RUNS / f"{name}.toml") for name in options.runs}
+    for replication in options.replications:
+        for name, spec in specs.items():
+            for method in spec.methods:
+                if not options.methods or method in options.methods:
+                    yield kind_of(spec).cell.of(spec, method, replication, options.work / name)
+
+
+def record(options: argparse.Namespace) -> None:
+    """Run what is not yet done."""
+    recording.record(cells(options), options.jobs)
+
+
+def keep(options: argparse.Namespace) -> None:
+    """Write rows and summary of what is recorded; cells that have begun and are not done are left out."""
+    for name in options.runs:
+        if not (options.work / name / CELLS).is_dir():
+            continue
+        spec = reading.load(RUNS / f"{name}.toml")
+        there = [cell for cell in recorded(options.work / name) if cell.method in spec.methods]
+        mine = [kind_of(spec).cell.of(spec, cell.method, cell.replication, options.work / name) for cell in there]
+        done = [cell for cell in mine if len(cell.entries()) >= spec.trials]
+        if not done:
+            continue
+        found = kind_of(spec).tables(rows_of(done), spec)
+        folder = options.out / name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{ROWS}.gz").write_bytes(gzip.compress(rows_text(found.rows).encode(), mtime=0))
+        found.summary.to_csv(folder / SUMMARY, index=False)
+        print(f"{folder}: {len(done)} cells")
+
+
+def densities(run: Loaded) -> str:
+    """Log densities of test targets as Figure 5 has them, and the seconds of a fit: a method a row."""
+    summary = run.found.summary
+    where = [*summary[["task", "corruption", "rate"]].drop_duplicates().itertuples(index=False, name=None)]
+    is_by_rate = len({rate for *_, rate in where}) > 1
+    head = [f"{100 * rate:g} %" if is_by_rate else f"{task}, {corruption}" for task, corruption, rate in where]
+    lines = []
+    for method, mine in summary.groupby("method", sort=False):
+        at = mine.set_index(["task", "corruption", "rate"])
+        shown = [_density(at.loc[key]) if key in at.index else "" for key in where]
+        seconds = run.found.of(str(method))["fit_s"].median()
+        lines.append([f"`{method}`", f"{mine['replications'].min()}", *shown, f"{seconds:.2g}"])
+    return table(["method", "runs", *head, "seconds of a fit, median"], lines)
+
+
+def _density(row: pd.Series) -> str:
+    return with_error({"nlpd": -row["nlpd"], "nlpd_error": row["nlpd_error"]}, "nlpd")
+
+
+def causes(run: Loaded) -> str:
+    """Why pursuit without a warp loses on Hartmann6: how right flags are, and both scores, a method a row."""
+    summary = run.found.summary
+    mine = summary[(summary["task"] == "hartmann6") & (summary["corruption"] == "uniform")].set_index("method")
+    lines = []
+    for method in (name for name in OF_CAUSES if name in mine.index):
+        row = mine.loc[method]
+        precision = "-" if np.isnan(row["precision"]) else f"{row['precision']:.2f}"
+        lines.append(
+            [f"`{method}`", f"{row['replications']}", precision, with_error(row.to_dict(), "rmse"), _density(row)]
+        )
+    return table(["method", "runs", "precision of flags", "root mean squared error", "log density"], lines)
+
+
+def scores(run: Loaded) -> str:
+    """A table a score, as the paper's: data and corruption a row, a method a column, the paper's mean in brackets."""
+    summary = run.found.summary
+    runs = ", ".join(
+        f"`{method}` {mine['replications'].min()}" for method, mine in summary.groupby("method", sort=False)
+    )
+    parts = [f"Replications: {runs}."]
+    for score, name in (("rmse", "Root mean squared error"), ("nlpd", "Negative log predictive density")):
+        lines = []
+        for (task, corruption), here in summary.groupby(["task", "corruption"], sort=False):
+            at = here.set_index("method").to_dict("index")
+            each = (beside(with_error(at[m], score), at[m], score) if m in at else "" for m in run.found.methods)
+            lines.append([str(task), str(corruption), *each])
+        header = ["data", "corruption", *(f"`{method}`" for method in run.found.methods)]
+        parts.append(f"{name} (± standard error):\n\n{table(header, lines)}")
+    return "\n\n".join(parts)
+
+
+def regrets(run: Loaded) -> pd.DataFrame:
+    """log10 of the true regret of what is recommended: method and replication a row, a share of the trials a column."""
+    assert isinstance(run.spec, RunSpec)
+    best = run.spec.load_problem().best
+    assert best is not None
+    rows, found = run.found.rows, {}
+    for share in HALVES:
+        last = rows[rows["trial"] == round(share * run.spec.trials) - 1].set_index(["method", "replication"])
+        found[share] = np.log10((last["inference"] - best[1]).clip(lower=FLOOR))
+    return pd.DataFrame(found)
+
+
+def optimizations(runs: Sequence[Loaded]) -> str:
+    """Regrets in the middle and in the end, and how much less in the end than the plain GP's: a method a row."""
+    of_run = {run.name.removeprefix("conjugate-bo-"): regrets(run) for run in runs}
+    methods = dict.fromkeys(method for run in runs for method in run.found.methods)
+    lines = []
+    for method in methods:
+        line = [f"`{method}`"]
+        for found in of_run.values():
+            if method not in found.index:
+                line += ["", ""]
+                continue
+            mine = found.loc[method]
+            less = (mine - found.loc[BASE])[HALVES[-1]].dropna() if BASE in found.index else pd.Series(dtype=float)
+            line.append(" → ".join(_mean(mine[share]) for share in HALVES))
+            line.append("" if method == BASE else f"{_mean(less)} ({len(less)})")
+        lines.append(line)
+    head = [part for name in of_run for part in (name, f"less `{BASE}`")]
+    return table(["method", *head], lines)
+
+
+def _mean(values: pd.Series) -> str:
+    if not len(values):
+        return "-"
+    return f"{values.mean():.2f}" + (f" ± {values.sem():.2f}" if len(values) > 1 else "")
+
+
+def printed(options: argparse.Namespace) -> dict[str, str]:
+    """The Markdown of each place whose runs are recorded."""
+    there: dict[str, Loaded] = {}
+    for name in NAMES:
+        try:
+            there[name] = load(options.folder / f"{name}.toml")
+        except SpecError as error:
+            print(f"left out: {error}")
+    made: dict[str, str] = {}
+    for place in PLACES:
+        mine = [run for name, run in there.items() if name.startswith(place)]
+        if mine and place == "conjugate-bo":
+            made[place] = optimizations(mine)
+        elif mine:
+            if place == "figure-5-left":
+                made["causes"] = causes(mine[0])
+            made[place] = (scores if place in OF_TABLES else densities)(mine[0])
+    return made
+
+
+def tables(options: argparse.Namespace) -> None:
+    """Print the tables, or put them where the page has a place for them."""
+    put(options.page, printed(options))
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    """Record, keep rows, or print tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    named: dict[str, Any] = {"nargs": "+", "choices": NAMES + SIX, "default": list(NAMES + SIX)}
+    running = commands.add_parser("record")
+    running.add_argument("--work", type=Path, required=True)
+    running.add_argument("--runs", **named)
+    running.add_argument("--methods", nargs="+", default=[])
+    running.add_argument("--replications", type=recording.replications, default=range(8), help="first:end")
+    running.add_argument("--jobs", type=int, default=1)
+    running.set_defaults(run=record)
+    keeping = commands.add_parser("keep")
+    keeping.add_argument("--work", type=Path, required=True)
+    keeping.add_argument("--runs", **named)
+    keeping.add_argument("--out", type=Path, default=RUNS)
+    keeping.set_defaults(run=keep)
+    printing = commands.add_parser("tables")
+    printing.add_argument("--folder", type=Path, default=RUNS, help="with the specs and their rows")
+    printing.add_argument("--page", type=Path, help="put them into this page, between its marks")
+    printing.set_defaults(run=tables)
+    options = parser.parse_args(given)
+    options.run(options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""How good decisions, flags, predictions and probabilities are, paired with other methods."""

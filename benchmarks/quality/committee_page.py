@@ -1,0 +1,52 @@
+"""What the page of committees shows of their calibration: tables in Markdown between marks of it.
+
+python -m benchmarks.quality.committee_page --rows runs/committee --page docs/evidence/committee.md
+"""
+
+import argparse
+import math
+import re
+import statistics
+from pathlib import Path
+from typing import Any
+
+from benchmarks.common.csv_rows import read
+
+SCORES = ("rmse", "coverage", "log_density", "seconds")
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Rows in Markdown, means over seeds; by problem, size and method, as they came first."""
+    groups: dict[tuple[str, int, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault((row["problem"], int(row["n"]), row["method"]), []).append(row)
+    problems = list(dict.fromkeys(problem for problem, *_ in groups))
+    lines = ["| | n | method | RMSE | coverage | log density | seconds |", "| --- " * 7 + "|"]
+    for key in sorted(groups, key=lambda key: (problems.index(key[0]), key[1])):
+        numbers = [statistics.mean(float(row[name]) for row in groups[key]) for name in SCORES]
+        cells = [key[0], f"{key[1]:,}", key[2], f"{numbers[0]:.3f}", f"{numbers[1]:.3f}", f"{numbers[2]:.2f}"]
+        lines.append(f"| {' | '.join(cells)} | {'-' if math.isnan(numbers[3]) else f'{numbers[3]:.0f}'} |")
+    return "\n".join(lines)
+
+
+def enter(folder: Path, page: Path) -> None:
+    """Put the tables between the marks of a page."""
+    text = page.read_text(encoding="utf-8")
+    for part in ("known", "fitted", "misfit"):
+        mark = part.upper()
+        block = f"<!-- {mark} -->\n{table(read(folder / f'calibration-{part}.csv'))}\n<!-- /{mark} -->"
+        text = re.sub(f"<!-- {mark} -->.*?<!-- /{mark} -->", lambda _, block=block: block, text, flags=re.DOTALL)
+    page.write_text(text, encoding="utf-8")
+
+
+def main() -> None:
+    """Put the tables into the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=Path, required=True)
+    parser.add_argument("--page", type=Path, required=True)
+    options = parser.parse_args()
+    enter(options.rows, options.page)
+
+
+if __name__ == "__main__":
+    main()

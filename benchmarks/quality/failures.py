@@ -1,0 +1,150 @@
+"""Where trials fail: how many are lost, and how good what is recommended in the end is, beside the best peer.
+
+A method of a run a row. Regret is the distance of the true value at the recommended point from the best that does not
+fail, at least 1e-6 (how well that best is known); its logarithm is to base 10. A replication that recommends nothing
+counts as the worst of the run, by any method: it says no more than that. So does one that recommends a point whose
+trial failed. Differences are paired, over the replications in common: below 0, less regret than the peer's. The best
+peer is the one of the smallest mean logarithm of regret, over all that is recorded of it.
+
+Of flakes alone, `failures-flakes`, a second table: regret after so many told values, beside that of the same method
+where nothing fails, `failures-none`, after as many. "all" is as many as a replication was told in the end.
+
+    python -m benchmarks.quality.failures --out runs/failures
+"""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.common.paths import RUNS
+from benchmarks.common.tables import put
+from robustbo.replay.output.loaded import load
+from robustbo.replay.score.feasible import best_feasible
+from robustbo.replay.spec.optimization import RunSpec
+from robustbo.report.summary.tables import Rows
+
+NAMES = ("memory", "disc", "half-space", "slab", "checkerboard", "flakes", "flakes-region")
+FLAKES, NONE = "flakes", "none"
+PEERS = ("optuna-gp", "optuna-tpe", "ax-viability", "ax-default")
+LEAST = 1e-6  # regret: the search for the best feasible value is as exact
+TOLD = (15, 20, 25, 30, 35)  # values, of 50 trials, 14 of them initial
+
+
+def recorded(folder: Path, name: str) -> tuple[pd.DataFrame, RunSpec]:
+    """The rows of a run, of the replications that are finished, and its spec."""
+    run = load(folder / f"failures-{name}.toml")
+    assert isinstance(run.spec, RunSpec)
+    return finished(run.found.rows, run.spec.trials), run.spec
+
+
+def finished(rows: pd.DataFrame, trials: int) -> pd.DataFrame:
+    """The rows of replications that have all their trials."""
+    counts = rows.groupby(["method", "replication"])["trial"].transform("size")
+    return rows[counts == trials].reset_index(drop=True)
+
+
+def regrets(rows: pd.DataFrame, best: float) -> pd.DataFrame:
+    """A method and a replication a row, a trial a column: regret of what is recommended after it; NaN for nothing."""
+    failed = set(rows.loc[rows["failed"], ["method", "replication", "trial"]].itertuples(index=False, name=None))
+    asked = rows[["method", "replication", "recommended"]].itertuples(index=False, name=None)
+    is_lost = [not pd.isna(trial) and (method, cell, int(trial)) in failed for method, cell, trial in asked]
+    regret = (rows["inference"] - best).abs().clip(lower=LEAST).mask(is_lost)
+    keyed = rows.assign(regret=regret).set_index(["method", "replication", "trial"])["regret"]
+    return keyed.unstack("trial")
+
+
+def final(rows: pd.DataFrame, best: float) -> pd.DataFrame:
+    """A replication a row, a method a column: log10 of the regret in the end, the run's worst where nothing is."""
+    last = np.log10(regrets(rows, best)[rows["trial"].max()])
+    return last.fillna(last.max()).unstack("method")
+
+
+def mean_and_error(values: pd.Series) -> tuple[float | None, float | None]:
+    """Of those that are known; no error of one."""
+    known = values.dropna()
+    if known.empty:
+        return None, None
+    return float(known.mean()), None if len(known) < 2 else float(known.std() / np.sqrt(len(known)))
+
+
+def summary(name: str, rows: pd.DataFrame, spec: RunSpec) -> Rows:
+    """A method a row: failures, regret, and its difference from the best peer's."""
+    best = best_feasible(spec)
+    ends, nothing = final(rows, best), regrets(rows, best)[rows["trial"].max()].isna()
+    lost = rows.groupby(["replication", "method"])["failed"].sum().unstack("method")
+    peers = [peer for peer in PEERS if peer in ends]
+    first = min(peers, key=lambda peer: ends[peer].mean()) if peers else None
+    fewest = min((lost[peer].mean() for peer in peers), default=None)
+    found = []
+    for method in [each for each in spec.methods if each in ends]:
+        mine = rows[(rows["method"] == method) & (rows["trial"] >= spec.num_initial)]
+        failed, log_regret = mean_and_error(lost[method]), mean_and_error(ends[method])
+        row: dict[str, Any] = {"run": name, "method": method, "replications": int(ends[method].notna().sum())}
+        row |= dict(zip(("failed", "failed_error"), failed, strict=True))
+        row |= {"failed_of_best_peer": failed[0] / fewest if fewest and failed[0] is not None else None}
+        row |= {"regret_median": float(10 ** ends[method].median()), "recommends_nothing": int(nothing[method].sum())}
+        row |= dict(zip(("log10_regret", "log10_regret_error"), log_regret, strict=True))
+        difference = mean_and_error(ends[method] - ends[first]) if first else (None, None)
+        row |= {"best_peer": first} | dict(zip(("difference", "difference_error"), difference, strict=True))
+        row |= {"drawn": int((mine["origin"] == "random").sum())}
+        row |= {"ask_s": float((mine["fit_s"] + mine["acquisition_s"]).median())}
+        found.append(_rounded(row))
+    return found
+
+
+def by_told(rows: pd.DataFrame, best: float) -> pd.DataFrame:
+    """A method and a replication a row, a number of told values a column: log10 of the regret right after the last."""
+    told = (~rows["failed"]).groupby([rows["method"], rows["replication"]]).cumsum()
+    keep = ~rows["failed"]
+    keyed = np.log10(regrets(rows, best)).stack().rename("regret").reset_index()
+    joined = rows.assign(told=told)[keep].merge(keyed, on=["method", "replication", "trial"], how="left")
+    return joined.set_index(["method", "replication", "told"])["regret"].unstack("told")
+
+
+def flakes(flaky: pd.DataFrame, clean: pd.DataFrame, best: float) -> Rows:
+    """A method and a number of told values a row: regret with flakes and without, and the paired difference."""
+    with_them, without = by_told(flaky, best), by_told(clean, best)
+    in_common = with_them.index.intersection(without.index)
+    found = []
+    for method in in_common.unique("method"):
+        pair = [table.loc[in_common].loc[method] for table in (with_them, without)]
+        ends = [_at_the_end(pair[0], table) for table in pair]
+        for told, (mine, other) in [*((n, [table.get(n) for table in pair]) for n in TOLD), ("all", ends)]:
+            if mine is None or other is None or (mine - other).isna().all():
+                continue
+            row = {"method": method, "told": told, "replications": int((mine - other).notna().sum())}
+            row |= {"with_flakes": mean_and_error(mine)[0], "without": mean_and_error(other)[0]}
+            row |= dict(zip(("difference", "difference_error"), mean_and_error(mine - other), strict=True))
+            found.append(_rounded(row))
+    return found
+
+
+def _at_the_end(flaky: pd.DataFrame, table: pd.DataFrame) -> pd.Series:
+    """Of a table by told values, those after as many as each replication was told in the end."""
+    counts = flaky.notna().mul(flaky.columns, axis=1).max(axis=1).astype(int)
+    return pd.Series({cell: table.at[cell, n] if n in table else np.nan for cell, n in counts.items()})
+
+
+def _rounded(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: float(f"{value:.4g}") if isinstance(value, float) else value for key, value in row.items()}
+
+
+def main() -> None:
+    """Read, print and write the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=Path, default=RUNS)
+    parser.add_argument("--out", type=Path, default=None, help="a folder")
+    options = parser.parse_args()
+    there = [name for name in (*NAMES, NONE) if (options.runs / f"failures-{name}").is_dir()]
+    runs = {name: recorded(options.runs, name) for name in there}
+    tables = {"summary": [row for name, (rows, spec) in runs.items() for row in summary(name, rows, spec)]}
+    if {FLAKES, NONE} <= set(runs):
+        tables["flakes"] = flakes(runs[FLAKES][0], runs[NONE][0], best_feasible(runs[FLAKES][1]))
+    put(tables, options.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Real measurements that were repeated, none of them corrupted by us."""

@@ -1,0 +1,113 @@
+"""Scores of doubts about really repeated values, with errors by the jackknife over replications.
+
+A replication's values share a surrogate and most points, so each is left out as a whole. The area under the curve (AUC)
+is the probability that a case has a larger number than one that is none, ties counting half: 0.5 where the number says
+nothing.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import rankdata
+
+from benchmarks.common.tables import log_loss
+from benchmarks.repeats.reports import FAR
+
+EDGES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0)
+BY = "replication"
+
+
+def auc(number: pd.Series, is_case: pd.Series) -> float:
+    """The probability that a case has the larger number; NaN where there is no case, or nothing else."""
+    case = is_case.to_numpy(bool)
+    cases, others = case.sum(), (~case).sum()
+    if not cases or not others:
+        return float("nan")
+    return float((rankdata(number)[case].sum() - cases * (cases + 1) / 2) / (cases * others))
+
+
+def jackknife(score: Callable[[pd.DataFrame], float], table: pd.DataFrame, by: str = BY) -> tuple[float, float]:
+    """A score of a table, and its standard error, each group of rows being left out in turn.
+
+    The error of a single group is NaN, and so are both where there is no row.
+    """
+    groups = table[by].unique()
+    if len(groups) < 2:
+        return (score(table) if len(groups) else float("nan")), float("nan")
+    without = np.array([score(table[table[by] != group]) for group in groups])
+    n = len(groups)
+    error = np.sqrt((n - 1) / n * np.square(without - without.mean()).sum())
+    return score(table), float(error)
+
+
+def shown(value: float, error: float, digits: int = 2) -> str:
+    """A number with its standard error, as a table has it."""
+    if np.isnan(value):
+        return "-"
+    return f"{value:.{digits}f}" + ("" if np.isnan(error) else f" ± {error:.{digits}f}")
+
+
+def is_wrong(table: pd.DataFrame, far: float = FAR[0]) -> pd.Series:
+    """Whether the other measurements contradict each value."""
+    return table["distance"] > far
+
+
+def judged(table: pd.DataFrame) -> dict[str, Any]:
+    """A surrogate's row: what it flags, whether that lies farther, and whether its evidence finds what is wrong."""
+    known = table[table["distance"].notna()]
+    flagged = known["flagged"].astype(bool)
+    return {
+        "values": len(known),
+        "wrong": f"{is_wrong(known).mean():.1%}",
+        "flagged": int(flagged.sum()),
+        "of them wrong": shown(*jackknife(lambda rows: is_wrong(rows[rows["flagged"] == 1]).mean(), known)),
+        "found": shown(*jackknife(lambda rows: rows.loc[is_wrong(rows), "flagged"].mean(), known)),
+        "AUC, distance of flagged": shown(*jackknife(lambda rows: auc(rows["distance"], rows["flagged"] == 1), known)),
+    } | {f"AUC, evidence of > {far:g} sd": shown(*jackknife(partial(_ranked, far=far), known)) for far in FAR}
+
+
+def _ranked(rows: pd.DataFrame, far: float) -> float:
+    return auc(rows["evidence"], is_wrong(rows, far))
+
+
+def reliability(table: pd.DataFrame, far: float = FAR[0]) -> Iterator[dict[str, Any]]:
+    """A row a range of probabilities: how many values were said to be wrong with it, and how many were."""
+    known = table[table["distance"].notna()]
+    for low, high in pairwise(EDGES):
+        p = known["probability"]
+        mine = known[(p >= low) & ((p < high) | (high == EDGES[-1]))]
+        if len(mine):
+            wrong = jackknife(lambda rows: is_wrong(rows, far).mean(), mine)
+            said = f"{mine['probability'].mean():.2f}"
+            yield {"probability": f"{low:g} to {high:g}", "values": len(mine), "said": said, "wrong": shown(*wrong)}
+
+
+def losses(table: pd.DataFrame, far: float = FAR[0]) -> dict[str, Any]:
+    """The log loss of what was said, beside that of the share of wrong values, which nobody knows beforehand."""
+    known = table[table["distance"].notna()]
+
+    def said(rows: pd.DataFrame) -> float:
+        return log_loss(rows["probability"], is_wrong(rows, far))
+
+    def base(rows: pd.DataFrame) -> float:
+        share = is_wrong(rows, far).mean()
+        return log_loss(pd.Series(share, index=rows.index), is_wrong(rows, far))
+
+    return {
+        "wrong is": f"> {far:g} sd",
+        "values": len(known),
+        "wrong": f"{is_wrong(known, far).mean():.1%}",
+        "log loss": shown(*jackknife(said, known), 3),
+        "of the share": shown(*jackknife(base, known), 3),
+        "difference": shown(*jackknife(lambda rows: said(rows) - base(rows), known), 3),
+    }
+
+
+def mean(values: pd.Series, digits: int = 2) -> str:
+    """The mean of those that are known, with its standard error."""
+    known = values.dropna()
+    return shown(known.mean(), known.std() / np.sqrt(len(known)), digits) if len(known) else "-"

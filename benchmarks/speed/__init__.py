@@ -1,0 +1,1 @@
+"""Seconds and memory of fits, asks and predictions, beside other libraries."""

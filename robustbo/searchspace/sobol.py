@@ -1,0 +1,22 @@
+"""Scrambled Sobol points of the unit cube."""
+
+import warnings
+
+import numpy as np
+from scipy.stats import qmc
+
+from robustbo.determinism.interrupts import Interrupts
+
+MAX_DIMENSIONS = qmc.Sobol.MAXDIM
+
+
+def sobol_rows(dimensions: int, seed: int, index: int, count: int) -> np.ndarray:
+    """``count x d`` coordinates: the points from number ``index`` on of the sequence that ``seed`` scrambles."""
+    with Interrupts():  # SciPy would lose one that comes while it reads its tables, and go on with points of none
+        sequence = qmc.Sobol(dimensions, scramble=True, rng=seed)
+    if index > 0:  # SciPy cannot skip no point
+        sequence.fast_forward(index)
+    with warnings.catch_warnings():  # of a count that is no power of two, whose balance is not needed here
+        warnings.simplefilter("ignore", UserWarning)
+        points: np.ndarray = sequence.random(count)
+        return points
