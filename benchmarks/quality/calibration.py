@@ -24,7 +24,7 @@ from robustbo.loop.belief.judge import judge
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fit import fit_to
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.replay.cells import optimization as cells
 from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.spec.optimization import RunSpec
@@ -67,7 +67,7 @@ def said(place: Path, replication: int, work: Path) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["run", "replication", "after", "trial", "wrong", "levels", "sets"])
 
 
-def left_out_by_levels(fitted: Fitted) -> Tensor:
+def left_out_by_levels(fitted: FittedSurrogate) -> Tensor:
     """The share of the plausible levels, by their probabilities, in which each value is an outlier."""
     assert isinstance(fitted.model, ModelAveraging)
     supports = [(m.weight, m.fit.support) for m in fitted.model.components]

@@ -15,7 +15,7 @@ from robustbo.ax.formula import closed_form
 from robustbo.ax.viability import OPTION, Viable
 from robustbo.determinism.isolation import seeded
 from robustbo.determinism.surroundings import pinned
-from robustbo.loop.acquisition.log_nei import Explicit
+from robustbo.loop.acquisition.log_nei import ClosedForm
 from robustbo.surrogates.common.contract import quiet
 
 
@@ -91,7 +91,7 @@ class SeededAcquisition(Acquisition):
         bounds = ended.X.new_tensor(self.search_space_digest.bounds)
         return Viable(function, ended, bounds, self._seed("failures"))
 
-    def _closed_form(self) -> Explicit | None:
+    def _closed_form(self) -> ClosedForm | None:
         """The closed form of what is asked for, if there is one."""
         return closed_form(self, self._asked_for, self._seed("samples") % 2**31)
 

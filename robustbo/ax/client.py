@@ -10,7 +10,8 @@ from robustbo.ax.experiment import Run, history_of, runs_of
 from robustbo.ax.seen import FITS, fits_of, seen, settings_of, view_of
 from robustbo.ax.space import space_of
 from robustbo.ax.wanted import metrics_of, wanted_of
-from robustbo.trials.settings import DEFAULT_MAX_REPEATS, Failures
+from robustbo.trials.former_names import reads_old_names
+from robustbo.trials.settings import DEFAULT_MAX_REPLICATES, Failures, Replicate
 from robustbo.validation import nearest, real
 from robustbo.view.frame import failure_frame, outlier_frame
 
@@ -135,12 +136,13 @@ def _pair(name: str, value: Any) -> tuple[float, ...]:
     return mean, sem
 
 
+@reads_old_names
 def next_repeat(
     client: Any,
     *,
     surrogate: str | None = None,
-    remeasure: str = "promising",
-    max_repeats: int = DEFAULT_MAX_REPEATS,
+    replicate: Replicate = "flagged",
+    max_replicates: int = DEFAULT_MAX_REPLICATES,
     failures: Failures = "learn",
     seed: int = 0,
     fixed_parameters: Mapping[str, Any] | None = None,
@@ -158,10 +160,10 @@ def next_repeat(
     Args:
         client: An Ax client; it is only read. With several objectives or with outcome constraints, one repeat measures
             all metrics.
-        surrogate: A registry name, that of the client's strategy unless given; with "promising" it must be one that
+        surrogate: A registry name, that of the client's strategy unless given; with "flagged" it must be one that
             flags outliers, or nothing is ever repeated.
-        remeasure: "promising", "suspicious" or "never".
-        max_repeats: How many measurements more one point may get.
+        replicate: "flagged", "any" or "never".
+        max_replicates: How many replicates one point may get.
         failures: "learn" which failed trials may be flakes; or "ignore" them all.
         seed: Of the comparison with a new point.
         fixed_parameters: Values that an arm must have to be repeated now, as in `Client.get_next_trials`.
@@ -179,7 +181,7 @@ def next_repeat(
     experiment = client._experiment
     if not any(run.values for run in runs_of(experiment, space_of(experiment), *metrics_of(experiment))):
         return None
-    how: dict[str, Any] = {"remeasure": remeasure, "max_repeats": max_repeats, "failures": failures}
+    how: dict[str, Any] = {"replicate": replicate, "max_replicates": max_replicates, "failures": failures}
     view, runs = seen(client, surrogate, seed=seed, **how)
     repeats = view.suggest(len(view.history), view.space.partial(fixed_parameters)).repeats
     return None if repeats is None else dict(runs[repeats].params)

@@ -12,8 +12,8 @@ from botorch.acquisition import AcquisitionFunction
 from torch import Tensor
 
 from robustbo.ax.experiment import ended_arms
-from robustbo.loop.acquisition.feasibility_weight import LogViable, log_discount
-from robustbo.loop.feasibility.model import fitted
+from robustbo.loop.acquisition.feasibility_weight import FeasibilityWeighted, log_weight
+from robustbo.loop.feasibility.model import fit_predictor
 
 OPTION = "ended"  # of the acquisition
 
@@ -60,7 +60,7 @@ def _ended(adapter: Any) -> Ended | None:
     return Ended(X, tuple(ok for *_, ok in arms))
 
 
-class Viable(LogViable):
+class Viable(FeasibilityWeighted):
     """An acquisition function times a power of the probability of values at all points; of logarithms a sum.
 
     Args:
@@ -72,7 +72,7 @@ class Viable(LogViable):
 
     def __init__(self, function: AcquisitionFunction, ended: Ended, bounds: Tensor, seed: int) -> None:
         low, width = bounds[:, 0], bounds[:, 1] - bounds[:, 0]
-        predictor = fitted((ended.X - low) / width, ended.is_ok, [False] * len(ended.is_ok), seed)
+        predictor = fit_predictor((ended.X - low) / width, ended.is_ok, [False] * len(ended.is_ok), seed)
         super().__init__(function, predictor)
         self._log, self._low, self._width = function._log, low, width
 
@@ -84,7 +84,7 @@ class Viable(LogViable):
     def forward(self, X: Tensor) -> Tensor:
         """``b`` values at ``b x q x d`` points."""
         Z = self._scaled(X).reshape(-1, X.shape[-1])
-        discount = log_discount(Z, self._predictor).reshape(X.shape[:-1]).sum(-1)
+        discount = log_weight(Z, self._predictor).reshape(X.shape[:-1]).sum(-1)
         found = self._function(X)
         return found + discount if self._log else found * discount.exp()
 

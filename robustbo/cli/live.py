@@ -25,11 +25,11 @@ VERSION = "version"
 
 
 def version(journal: str) -> str:
-    """What is another word after a journal has changed."""
+    """A word that is another one after the journal has changed."""
     if is_address(journal):
         return str(len(repr(opened(journal)[1])))
-    found = Path(journal).stat()
-    return f"{found.st_size}-{found.st_mtime_ns}"
+    status = Path(journal).stat()
+    return f"{status.st_size}-{status.st_mtime_ns}"
 
 
 def watch(journal: str, draw: Callable[[dict[str, Any]], None], *, is_terminal: bool) -> None:
@@ -62,7 +62,7 @@ class Server(BoundedServer):
         super().__init__({"": (self.page, "text/html"), VERSION: (self.version, "text/plain")}, port)
 
     def version(self) -> str:
-        """Of the journal as it is now."""
+        """The version of the journal as it is now."""
         return version(self._journal)
 
     def page(self) -> str:
@@ -75,4 +75,4 @@ class Server(BoundedServer):
 
     def _draw(self, now: str) -> str:
         view = View(*opened(self._journal), self._fits)
-        return journal_page.page(self._name, view, version=now, place=self._name, made=datetime.now(UTC))
+        return journal_page.page(self._name, view, version=now, place=self._name, made_at=datetime.now(UTC))

@@ -81,45 +81,45 @@ def _overview(journal: str) -> dict[str, Any]:
     from robustbo.report.summary import cache
 
     key = cache.key(journal)
-    if key is not None and (found := cache.get(key)) is not None:
-        return found
+    if key is not None and (summary := cache.get(key)) is not None:
+        return summary
     from robustbo.report.summary.overview import overview
     from robustbo.trials.codec import opened
     from robustbo.view.view import View
 
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         view = View(*opened(journal))
         is_same = cache.key(journal) == key
         say_ahead(journal, view)
-        found = overview(view)
-    for each in said:
-        warnings.showwarning(each.message, each.category, each.filename, each.lineno)
-    if key is not None and is_same and not said:
-        cache.put(key, found)
-    return found
+        summary = overview(view)
+    for warning in caught:
+        warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno)
+    if key is not None and is_same and not caught:
+        cache.put(key, summary)
+    return summary
 
 
-def _print(name: str, format_: Format, found: dict[str, Any]) -> None:
+def _print(name: str, format_: Format, summary: dict[str, Any]) -> None:
     from robustbo.report.summary import text_summary, text_todo
 
     if format_ is Format.json:
-        terminal.objects([found])
+        terminal.objects([summary])
         return
     if format_ is Format.csv:
-        terminal.rows([{k: v for k, v in o.items() if k != "params"} for o in found["outliers"]], format_)
+        terminal.rows([{k: v for k, v in o.items() if k != "params"} for o in summary["outliers"]], format_)
         return
-    terminal.lines(text_summary.lines(name, found))
-    for title, rows in text_summary.results(found).items():
+    terminal.lines(text_summary.lines(name, summary))
+    for title, rows in text_summary.results(summary).items():
         terminal.rows(rows, format_, title=title)
-    if not found["outliers"] and "outliers" not in found.get("not_computed", ()):
+    if not summary["outliers"] and "outliers" not in summary.get("not_computed", ()):
         terminal.lines(["no value looks wrong"])
-    for title, rows in text_summary.tables(found, datetime.now(UTC)).items():
+    for title, rows in text_summary.tables(summary, datetime.now(UTC)).items():
         terminal.rows(rows, format_, title=title)
-    terminal.lines(text_todo.lines(name, found))
+    terminal.lines(text_todo.lines(name, summary))
 
 
 def say_ahead(journal: str, view: "View") -> None:
-    """Before a fit that takes long: what needs none, and about how long it takes."""
+    """Say before a long fit how long it takes, and print what needs no fit."""
     from robustbo.report.summary.progress import ahead
     from robustbo.trials.storage.places import shown
 
@@ -147,7 +147,7 @@ def report_journals(places: list[str], out: Path | None) -> Path:
         for place, view in zip(places, views, strict=True)
     ]
     with placed(out or (beside(places[0], ".html") if len(places) == 1 else Path("report.html"))) as path:
-        journals.write(named, path, made=datetime.now(UTC))
+        journals.write(named, path, made_at=datetime.now(UTC))
     return path
 
 

@@ -12,8 +12,8 @@ import gpytorch
 import linear_operator
 import numpy as np
 import torch
-from torch.overrides import TorchFunctionMode
 
+from robustbo.determinism.generator import generators, leave_to
 from robustbo.determinism.interrupted import letting_go
 from robustbo.determinism.threads import on_one_thread
 
@@ -27,10 +27,14 @@ _before: "_Surroundings | None" = None  # the outermost call that runs
 def pinned(function: Callable[P, T]) -> Callable[P, T]:
     """A function that runs with the settings that numbers depend on as the libraries have them by default.
 
-    These are torch's default type and device, its gradient and inference modes, GPyTorch's settings, what NumPy does of
-    an overflow, and one thread (`threads.on_one_thread`). Whatever a caller has set is as before when it returns,
-    wherever an interrupt has come in between: also what `isolation` changes within. Calls nest; those of several
-    threads wait for each other. Some of these belong to the process, so that other threads see them changed meanwhile.
+    These are torch's default device, its gradient and inference modes, what NumPy does of an overflow, one thread
+    (`threads.on_one_thread`), and GPyTorch's settings. Whatever a caller has set is as before when it returns, wherever
+    an interrupt has come in between: also what `isolation` changes within. Calls nest; those of several threads wait
+    for each other.
+
+    Torch's default type is the process's, and stays as it is: tensors and modules are given their type where they are
+    made. GPyTorch's settings are the process's too. They are put to their defaults meanwhile where somebody has set
+    them, since its own code reads them; other threads that use GPyTorch then see the defaults.
 
     Example:
         >>> is_recording = pinned(torch.is_grad_enabled)
@@ -65,18 +69,18 @@ def pinned(function: Callable[P, T]) -> Callable[P, T]:
 class _Surroundings(NamedTuple):
     """What computations change in a process or a thread, and how it was."""
 
-    dtype: torch.dtype
+    device: torch.device
     is_grad_enabled: bool
-    modes: list[TorchFunctionMode]
+    generators: int
     errors: dict[str, Any]
     filters: list[Any]
 
     @classmethod
     def now(cls) -> "_Surroundings":
         return cls(
-            torch.get_default_dtype(),
+            torch.get_default_device(),
             torch.is_grad_enabled(),
-            torch.overrides._get_current_function_mode_stack(),
+            len(generators()),
             dict(np.geterr()),
             warnings.filters,  # type: ignore[arg-type] # a list, whatever stubs say
         )
@@ -87,12 +91,10 @@ class _Surroundings(NamedTuple):
             self.restore()
 
     def restore(self) -> None:
-        torch.set_default_dtype(self.dtype)
+        leave_to(self.generators)
+        if torch.get_default_device() != self.device:
+            torch.set_default_device(self.device)
         torch.set_grad_enabled(self.is_grad_enabled)
-        while torch.overrides._len_torch_function_stack():
-            torch.overrides._pop_mode()
-        for mode in self.modes:
-            torch.overrides._push_mode(mode)
         np.seterr(**self.errors)
         if warnings.filters is not self.filters:
             warnings.filters = self.filters
@@ -107,14 +109,10 @@ def defaults() -> Iterator[None]:
         if _is_default():
             yield
             return
-        dtype, device = torch.get_default_dtype(), torch.get_default_device()
-        on_cpu = nullcontext() if device.type == "cpu" else torch.device("cpu")  # which costs time in each operation
-        torch.set_default_dtype(torch.float32)
-        try:
-            with torch.inference_mode(False), torch.enable_grad(), on_cpu:
-                yield
-        finally:
-            torch.set_default_dtype(dtype)
+        is_on_cpu = torch.get_default_device().type == "cpu"
+        on_cpu = nullcontext() if is_on_cpu else torch.device("cpu")  # which costs time in each operation
+        with torch.inference_mode(False), torch.enable_grad(), on_cpu:
+            yield
 
 
 def _settings() -> dict[Any, tuple[Any, ...]]:
@@ -157,7 +155,7 @@ def _flag(cls: Any, state: bool | None) -> Iterator[None]:
 
 def _is_default() -> bool:
     is_plain = torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
-    return is_plain and torch.get_default_dtype() == torch.float32 and torch.get_default_device().type == "cpu"
+    return is_plain and torch.get_default_device().type == "cpu"
 
 
 def _renew_after_fork() -> None:

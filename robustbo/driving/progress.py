@@ -1,4 +1,4 @@
-"""How far an optimization is, in a line on the terminal; it never gets in the way of what it shows."""
+"""A line on the terminal that shows an optimization's progress, and never gets in its way."""
 
 import logging
 import math
@@ -87,7 +87,7 @@ class Display:
         ended = counts["told"] + counts["failed"] + counts["excluded"]
         self._bar.update(self._task, completed=ended, shown=", ".join(parts))
 
-    def decided(self, history: History) -> None:
+    def on_decision(self, history: History) -> None:
         """A model has just decided: what it believes, unless looking would take too much of the time.
 
         Args:
@@ -111,18 +111,18 @@ class Display:
 
     def _best_of(self, view: View) -> str:
         if not self._is_single:
-            found = view.front()
-            points = "1 point" if len(found) == 1 else f"{len(found)} points"
-            return f"front of {points}, hypervolume {found.hypervolume:.4g}"
+            points_of_front = view.front()
+            points = "1 point" if len(points_of_front) == 1 else f"{len(points_of_front)} points"
+            return f"front of {points}, hypervolume {points_of_front.hypervolume:.4g}"
         best = view.best()
         chance = f", {100 * best.probability_feasible:.2g} % feasible" if best.probability_feasible < 1 else ""
         return f"best {best.quantity.amount(best.mean, best.sd)}{chance}"
 
     def _num_flagged(self, history: History) -> int:
         data = observations(self._settings, history)
-        each = [(self._settings.of(w), data.of(w), self._fits.of(w.name)) for w in self._settings.outcomes]
-        seen = each or [(self._settings, data, self._fits)]
-        return sum(len(judge(data, fit_to(settings, data, fits)).flagged) for settings, data, fits in seen)
+        models = [(self._settings.of(w), data.of(w), self._fits.of(w.name)) for w in self._settings.outcomes]
+        parts = models or [(self._settings, data, self._fits)]
+        return sum(len(judge(data, fit_to(settings, data, fits)).flagged) for settings, data, fits in parts)
 
     def _safely(self, act: Callable[[], None]) -> None:
         if not self._is_on:

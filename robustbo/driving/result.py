@@ -1,4 +1,4 @@
-"""What a call of `Optimizer.optimize` gives when it has ended."""
+"""The result of a call of `Optimizer.optimize`."""
 
 from typing import TypeAlias
 

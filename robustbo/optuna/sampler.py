@@ -22,14 +22,15 @@ from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
 from robustbo.study.beginning import settings_of
 from robustbo.surrogates.names import SurrogateName
+from robustbo.trials.former_names import reads_old_names
 from robustbo.trials.history import History
 from robustbo.trials.settings import (
-    DEFAULT_MAX_REPEATS,
-    DEFAULT_REMEASURE,
+    DEFAULT_MAX_REPLICATES,
+    DEFAULT_REPLICATE,
     Acquisition,
     Direction,
     Failures,
-    Remeasure,
+    Replicate,
     Settings,
 )
 from robustbo.trials.tree import Trials
@@ -41,6 +42,7 @@ log = logging.getLogger("robustbo")
 TRIES = 3  # of a decision beside which other processes decide
 
 
+@reads_old_names
 class RobustSampler(BaseSampler):
     """Bayesian optimization that keeps working when some values are wrong, inside ``study.optimize``.
 
@@ -55,9 +57,9 @@ class RobustSampler(BaseSampler):
         surrogate_options: Keyword options of the surrogate; JSON values.
         acquisition: Its name.
         num_initial: How many space-filling trials come first; 2 (d + 1), at least 5, unless said.
-        remeasure: Which values may be re-evaluated. "never" suits an objective that always gives the same value.
-        max_repeats: How many measurements more one point may get.
-        set_aside: Whether a value that was not to be expected is left out for now.
+        replicate: As there; "never" suits an objective that always gives the same value.
+        max_replicates: How many replicates one point may get.
+        quarantine: As there.
         failures: "learn" where trials fail (state FAIL, pruned without a report, or beyond a constraint of the study),
             and keep away from there; or "ignore" that they do.
         seed: Root of all randomness; drawn, and kept in the study, unless said.
@@ -86,9 +88,9 @@ class RobustSampler(BaseSampler):
         surrogate_options: Mapping[str, Any] | None = None,
         acquisition: Acquisition = "auto",
         num_initial: int | None = None,
-        remeasure: Remeasure = DEFAULT_REMEASURE,
-        max_repeats: int = DEFAULT_MAX_REPEATS,
-        set_aside: bool = True,
+        replicate: Replicate = DEFAULT_REPLICATE,
+        max_replicates: int = DEFAULT_MAX_REPLICATES,
+        quarantine: bool = True,
         failures: Failures = "learn",
         seed: int | None = None,
         deterministic_objective: bool = False,
@@ -102,9 +104,9 @@ class RobustSampler(BaseSampler):
             "surrogate_options": surrogate_options,
             "acquisition": acquisition,
             "num_initial": num_initial,
-            "remeasure": remeasure,
-            "max_repeats": max_repeats,
-            "set_aside": set_aside,
+            "replicate": replicate,
+            "max_replicates": max_replicates,
+            "quarantine": quarantine,
             "failures": failures,
         }
         settings_of(Space(x=Float(0, 1)), **self._options)  # raises where an argument breaks its rule

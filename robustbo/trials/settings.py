@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 from robustbo.searchspace.parameters import Float, Parameter
 from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.space import Space
+from robustbo.trials.former_names import in_new_names, in_old_names
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.outcomes import (
     DIRECTIONS,
@@ -20,16 +21,16 @@ from robustbo.trials.outcomes import (
 )
 from robustbo.validation import flag, one_of, whole
 
-Remeasure = Literal["promising", "suspicious", "never"]
-REMEASURES: tuple[str, ...] = get_args(Remeasure)
+Replicate = Literal["flagged", "any", "never"]
+REPLICATES: tuple[str, ...] = get_args(Replicate)
 Failures = Literal["learn", "ignore"]
 FAILURES: tuple[str, ...] = get_args(Failures)
 Acquisition = Literal["auto", "qLogNEI", "qLogEI", "LogEI", "sobol"]
 ACQUISITIONS: tuple[str, ...] = get_args(Acquisition)
 OF_THE_SPACE = ("space", "constraints", "pool")
 DEFAULT_SURROGATE = "relevance-pursuit"
-DEFAULT_MAX_REPEATS = 2  # with the first value that is three, of which two may agree
-DEFAULT_REMEASURE: Remeasure = "promising"  # by its figures: see the README, runs/figure-*
+DEFAULT_MAX_REPLICATES = 2  # with the first value that is three, of which two may agree
+DEFAULT_REPLICATE: Replicate = "flagged"  # by its figures: see the README, runs/figure-*
 
 
 def default_num_initial(space: Space) -> int:
@@ -49,9 +50,10 @@ class Settings:
         options: The surrogate's own options, as JSON text (hashable).
         acquisition: One of `ACQUISITIONS`; "sobol" never leaves the Sobol sequence.
         num_initial: How many Sobol points come first.
-        remeasure: Which values may be measured again: one of `REMEASURES`; see `robustbo.loop.candidates.replicate`.
-        max_repeats: How many measurements more one point may get.
-        set_aside: Whether a value that was not to be expected is left out for now; see
+        replicate: Of which points a replicate may be asked for: one of `REPLICATES`; see
+            `robustbo.loop.candidates.replicate`.
+        max_replicates: Number of replicates that one point may get.
+        quarantine: Whether a value that was not to be expected is left out for now; see
             `robustbo.loop.observations.probability_wrong`.
         failures: Whether it is learned where trials fail, so that asks stay away: one of `FAILURES`; see
             `robustbo.loop.feasibility.model`.
@@ -74,9 +76,9 @@ class Settings:
     acquisition: Acquisition = "auto"
     num_initial: int = 5
     seed: int = 0
-    remeasure: Remeasure = DEFAULT_REMEASURE
-    max_repeats: int = DEFAULT_MAX_REPEATS
-    set_aside: bool = True
+    replicate: Replicate = DEFAULT_REPLICATE
+    max_replicates: int = DEFAULT_MAX_REPLICATES
+    quarantine: bool = True
     failures: Failures = "learn"
     committee_from: int | None = None
     objectives: tuple[tuple[str, Direction], ...] = ()
@@ -90,10 +92,10 @@ class Settings:
         self._read_outcomes()
         one_of("direction", self.direction, DIRECTIONS)
         one_of("acquisition", self.acquisition, ACQUISITIONS)
-        one_of("remeasure", self.remeasure, REMEASURES)
+        one_of("replicate", self.replicate, REPLICATES)
         one_of("failures", self.failures, FAILURES)
-        object.__setattr__(self, "set_aside", flag("set_aside", self.set_aside))
-        for name, least in (("num_initial", 1), ("max_repeats", 1), ("seed", 0)):
+        object.__setattr__(self, "quarantine", flag("quarantine", self.quarantine))
+        for name, least in (("num_initial", 1), ("max_replicates", 1), ("seed", 0)):
             object.__setattr__(self, name, whole(name, getattr(self, name), least))
         if self.committee_from is not None:
             object.__setattr__(self, "committee_from", whole("committee_from", self.committee_from, 1))
@@ -143,7 +145,11 @@ class Settings:
         return json.loads(self.options)
 
     def to_dict(self) -> dict[str, Any]:
-        """The settings as plain JSON values."""
+        """The settings as journals have them: plain JSON values, by the names that older versions read."""
+        return in_old_names(self._written())
+
+    def _written(self) -> dict[str, Any]:
+        """The settings as plain JSON values, by the names that they have now."""
         return {
             "space": self.space.to_dict(),
             "direction": self.direction,
@@ -151,9 +157,9 @@ class Settings:
             "surrogate_options": self.surrogate_options,
             "acquisition": self.acquisition,
             "num_initial": self.num_initial,
-            "remeasure": self.remeasure,
-            "max_repeats": self.max_repeats,
-            "set_aside": self.set_aside,
+            "replicate": self.replicate,
+            "max_replicates": self.max_replicates,
+            "quarantine": self.quarantine,
             "failures": self.failures,
             "seed": self.seed,
         } | {key: value for key, value in self._later().items() if value is not None}
@@ -179,8 +185,8 @@ class Settings:
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> "Settings":
         """The settings from their `to_dict` form; from before there were doubts or a model of failures it has none."""
-        rest: dict[str, Any] = {"remeasure": "never", "set_aside": False, "failures": "ignore"} | {
-            key: value for key, value in given.items() if key not in (*OF_THE_SPACE, "surrogate_options")
+        rest: dict[str, Any] = {"replicate": "never", "quarantine": False, "failures": "ignore"} | {
+            key: value for key, value in in_new_names(given).items() if key not in (*OF_THE_SPACE, "surrogate_options")
         }
         space, pool = Space.from_dict(given["space"], given.get("constraints", ())), given.get("pool")
         space = space if pool is None else Pool.from_pool(given["space"], pool, space.texts)
@@ -202,7 +208,7 @@ def differences(given: Settings, recorded: Settings) -> list[str]:
 
 def _entries(settings: Settings) -> dict[str, str]:
     """The settings one by one, the space's parameters and their order among them."""
-    rest = {name: repr(value) for name, value in settings.to_dict().items() if name not in ("space", "pool")}
+    rest = {name: repr(value) for name, value in settings._written().items() if name not in ("space", "pool")}
     if isinstance(settings.space, Pool):
         rest["pool"] = f"{len(settings.space.rows)} rows ({settings.space.digest[:8]})"
     if settings.committee_from is not None and settings.surrogate == DEFAULT_SURROGATE:

@@ -9,7 +9,8 @@ import torch
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import robustbo as rb
-from robustbo.determinism.isolation import drawing_nothing, isolated, seeded
+from robustbo.determinism.generator import no_draws
+from robustbo.determinism.isolation import isolated, seeded
 from robustbo.determinism.surroundings import pinned
 
 
@@ -128,7 +129,7 @@ def test_where_nothing_is_drawn_the_rest_goes_on():
         first = [torch.rand(1), torch.rand(1)]
     with isolated(5):
         again = [torch.rand(1)]
-        with drawing_nothing():
+        with no_draws():
             before = torch.get_rng_state()
             with isolated(7):
                 torch.rand(1)
@@ -136,7 +137,7 @@ def test_where_nothing_is_drawn_the_rest_goes_on():
             assert torch.equal(torch.get_rng_state(), before)
         again.append(torch.rand(1))
     assert again == first
-    with drawing_nothing():  # outside too
+    with no_draws():  # outside too
         pass
 
 

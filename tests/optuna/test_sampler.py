@@ -318,7 +318,7 @@ def test_it_can_be_pickled_in_the_middle():
     [
         ({"surrogate": "nonsense"}, "surrogate"),
         ({"surrogate_options": {"nonsense": 1}}, "nonsense"),
-        ({"remeasure": "always"}, "remeasure must be one of"),
+        ({"replicate": "always"}, "replicate must be one of"),
         ({"seed": -1}, "seed must be"),
         ({"num_initial": 0}, "num_initial must be"),
         ({"deterministic_objective": "yes"}, "deterministic_objective must be"),

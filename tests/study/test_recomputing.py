@@ -167,7 +167,7 @@ class TestJournals:
 
     def test_diagnoses_are_computed_again_too(self, tmp_path):
         options = {"start": 4, "every": 1, "tail": 0.2}
-        opt = optimization(tmp_path / "j.jsonl", surrogate="filtered", surrogate_options=options, remeasure="never")
+        opt = optimization(tmp_path / "j.jsonl", surrogate="filtered", surrogate_options=options, replicate="never")
         for _ in range(7):
             trial = opt.ask()
             opt.tell(trial, 9.0 if trial.number == 2 else trial.params["x"] ** 2)

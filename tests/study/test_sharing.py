@@ -245,7 +245,7 @@ class TestCreateOrResume:
             )
         for part in ("parameter 'x': recorded Float(low=-5.0, high=10.0", "seed: recorded 1, given 2"):
             assert part in str(caught.value)
-        assert "remeasure" not in str(caught.value)
+        assert "replicate" not in str(caught.value)
 
     def test_eight_threads_that_begin_one_study_share_it(self, tmp_path):
         def begin(_):

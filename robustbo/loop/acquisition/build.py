@@ -26,7 +26,7 @@ AT_ONCE = 2**24  # covariances, of points with all points measured, that are com
 NEARBY = {"sample_around_best": True}  # as many again, near the best posterior means: a narrow maximum lies there
 
 
-def build(
+def build_acquisition(
     name: str,
     model: GPyTorchModel,
     X: Tensor,
@@ -48,14 +48,14 @@ def build(
         X_pending: ``p x d`` points asked and not told, or None.
         seed: Of the Monte Carlo samples.
         X_best: ``m x d`` points of which the best is to be improved upon; those measured unless given.
-        latents: What the `latents` of a model that `has_formulas` give, where that is at hand.
+        latents: What the `latents` of a model that `has_closed_form` give, where that is at hand.
 
     Raises:
         ValueError: If there is no acquisition function of that name.
     """
-    if name == "auto" and has_formulas(model):
+    if name == "auto" and has_closed_form(model):
         return LogNEI(model, X if X_pending is None else torch.cat([X, X_pending]), seed, X_best, latents)
-    best = _greatest(model, X if X_best is None else X_best)
+    best = _best_by_mean(model, X if X_best is None else X_best)
     sampler = SobolQMCNormalSampler(torch.Size([NUM_SAMPLES]), seed=seed)
     match name:
         case "auto" | "LogEI" if X_pending is None and is_student_t(model, X):
@@ -69,7 +69,7 @@ def build(
     raise ValueError(f"acquisition must be one of {list(ACQUISITIONS)}, got {name!r}")
 
 
-def _greatest(model: GPyTorchModel, X: Tensor) -> Tensor:
+def _best_by_mean(model: GPyTorchModel, X: Tensor) -> Tensor:
     """Of many ``n x d`` points those of the best posterior means: no other may well be the best."""
     if len(X) <= MOST:
         return X
@@ -78,7 +78,7 @@ def _greatest(model: GPyTorchModel, X: Tensor) -> Tensor:
     return X[mean.argsort(descending=True, stable=True)[:MOST].sort().values]
 
 
-def has_formulas(model: GPyTorchModel) -> TypeGuard[MapGP]:
+def has_closed_form(model: GPyTorchModel) -> TypeGuard[MapGP]:
     """Whether it is one of ours whose fitted processes are told in numbers, and all that it says of the objective."""
     return isinstance(model, MapGP) and model.is_named and capabilities(model).is_normal
 
@@ -89,7 +89,7 @@ def incumbent_value(model: GPyTorchModel, X: Tensor) -> Tensor:
         return model.posterior(X).mean.max()
 
 
-def maximize(function: AcquisitionFunction, space: Space, n: int = 0) -> Tensor:
+def maximize_with_botorch(function: AcquisitionFunction, space: Space, n: int = 0) -> Tensor:
     """The point that maximizes an acquisition function over a space: ``d`` encoded coordinates.
 
     Continuous spaces go through `optimize_acqf`, from raw samples everywhere and near the best points, spaces with an

@@ -17,7 +17,7 @@ from robustbo.loop.belief.measured_points import Candidates, FrontPoint, candida
 from robustbo.loop.belief.outcome_models import Several, climb_each, missing
 from robustbo.loop.observations.table import Data, observations
 from robustbo.loop.surrogate.cache import FitCache
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.numerics.improvement.front import hypervolume, membership, pareto_mask, reference_point
 from robustbo.searchspace.region.region import Fixed
 from robustbo.surrogates.common import contract
@@ -241,7 +241,7 @@ def chances_of(seed: int, among: Candidates) -> Tensor:
     return chances
 
 
-def _samples(fitted: Fitted, X: Tensor, seed: int) -> Tensor:
+def _samples(fitted: FittedSurrogate, X: Tensor, seed: int) -> Tensor:
     """``NUM_SAMPLES x m`` joint samples of an outcome, in the user's units."""
     with fitted.apart(seed), contract.quiet(), torch.no_grad():
         values = fitted.model.posterior(X).rsample(torch.Size([NUM_SAMPLES])).squeeze(-1)

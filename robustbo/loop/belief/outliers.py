@@ -10,7 +10,7 @@ from robustbo.loop.belief.outcome_models import Several, climb_each
 from robustbo.loop.observations.table import Data, observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fallback import climb
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
@@ -45,5 +45,5 @@ def _of_each(data: Data, several: Several) -> list[Outlier]:
     return sorted(found, key=suspicious)
 
 
-def _judged(data: Data, _: Settings, fitted: Fitted) -> list[Outlier]:
+def _judged(data: Data, _: Settings, fitted: FittedSurrogate) -> list[Outlier]:
     return list(judge(data, fitted))

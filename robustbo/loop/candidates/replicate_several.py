@@ -19,7 +19,7 @@ from robustbo.trials.trial import Trial
 
 
 def replicate(
-    data: Data, among: Candidates, reference: Tensor, new: Row, *, max_repeats: int, is_any: bool = False
+    data: Data, among: Candidates, reference: Tensor, new: Row, *, max_replicates: int, is_any: bool = False
 ) -> Trial | None:
     """The trial that gets a replicate in place of a new point, if any.
 
@@ -31,12 +31,12 @@ def replicate(
         among: The points measured whose values are believed, and what has been learned of each outcome.
         reference: The reference point, turned so that larger is better.
         new: The unit-cube row of the new point.
-        max_repeats: How many measurements more one point may get.
+        max_replicates: How many measurements more one point may get.
         is_any: Whether points will do whose values are all believed.
     """
     found: dict[Row, dict[int, Doubtful]] = {}
     for m, each in enumerate(among.several):
-        for of in doubtful(each.data, each.belief, max_repeats=max_repeats, is_any=is_any):
+        for of in doubtful(each.data, each.belief, max_replicates=max_replicates, is_any=is_any):
             found.setdefault(data.rows[of.trial.number], {})[m] = of
     if not found:
         return None

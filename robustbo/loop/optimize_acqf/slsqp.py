@@ -11,13 +11,15 @@ from robustbo.numerics.linalg.lapack import Array
 from robustbo.searchspace.region.region import Region
 
 Score = Callable[[Tensor], Tensor]  # n x d completed unit-cube rows -> n values
-Sloped = Callable[[Tensor], tuple[Tensor, Tensor]]  # likewise -> n values, and their n x d gradients
+ScoreWithGradient = Callable[[Tensor], tuple[Tensor, Tensor]]  # likewise -> n values, and their n x d gradients
 
 SQP_STEPS, SQP_ENOUGH = 30, 1e-4  # of a climb; nats that one would gain below which it ends: a step costs much here
 BACK = (0.0, 1e-9, 1e-7, 1e-5, 1e-3, 0.1, 1.0)  # shares of the way back to the start, at which it is in the region
 
 
-def within_constraints(score: Score, sloped: Sloped, region: Region, row: Tensor, value: float) -> tuple[Tensor, float]:
+def maximize_by_slsqp(
+    score: Score, sloped: ScoreWithGradient, region: Region, row: Tensor, value: float
+) -> tuple[Tensor, float]:
     """A row from a climb along all continuous parameters that keeps the constraints, and the score there.
 
     Args:

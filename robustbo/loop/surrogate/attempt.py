@@ -41,7 +41,7 @@ def attempt(make: Callable[[], T], *surrogates: str) -> tuple[T | None, str | No
         if not is_survivable(error, *surrogates):
             raise
         log.debug("an error is gone on after", exc_info=True)
-        return None, described(error)
+        return None, describe_error(error)
 
 
 def is_survivable(error: Exception, *surrogates: str) -> bool:
@@ -60,7 +60,7 @@ def is_survivable(error: Exception, *surrogates: str) -> bool:
     return not is_said and not isinstance(error, Warning) and all(name in SURROGATES for name in surrogates)
 
 
-def described(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """An error in a line."""
     message = str(error).partition("\n")[0][:LONGEST]
     return f"{type(error).__name__}: {message}" if message else type(error).__name__

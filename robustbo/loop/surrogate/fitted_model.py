@@ -9,7 +9,7 @@ from botorch.models.gpytorch import GPyTorchModel
 from torch import Tensor
 
 from robustbo.determinism.isolation import isolated, seeded
-from robustbo.loop.observations.expectation import Expectation, Word
+from robustbo.loop.observations.expectation import Appraisal, Expectation
 from robustbo.loop.observations.table import Observations, Row
 from robustbo.searchspace.encoding import encode
 from robustbo.searchspace.space import Space
@@ -19,7 +19,7 @@ from robustbo.surrogates.registry import SURROGATES
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedSurrogate:
     """A surrogate fitted to a history, speaking the user's units.
 
     Attributes:
@@ -46,7 +46,7 @@ class Fitted:
     scale: float
     seconds: float
     quarantined: tuple[int, ...] = ()
-    others: Mapping[int, Word] = field(default_factory=dict)
+    others: Mapping[int, Appraisal] = field(default_factory=dict)
     sampled: dict[str, list[float] | None] = field(default_factory=dict, repr=False, compare=False)
 
     @property

@@ -54,7 +54,9 @@ def page(runs: Sequence[Loaded], *, made: datetime | None = None) -> str:
     """The page, which says when it was made where that is given."""
     title = runs[0].title if len(runs) == 1 else f"{len(runs)} runs"
     shown = runs if len(runs) == 1 else _labelled(runs)
-    return document(title, _overview(runs) + "".join(kind_of(run.spec).show(run, run.spec) for run in shown), made=made)
+    return document(
+        title, _overview(runs) + "".join(kind_of(run.spec).show(run, run.spec) for run in shown), made_at=made
+    )
 
 
 def _labelled(runs: Sequence[Loaded]) -> list[Loaded]:

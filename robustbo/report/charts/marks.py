@@ -90,7 +90,7 @@ def _dots(
     return Dots(label, fill, stroke, x, y, shape, size, titles=[titles[t.number] for t in trials])
 
 
-def framed_values(fates: Mapping[str, Sequence[Trial]]) -> np.ndarray:
+def values_in_frame(fates: Mapping[str, Sequence[Trial]]) -> np.ndarray:
     """The values that would not crush the believed ones into a line; all if none is believed."""
     told = np.array([t.measured for trials in fates.values() for t in trials])
     believed = np.array([t.measured for fate, trials in fates.items() if fate != "called wrong" for t in trials])

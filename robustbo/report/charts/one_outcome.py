@@ -12,7 +12,7 @@ from robustbo.loop.belief.judge import Outlier
 from robustbo.loop.belief.measured_points import LIKELY, FrontPoint
 from robustbo.loop.belief.outcome_models import climb_each
 from robustbo.loop.observations.table import observations
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.report.charts.chart import GRAY, Axis, Chart, Dots, Line, axis, trials_axis
 from robustbo.report.charts.marks import (
     BEFORE,
@@ -21,8 +21,8 @@ from robustbo.report.charts.marks import (
     at_trials,
     by_fate,
     edge_notes,
-    framed_values,
     old_band,
+    values_in_frame,
     within_reach,
 )
 from robustbo.report.charts.palette import COLORS
@@ -49,7 +49,7 @@ class SingleOutcome(NamedTuple):
     outcome: Wanted
     settings: Settings
     history: History
-    fitted: Fitted
+    fitted: FittedSurrogate
     judged: Sequence[Outlier]
 
 
@@ -90,7 +90,7 @@ def values(single: SingleOutcome, points: Sequence[FrontPoint], best: Sequence[I
     for fate in ("believed", BEFORE):
         fates[fate] = [trial for trial in fates[fate] if trial.number not in outside]
     dots = at_trials(single.settings, history, fates, single.judged)
-    framed, across = framed_values(fates), trials_axis(len(history))
+    framed, across = values_in_frame(fates), trials_axis(len(history))
     up = axis(outcome.quantity.label, framed, within_reach(bounds(outcome), framed), margin=0.06)
     missing = [float(trial.number) for trial in history.having("failed")]
     if missing:

@@ -12,7 +12,7 @@ ACROSS = 3  # charts beside each other
 
 
 def has_front(view: View) -> bool:
-    """Whether there are several objectives, and a value of each outcome."""
+    """Return whether there are several objectives, and a value of each outcome."""
     return len(view.settings.objectives) > 1 and not outcomes_without_value(view.settings, view.history)
 
 

@@ -14,11 +14,11 @@ from robustbo.report.charts.marks import (
     by_fate,
     edge_notes,
     failure_ticks,
-    framed_values,
     old_band,
+    values_in_frame,
 )
 from robustbo.report.charts.one_outcome import best_so_far
-from robustbo.report.summary.failures import judged_failures
+from robustbo.report.summary.failures import failures_of
 from robustbo.trials.history import History
 from robustbo.view.view import View
 
@@ -37,8 +37,8 @@ def values(view: View) -> Chart:
     fates = by_fate(history, judged)
     dots = at_trials(settings, history, fates, judged)
     line = best_so_far(view.bests(), len(history))
-    up = axis(settings.quantity.heading("measured value"), framed_values(fates), line.y, margin=0.06)
-    failures = judged_failures(view)
+    up = axis(settings.quantity.heading("measured value"), values_in_frame(fates), line.y, margin=0.06)
+    failures = failures_of(view)
     dots += failure_ticks(failures, [float(f.trial.number) for f in failures], up.low + TICK * (up.high - up.low))
     return Chart(
         f"{settings.surrogate}, {settings.goal}, {len(history)} trials",

@@ -12,7 +12,7 @@ from robustbo.report.charts.slices import GRAY_MEANS, Slice, across, curves, sha
 from robustbo.report.page.attempts import Attempt
 from robustbo.report.page.slices_section import Around
 from robustbo.report.page.table import Table, Wrapped
-from robustbo.report.summary.failures import judged_failures
+from robustbo.report.summary.failures import failures_of
 from robustbo.report.summary.text_failures import AGAIN, NONE_GIVEN, lead, verdict
 from robustbo.report.summary.text_outcomes import place_of
 from robustbo.report.summary.text_summary import SHOWN
@@ -81,15 +81,15 @@ def failures_section(view: View, overview: dict[str, Any], around: Around | None
 def _row(trial: dict[str, Any]) -> list[Any]:
     line, odds = in_a_line(trial["reason"]) or NONE_GIVEN, trial["log_odds_nats"]
     text = line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
-    whole = (trial["reason"] or "").strip()
-    reason = Wrapped(text, 9, whole if whole != text else "")
+    full_text = (trial["reason"] or "").strip()
+    reason = Wrapped(text, 9, full_text if full_text != text else "")
     odds_text = "" if odds is None else f"{odds:.1f}"
     return [trial["trial"], verdict(trial), odds_text, AGAIN[trial["again"]], reason, place_of(trial["params"])]
 
 
 def _slices(view: View, around: Around) -> FeasibilitySlices:
     params, where, _ = around
-    space, failures = view.space, judged_failures(view)
+    space, failures = view.space, failures_of(view)
     pieces = list[Chart | Table]()
     for of in slices(space, params, where):
         if len(of.units):
@@ -110,5 +110,5 @@ def _chart(of: Slice, p: np.ndarray, failures: Sequence[Failure], where: str) ->
     placed = [failure for failure in failures if of.name in failure.trial.params]
     ticks = failure_ticks(placed, [of.parameter.to_unit(failure.trial.params[of.name]) for failure in placed], 0.03)
     about = f"{of.name}: probability of a value through {where}"
-    lines = [*shades(of, UP), *curves(of, p), upright(of.here, UP)]
+    lines = [*shades(of, UP), *curves(of, p), upright(of.center, UP)]
     return Chart(about, across(of), UP, lines, ticks, height=200)

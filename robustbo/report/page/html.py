@@ -26,16 +26,17 @@ def check_name(path: Path) -> None:
         raise SpecError(f"--out: the page's name must end in .html, got {path.name!r}")
 
 
-def document(title: str, body: str, version: str | None = None, made: datetime | None = None) -> str:
+def document(title: str, body: str, version: str | None = None, made_at: datetime | None = None) -> str:
     """A page with its style and script inside.
 
     Args:
         title: As text.
         body: As HTML.
         version: Where it is served: of what it shows; it is loaded again when ``version`` beside it is another.
-        made: When it was made, with a time zone, which the page says; nothing is said unless given.
+        made_at: When it was made, with a time zone, which the page says; nothing is said unless given.
     """
-    return render("document.html", title=title, body=Markup(body), policy=POLICY, version=version, made=made) + "\n"
+    page = render("document.html", title=title, body=Markup(body), policy=POLICY, version=version, made_at=made_at)
+    return f"{page}\n"
 
 
 def side_by_side(pieces: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.fallback import by_first
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.report.charts import fronts, several_charts, timeline
 from robustbo.report.charts.chart import Chart
 from robustbo.report.charts.one_outcome import SingleOutcome, single_outcomes
@@ -18,7 +18,7 @@ from robustbo.report.page.failures_section import failures_section
 from robustbo.report.page.html import document
 from robustbo.report.page.outliers_section import outliers_section
 from robustbo.report.page.pool_section import pool_section
-from robustbo.report.page.slices_section import Around, SlicesSection, Surface, measured_values, slices_section
+from robustbo.report.page.slices_section import Around, SlicesSection, Surface, slices_section, value_points
 from robustbo.report.page.table import Table
 from robustbo.report.page.trials_section import trials_section
 from robustbo.report.summary import space, text_space
@@ -48,7 +48,7 @@ def page(
     *,
     version: str | None = None,
     place: str = SOMEWHERE,
-    made: datetime | None = None,
+    made_at: datetime | None = None,
 ) -> str:
     """The page.
 
@@ -57,27 +57,27 @@ def page(
         view: The optimization.
         version: Of the journal, where the page is served and shows itself anew when that changes.
         place: Of the journal, for commands.
-        made: When the page is made, with a time zone; it says so where it is given, and else depends on nothing but
+        made_at: When the page is made, with a time zone; it says so where it is given, and else depends on nothing but
             the history.
 
     What cannot be computed is said in its place.
     """
-    return document(name, body(view, place=place, made=made), version, made)
+    return document(name, body(view, place=place, made_at=made_at), version, made_at)
 
 
-def body(view: View, *, place: str = SOMEWHERE, made: datetime | None = None, level: int = 2) -> str:
+def body(view: View, *, place: str = SOMEWHERE, made_at: datetime | None = None, level: int = 2) -> str:
     """The page below its title, as HTML.
 
     Args:
         view: The optimization.
         place: Of the journal, for commands.
-        made: When the page is made.
+        made_at: When the page is made.
         level: Of its headings.
     """
-    return render("journal.html", level=level, **sections(view, place, made))
+    return render("journal.html", level=level, **sections(view, place, made_at))
 
 
-def sections(view: View, place: str = SOMEWHERE, made: datetime | None = None) -> dict[str, Any]:
+def sections(view: View, place: str = SOMEWHERE, made_at: datetime | None = None) -> dict[str, Any]:
     """The data of each section of the template, None for those that the page has not."""
     settings, summary = view.settings, overview(view)
     is_several, is_told = bool(settings.outcomes), bool(view.history.having("told"))
@@ -102,7 +102,7 @@ def sections(view: View, place: str = SOMEWHERE, made: datetime | None = None) -
         "around": around,
         "slices": _slices(view, outcomes.result, around) if is_believed and not settings.space.is_pool else None,
         "trials": trials_section(view, view.outliers() if is_judged else [], summary),
-        "pending": _pending(summary, made),
+        "pending": _pending(summary, made_at),
         "space": _space(view),
     }
 
@@ -154,22 +154,22 @@ def _slices(view: View, outcomes: Outcomes, around: Around | None) -> Attempt:
     def through(*surfaces: Surface) -> SlicesSection:
         return slices_section(view.space, around, surfaces)
 
-    def of_one(fitted: Fitted) -> SlicesSection:
-        return through(Surface(fitted, view.settings.quantity, values=measured_values(view.outliers())))
+    def of_one(fitted: FittedSurrogate) -> SlicesSection:
+        return through(Surface(fitted, view.settings.quantity, values=value_points(view.outliers())))
 
     if not outcomes.singles:
         data = observations(view.settings, view.history)
         return Attempt.of(view, lambda: by_first(view.settings, data, of_one, view.fits))
     surfaces = [
-        Surface(single.fitted, single.outcome.quantity, single.outcome, measured_values(single.judged))
+        Surface(single.fitted, single.outcome.quantity, single.outcome, value_points(single.judged))
         for single in outcomes.singles
     ]
     return Attempt.of(view, lambda: through(*surfaces))
 
 
-def _pending(summary: dict[str, Any], made: datetime | None) -> dict[str, Table]:
+def _pending(summary: dict[str, Any], made_at: datetime | None) -> dict[str, Table]:
     """The trials whose values do not count, by title; failed ones have a section of their own."""
-    rows_by_title = tables(summary | {"failed": []}, made)
+    rows_by_title = tables(summary | {"failed": []}, made_at)
     return {
         title: Table([*rows[0]], [["-" if cell is None else str(cell) for cell in row.values()] for row in rows])
         for title, rows in rows_by_title.items()

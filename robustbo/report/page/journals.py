@@ -34,13 +34,13 @@ class NamedView(NamedTuple):
     place: str = journal_page.SOMEWHERE
 
 
-def write(journals: Sequence[NamedView], path: Path, *, made: datetime | None = None) -> None:
+def write(journals: Sequence[NamedView], path: Path, *, made_at: datetime | None = None) -> None:
     """Write a page, or (by the suffix of its name) a picture.
 
     Args:
         journals: They; of a picture one alone.
         path: Of the file.
-        made: When it is made, which a page says.
+        made_at: When it is made, which a page says.
 
     Raises:
         RobustBOError: If a picture is to show several journals, or cannot be drawn.
@@ -56,20 +56,20 @@ def write(journals: Sequence[NamedView], path: Path, *, made: datetime | None = 
         check_name(path)
     except SpecError as error:
         raise SpecError(f"{error}; or, of a picture, in one of {', '.join(matplotlib_canvas.FORMATS)}") from None
-    replace_text(path, page(journals, made=made))
+    replace_text(path, page(journals, made_at=made_at))
     return None
 
 
-def page(journals: Sequence[NamedView], *, made: datetime | None = None) -> str:
+def page(journals: Sequence[NamedView], *, made_at: datetime | None = None) -> str:
     """The page, which says when it was made where that is given."""
     if len(journals) == 1:
         name, view, place = journals[0]
-        return journal_page.page(name, view, place=place, made=made)
+        return journal_page.page(name, view, place=place, made_at=made_at)
     bodies = [
-        (name, Markup(journal_page.body(view, place=place, made=made, level=3))) for name, view, place in journals
+        (name, Markup(journal_page.body(view, place=place, made_at=made_at, level=3))) for name, view, place in journals
     ]
     body = render("journals.html", bodies=bodies, **_compare(journals))
-    return document(f"{len(journals)} journals", body, made=made)
+    return document(f"{len(journals)} journals", body, made_at=made_at)
 
 
 def _bests(view: View) -> Sequence[Incumbent]:

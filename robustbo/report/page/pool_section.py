@@ -11,7 +11,7 @@ from robustbo.loop.feasibility.report import chances
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.fallback import by_first
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.report.charts.chart import Chart, Dots, Line, axis
 from robustbo.report.charts.one_outcome import SingleOutcome
 from robustbo.report.charts.palette import COLORS
@@ -59,7 +59,7 @@ class Column(NamedTuple):
 
     label: str
     quantity: Outcome
-    fitted: Fitted
+    fitted: FittedSurrogate
 
 
 def pool_section(view: View, singles: Sequence[SingleOutcome]) -> PoolSection:
@@ -75,17 +75,17 @@ def pool_section(view: View, singles: Sequence[SingleOutcome]) -> PoolSection:
     if singles:
         outcomes = [single.outcome for single in singles]
         columns = [Column(single.outcome.quantity.label, single.outcome.quantity, single.fitted) for single in singles]
-        left = _rows_left(view, columns, partial(_rank_several, outcomes))._replace(order=ORDER)
+        left = _list_rows(view, columns, partial(_rank_several, outcomes))._replace(order=ORDER)
         return PoolSection(
             [_calibration(s.judged, s.outcome.quantity, s.outcome.quantity.label) for s in singles], left
         )
     settings, quantity = view.settings, view.settings.quantity
 
-    def rows_left(fitted: Fitted) -> RowsLeft:
+    def list_rows(fitted: FittedSurrogate) -> RowsLeft:
         column = Column(quantity.heading("predicted value"), quantity, fitted)
-        return _rows_left(view, [column], lambda means: settings.sign * means[:, 0])
+        return _list_rows(view, [column], lambda means: settings.sign * means[:, 0])
 
-    left = by_first(settings, observations(settings, view.history), rows_left, view.fits)
+    left = by_first(settings, observations(settings, view.history), list_rows, view.fits)
     return PoolSection([_calibration(view.outliers(), quantity, "")], left)
 
 
@@ -124,10 +124,10 @@ def _calibration(judged: Sequence[Outlier], quantity: Outcome, label: str) -> Ca
     return Calibration(label, chart, note)
 
 
-def _rows_left(view: View, columns: Sequence[Column], rank: Rank) -> RowsLeft:
+def _list_rows(view: View, columns: Sequence[Column], rank: Rank) -> RowsLeft:
     history, space, region = view.history, view.space, region_of(view.space)
-    taken = {trial.point for trial in history if trial.is_open or trial.state == "told"}
-    free = [point for point in region.listed or [] if point_of(point) not in taken]
+    occupied = {trial.point for trial in history if trial.is_open or trial.state == "told"}
+    free = [point for point in region.listed or [] if point_of(point) not in occupied]
     if not free:
         return RowsLeft(None, DONE)
     rows = [space.to_unit(point) for point in free]
@@ -152,7 +152,7 @@ def _cells(columns: Sequence[Column], posteriors: Sequence[tuple[np.ndarray, np.
     return [text for pair in texts for text in pair]
 
 
-def _posterior(fitted: Fitted, rows: Sequence[list[float]]) -> tuple[np.ndarray, np.ndarray]:
+def _posterior(fitted: FittedSurrogate, rows: Sequence[list[float]]) -> tuple[np.ndarray, np.ndarray]:
     """Means and standard deviations at unit-cube rows."""
     chunks = [fitted.predict(fitted.encoded(rows[begin : begin + CHUNK])) for begin in range(0, len(rows), CHUNK)]
     mean, sd = (np.concatenate([chunk[i] for chunk in chunks]) for i in (0, 1))

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robustbo.loop.belief.judge import Outlier
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.report.charts.chart import GRAY, HEIGHT, Axis, Chart, Dots, axis
 from robustbo.report.charts.marks import ORANGE, within_reach
 from robustbo.report.charts.one_outcome import BLACK, bounds, limits
@@ -50,7 +50,7 @@ class MeasuredValue(NamedTuple):
 class Surface(NamedTuple):
     """A surrogate and its values: of one of several outcomes, with its goal and bounds, or of the only one."""
 
-    fitted: Fitted
+    fitted: FittedSurrogate
     quantity: Outcome
     outcome: Wanted | None = None
     values: Sequence[MeasuredValue] = ()
@@ -88,7 +88,7 @@ class SlicesSection(NamedTuple):
         return [chart for piece in self.pieces for chart in piece.charts]
 
 
-def measured_values(judged: Sequence[Outlier]) -> list[MeasuredValue]:
+def value_points(judged: Sequence[Outlier]) -> list[MeasuredValue]:
     """The values that have been judged: of several outcomes, those of one."""
     return [MeasuredValue(o.trial.params, o.value, o.flagged, f"{o}") for o in judged]
 
@@ -111,10 +111,10 @@ def slices_section(space: Space, around: Around, surfaces: Sequence[Surface]) ->
             rows = [by_name[of.name] for by_name in predictions]
             pieces.append(SlicePiece(of.name, of.note, table=_table(of, surfaces, rows)))
             continue
-        drawn = zip(surfaces, ups, predictions, strict=True) if len(of.units) else ()
+        triples = zip(surfaces, ups, predictions, strict=True) if len(of.units) else ()
         charts = [
             _chart(of, surface, up, by_name[of.name], where, _observations(surface, space, at, of, up))
-            for surface, up, by_name in drawn
+            for surface, up, by_name in triples
         ]
         pieces.append(SlicePiece(of.name, of.note, charts))
     text = DOTS if any(surface.values for surface in surfaces) else ""
@@ -174,7 +174,7 @@ def _chart(
 ) -> Chart:
     (mean, low, high), outcome, over = prediction, surface.outcome, across(of)
     limit = [] if outcome is None else limits(outcome, over, up)
-    lines = [*shades(of, up), *limit, *curves(of, mean, low, high), upright(of.here, up)]
+    lines = [*shades(of, up), *limit, *curves(of, mean, low, high), upright(of.center, up)]
     name = of.name if outcome is None else f"{outcome.name} by {of.name}"
     height = HEIGHT if outcome is None else LOWER
     about = f"{name}: prediction through {where}"

@@ -34,7 +34,7 @@ class Table(NamedTuple):
 
     @property
     def is_wide(self) -> bool:
-        """Whether a telephone has no room for a row."""
+        """Return whether a telephone is too narrow for a row."""
         columns = zip(*[self.header, *self.rows[:LOOKED_AT]], strict=True)
         letters = sum(min(max(len(str(cell)) for cell in column), LONGEST) + 3 for column in columns)
         return letters > NARROW

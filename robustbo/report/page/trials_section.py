@@ -36,7 +36,7 @@ def trials_section(view: View, judged: Sequence[Outlier], overview: dict[str, An
     history, names, quantities = view.history, view.space.names, view.settings.quantities
     if not len(history):
         return None
-    trials, note = listed_trials(history, {outlier["trial"] for outlier in overview["outliers"]})
+    trials, note = select_trials(history, {outlier["trial"] for outlier in overview["outliers"]})
     outliers = {(o.trial.number, o.outcome): o for o in judged}
     header = ["trial", *names, *(title for name, of in quantities.items() for title in _titles(name, of)), "note"]
     num_old = count_before(history)
@@ -48,7 +48,7 @@ def trials_section(view: View, judged: Sequence[Outlier], overview: dict[str, An
     return TrialsSection(note, Table(header, rows))
 
 
-def listed_trials(history: History, doubtful: Collection[int]) -> tuple[Sequence[Trial], str]:
+def select_trials(history: History, doubtful: Collection[int]) -> tuple[Sequence[Trial], str]:
     """The trials of the table, and a paragraph on that: all, or of very many the last and the doubtful ones."""
     if len(history) <= FULL:
         return history.trials, ""

@@ -14,7 +14,7 @@ def failure_values(view: View) -> dict[str, Any]:
         ``failed``, an object a trial (``log_odds_nats`` is None where the user has said what it was), and, where one
         has failed, ``failures``, how many look like what.
     """
-    if not (failures := judged_failures(view)):
+    if not (failures := failures_of(view)):
         return {"failed": []}
     counts = {look: sum(failure.looks_like == look for failure in failures) for look in ("region", "flake")}
     is_judged = all(failure.looks_like for failure in failures)
@@ -23,7 +23,7 @@ def failure_values(view: View) -> dict[str, Any]:
     return {"failed": [_values(failure) for failure in failures], "failures": counts | rest}
 
 
-def judged_failures(view: View) -> list[Failure]:
+def failures_of(view: View) -> list[Failure]:
     """Every failed trial, judged where the study learns from them."""
     return view.failures(is_judged=view.settings.failures == "learn")
 

@@ -64,7 +64,7 @@ def at_once(view: View) -> dict[str, Any]:
 
 
 def _has_raw_best(view: View) -> bool:
-    """Whether there is a best measured value: of one objective that has some."""
+    """Return whether there is a best measured value: of one objective that has values."""
     settings = view.settings
     missing = {*outcomes_without_value(settings, view.history)}.intersection(name for name, _ in settings.objectives)
     return view.history.trials.num("told") > 0 and len(settings.objectives) < 2 and not missing

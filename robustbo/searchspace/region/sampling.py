@@ -85,7 +85,8 @@ def _sequence(region: Region, seed: int, count: int) -> list[dict[str, Value]]:
 
 def _spread(rows: Tensor, before: Tensor, count: int) -> Tensor:
     """``count`` of these rows, each the farthest from those before it."""
-    distances = torch.cdist(rows, before).amin(-1) if len(before) else torch.full((len(rows),), torch.inf)
+    far_off = torch.full((len(rows),), torch.inf, dtype=torch.float64)
+    distances = torch.cdist(rows, before).amin(-1) if len(before) else far_off
     order = farthest_points(rows, distances, lambda D: D.norm(dim=-1))
     return rows[[index for index, _ in islice(order, count)]]
 

@@ -23,6 +23,7 @@ from torch import Tensor
 
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.contract import Diagnostics, Surrogate, diagnose_by_leave_one_out, outcome_transform
+from robustbo.surrogates.common.float32 import in_float32
 from robustbo.surrogates.common.likelihood import OutlierFixedNoiseLikelihood, OutlierGaussianLikelihood
 from robustbo.surrogates.common.options import Options
 from robustbo.surrogates.common.row_variances import RowVariancesGP
@@ -99,6 +100,11 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
             convex_parameterization=self.options.convex_parameterization,
             prior_mean_of_support=max(1, int(OUTLIER_RATE * train_X.shape[-2])) if expected is None else expected,
         )
+        if covar_module is None:  # BoTorch makes it in torch's default type, which may have been set
+            in_float32(self.covar_module).to(train_X)
+        self.likelihood.noise_covar.raw_rho_constraint.float()
+        if likelihood is None and train_Yvar is None:
+            in_float32(self.likelihood.noise_covar.base_noise).to(train_X)
 
     def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """The hyperparameters, without the variances of single observations."""

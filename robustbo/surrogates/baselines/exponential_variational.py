@@ -129,7 +129,7 @@ class HuberLikelihood(_OneDimensionalLikelihood):
         super().__init__()
         self.threshold, self.weighting = threshold, weighting
         self.register_buffer("weights", weights, persistent=False)
-        self.raw_noise = torch.nn.Parameter(torch.zeros(1))
+        self.raw_noise = torch.nn.Parameter(torch.zeros(1, dtype=torch.float32))
         self.register_constraint("raw_noise", Positive())
 
     @property

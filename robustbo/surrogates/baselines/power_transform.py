@@ -64,7 +64,7 @@ class YeoJohnson(WarpedStandardize):
 
     def stretch(self, u: Tensor) -> Tensor:
         """The derivative of the inverse; beyond a bound it is that at the bound."""
-        power = torch.where(self._within(u) >= 0, self.power, 2 - self.power)
+        power = torch.where(self._within(u) >= 0, u.new_tensor(self.power, dtype=torch.float32), 2 - self.power)
         return self.scale * (1 + self.unwarp(u).abs()).pow(1 - power)
 
     def _within(self, u: Tensor) -> Tensor:

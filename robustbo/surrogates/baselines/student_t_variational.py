@@ -9,6 +9,7 @@ from torch import Tensor
 from robustbo.numerics.student_t.laplace import Noise
 from robustbo.surrogates.baselines.variational import VariationalGP, VariationalOptions
 from robustbo.surrogates.common.contract import outcome_transform
+from robustbo.surrogates.common.float32 import in_float32
 from robustbo.surrogates.student_t.likelihood import DOF
 from robustbo.surrogates.student_t.predictive import Predictive
 
@@ -46,7 +47,7 @@ class StudentTVariationalGP(VariationalGP):
     @classmethod
     def new_likelihood(cls, options: Any, X: Tensor) -> StudentTLikelihood:
         """Student-t noise of all observations."""
-        own = StudentTLikelihood()
+        own = in_float32(StudentTLikelihood())
         own.initialize(deg_free=options.dof)
         return own
 

@@ -21,7 +21,7 @@ FRACTION = 0.2  # the authors'
 REFITS = 10  # of a greedy walk, at most; in between, observations go one at a time
 ROUNDS = 5  # of the projected climb and a fit to what it keeps, at most
 FTOL = 1e-5
-LEFT_OUT = 1e12  # added variance of those left out: none of their weight is left
+LEFT_OUT = 999_999_995_904.0  # added variance of those left out (1e12 in float32): none of their weight is left
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,14 +77,14 @@ class TrimmedGP(MapGP):
         if h == 0:
             return full_fit
         is_kept, fit = (self._greedy if self.options.algorithm == "greedy" else self._project)(model, full_fit, h)
-        return fit._replace(rho=torch.where(is_kept, 0.0, LEFT_OUT))
+        return fit._replace(rho=_removal_variances(is_kept))
 
     def outlier_variances(self, model: Model, theta: Tensor) -> Tensor:
         """The greedy choice at given hyperparameters."""
         is_kept = torch.ones(len(model.y), dtype=torch.bool)
         for _ in range(int(self.options.fraction * len(model.y))):
             is_kept = self._without_worst(theta, is_kept)
-        return torch.where(is_kept, 0.0, LEFT_OUT).to(model.y)
+        return _removal_variances(is_kept)
 
     def _greedy(self, model: Model, fit: Fit, h: int) -> tuple[Tensor, Fit]:
         is_kept, step = torch.ones(len(model.y), dtype=torch.bool), math.ceil(h / REFITS)
@@ -96,13 +96,13 @@ class TrimmedGP(MapGP):
 
     def _without_worst(self, theta: Tensor, is_kept: Tensor) -> Tensor:
         rows = is_kept.nonzero().squeeze(-1)
-        e, v = errors(self._of(rows), theta, torch.zeros(len(rows)).to(theta))
+        e, v = errors(self._of(rows), theta, theta.new_zeros(len(rows)))
         return is_kept.index_fill(0, rows[removal(e, v).argmax()], False)
 
     def _project(self, model: Model, fit: Fit, h: int) -> tuple[Tensor, Fit]:
         best, before = (torch.ones(len(model.y), dtype=torch.bool), fit), None
         for round_ in range(ROUNDS):
-            value = log_posterior(model, fit.theta, torch.where(best[0], 0.0, LEFT_OUT).to(model.y))
+            value = log_posterior(model, fit.theta, _removal_variances(best[0]))
             r = model.y - value.evidence.m
             is_kept = trim_by_projection(value.covariance.K, noise(model, fit.theta), r, h)
             if before is not None and torch.equal(is_kept, before):
@@ -117,3 +117,8 @@ class TrimmedGP(MapGP):
 
     def _of(self, rows: Tensor) -> Model:
         return super().search_model(rows)
+
+
+def _removal_variances(is_kept: Tensor) -> Tensor:
+    """``n`` variances that are added to single observations, of which some are kept as they are."""
+    return torch.zeros(len(is_kept), dtype=torch.float64).masked_fill(~is_kept, LEFT_OUT)

@@ -27,6 +27,7 @@ from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.surrogates.common import priors
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.contract import Diagnostics, Surrogate, outcome_transform
+from robustbo.surrogates.common.float32 import in_float32
 from robustbo.surrogates.common.no_fantasies import NoFantasies
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.common.units import in_outcome_units
@@ -107,7 +108,7 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         kernel = covar_module or priors.kernel_module(
             self.options.kernel, transformed.shape[-1], self.options.is_signal_free
         )
-        own = self.new_likelihood(self.options, transformed).to(train_X)
+        own = in_float32(self.new_likelihood(self.options, transformed)).to(train_X)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserInputWarning)  # of minibatches, which are not used here
             super().__init__(
@@ -128,8 +129,8 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         targets, Yvar = (train_Y, train_Yvar) if transform is None else transform.eval()(train_Y, train_Yvar)
         self.train_inputs, self.train_targets = (train_X,), targets.squeeze(-1)
         if Yvar is None:  # a step of the search may be so long that without a bound the noise is zero
-            own.register_constraint("raw_noise", GreaterThan(LEAST_NOISE), replace=True)
-        own.noise = priors.NOISE_START if Yvar is None else Yvar.mean()
+            own.register_constraint("raw_noise", GreaterThan(LEAST_NOISE).float().to(train_X), replace=True)
+        own.noise = torch.tensor(priors.NOISE_START, dtype=torch.float32) if Yvar is None else Yvar.mean()
         own.raw_noise.requires_grad_(Yvar is None)
 
     @classmethod

@@ -14,7 +14,7 @@ from robustbo.surrogates.common.no_fantasies import NoFantasies
 class CachedPosterior(NoFantasies, GPyTorchModel):
     """A `MapGP` with a posterior of its own, kept for the observations and the parameters it was computed with."""
 
-    _found_at = torch.empty(0)
+    _found_at = torch.empty(0, dtype=torch.float64)
 
     @property
     def has_posterior(self) -> bool:

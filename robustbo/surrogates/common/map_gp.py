@@ -13,7 +13,7 @@ from gpytorch.means import ConstantMean, Mean
 from gpytorch.module import Module
 from torch import Tensor
 
-from robustbo.determinism.isolation import drawing_nothing
+from robustbo.determinism.generator import no_draws
 from robustbo.errors import FitError
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.surrogates.common import custom_kernel, priors
@@ -144,7 +144,7 @@ class MapGP(ClosedForm, Surrogate, RowVariancesGP):
             FitError: If no hyperparameters give a finite likelihood.
         """
         self.eval()
-        with torch.no_grad(), drawing_nothing():
+        with torch.no_grad(), no_draws():
             model = self.search_model()
             estimate = self.search(model)
             if not math.isfinite(estimate.F):

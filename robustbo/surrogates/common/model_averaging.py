@@ -59,7 +59,7 @@ class ModelAveraging(GPyTorchModel):
     """
 
     _components: tuple[Component, ...] = ()
-    _components_at: tuple[Tensor, Tensor] = (torch.empty(0), torch.empty(0))
+    _components_at: tuple[Tensor, Tensor] = (torch.empty(0, dtype=torch.float64),) * 2
 
     def average(self, search: Model, weights: Sequence[float], fits: Sequence[Fit]) -> None:
         """Predict by these fits, leaving out those of zero weight; the kernel must be a named one.

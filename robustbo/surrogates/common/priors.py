@@ -13,6 +13,7 @@ from torch import Tensor
 from robustbo.numerics.gp.covariance import CovarianceFunction, stationary
 from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.gp.replicates import agreement_mask
+from robustbo.surrogates.common.float32 import in_float32
 from robustbo.surrogates.common.likelihood import OutlierGaussianLikelihood
 from robustbo.surrogates.transforms.warp import WarpedStandardize
 from robustbo.validation import one_of
@@ -38,7 +39,7 @@ def check_kernel(name: str) -> None:
 
 
 def kernel_module(name: str, d: int, is_signal_free: bool) -> Kernel:
-    """The named kernel with ARD and its priors.
+    """The named kernel with ARD and its priors, `in_float32`.
 
     Raises:
         ValueError: If there is no kernel of that name.
@@ -51,17 +52,18 @@ def kernel_module(name: str, d: int, is_signal_free: bool) -> Kernel:
         lengthscale_constraint=GreaterThan(MIN_L, transform=None, initial_value=math.exp(prior.log_mode)),
     )
     if not is_signal_free:
-        return kernel
-    return ScaleKernel(
+        return in_float32(kernel)
+    scaled = ScaleKernel(
         kernel,
         outputscale_prior=LogNormalPrior(*SIGNAL_PRIOR),
         outputscale_constraint=GreaterThan(MIN_S2F, transform=None, initial_value=1.0),
     )
+    return in_float32(scaled)
 
 
 def likelihood_module() -> OutlierGaussianLikelihood:
-    """Gaussian noise to be learned."""
-    return OutlierGaussianLikelihood(**noise_arguments())
+    """Gaussian noise to be learned, `in_float32`."""
+    return in_float32(OutlierGaussianLikelihood(**noise_arguments()))
 
 
 def noise_arguments() -> dict[str, Any]:

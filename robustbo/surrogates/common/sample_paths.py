@@ -22,7 +22,7 @@ def draw_paths_of_mixture(
     weights, models = zip(*fits, strict=True)
     if len(models) == 1:
         return draw(models[0], sample_shape)
-    picks = torch.multinomial(torch.tensor(weights), sample_shape.numel(), replacement=True)
+    picks = torch.multinomial(torch.tensor(weights, dtype=torch.float32), sample_shape.numel(), replacement=True)
     if not sample_shape:
         return draw(models[int(picks)], sample_shape)
     places = [(picks == i).nonzero().squeeze(-1) for i in range(len(models))]

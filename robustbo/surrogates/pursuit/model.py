@@ -227,4 +227,6 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
 
 def _units(transform: OutcomeTransform | None) -> tuple[Tensor, Tensor]:
     """Center and scale of a transform of outcomes; 0 and 1 where it has none."""
-    return (transform.means, transform.stdvs) if isinstance(transform, Standardize) else (torch.zeros(1), torch.ones(1))
+    if isinstance(transform, Standardize):
+        return transform.means, transform.stdvs
+    return torch.zeros(1, dtype=torch.float64), torch.ones(1, dtype=torch.float64)

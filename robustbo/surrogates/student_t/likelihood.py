@@ -10,6 +10,7 @@ from torch import Tensor
 from robustbo.numerics.student_t.laplace import Noise
 from robustbo.numerics.student_t.predictive import variance
 from robustbo.surrogates.common import priors
+from robustbo.surrogates.common.float32 import in_float32
 from robustbo.surrogates.common.likelihood import OutlierVariances
 
 DOF = 4.0
@@ -61,7 +62,7 @@ def heavy_tailed_likelihood(noise: Tensor | None, dof: float | None) -> Any:
     """The likelihood of a scale to be learned, or of ``n`` known squared scales; ``dof`` None begins with `DOF`."""
     new: Any
     if noise is None:
-        new = HeavyTailedLikelihood(**priors.noise_arguments())
+        new = in_float32(HeavyTailedLikelihood(**priors.noise_arguments()))
     else:
         new = HeavyTailedFixedLikelihood(noise=noise)
     new.set_dof(DOF if dof is None else dof)

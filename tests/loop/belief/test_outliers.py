@@ -124,7 +124,7 @@ class TestQuarantined:
 
     def test_none_is_left_out_where_that_is_off_or_the_surrogate_doubts_nothing(self, settings):
         made = self.history(settings, -5.0)
-        assert fit.fit(dataclasses.replace(settings, set_aside=False), made).quarantined == ()
+        assert fit.fit(dataclasses.replace(settings, quarantine=False), made).quarantined == ()
         assert fit.fit(dataclasses.replace(settings, surrogate="standard"), made).quarantined == ()
 
     def test_what_would_leave_nothing_is_not_left_out(self, settings):

@@ -158,7 +158,9 @@ def test_the_best_under_constraints_is_the_best_value_where_no_surrogate_can_say
     assert (best.is_raw, best.params) == (True, {"x": 0.5})
 
 
-@pytest.mark.parametrize("place", ["loop.viability.fitted", "loop.viability.Viability.log_p"])
+@pytest.mark.parametrize(
+    "place", ["loop.feasibility.model.fit_predictor", "loop.feasibility.model.FeasibilityModel.log_p"]
+)
 def test_a_mistake_in_the_model_of_failures_ends_no_study(monkeypatch, place):
     opt, error = study_of(), AssertionError()
 

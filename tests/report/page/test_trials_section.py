@@ -37,7 +37,7 @@ def opt():
 
 @pytest.fixture(scope="module")
 def page(opt):
-    return journal_page.page("lab", View(opt.settings, opt.history), place="lab.jsonl", made=MADE)
+    return journal_page.page("lab", View(opt.settings, opt.history), place="lab.jsonl", made_at=MADE)
 
 
 def table(page):
@@ -107,12 +107,12 @@ def test_the_page_says_when_it_was_made_and_else_follows_from_the_history_alone(
 
 def test_of_very_many_trials_the_last_and_the_doubtful_ones_are_shown():
     trials = tuple(Trial(i, {"x": 0.5}, "told", 1.0) for i in range(trials_section.FULL))
-    assert trials_section.listed_trials(History(trials), [3])[1] == ""
+    assert trials_section.select_trials(History(trials), [3])[1] == ""
     more = (*trials, Trial(trials_section.FULL, {"x": 0.5}, "told", 1.0))
-    shown, text = trials_section.listed_trials(History(more), [3, 290])
+    shown, text = trials_section.select_trials(History(more), [3, 290])
     assert [t.number for t in shown] == [3, *range(len(more) - trials_section.LAST, len(more))]
     assert text == "Of 301 trials these are the last 100, and the one before them whose value is doubtful."
-    assert "doubtful" not in trials_section.listed_trials(History(more), [])[1]
+    assert "doubtful" not in trials_section.select_trials(History(more), [])[1]
 
 
 def test_several_outcomes_have_columns_each():

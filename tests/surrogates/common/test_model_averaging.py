@@ -7,7 +7,7 @@ from botorch.sampling.pathwise import draw_matheron_paths
 from botorch.utils.sampling import draw_sobol_normal_samples
 from gpytorch.kernels import MaternKernel, ScaleKernel
 
-from robustbo.loop.acquisition.build import build
+from robustbo.loop.acquisition.build import build_acquisition
 from robustbo.loop.acquisition.log_nei import NUM_SAMPLES
 from robustbo.numerics.gp.kernels import matern52, squared_differences
 from robustbo.numerics.improvement.noisy import log_improvement, over
@@ -74,14 +74,14 @@ def test_the_magnitude_of_what_is_wrong_changes_nothing():
 
 def test_the_acquisition_is_that_of_the_mixture(model):
     X = doubtful()[0]
-    function = build("auto", model, X, None, seed=0)
+    function = build_acquisition("auto", model, X, None, seed=0)
     weights, latents = zip(*model.latents(), strict=True)
     assert len(weights) > 1
     base = X.unique(dim=0)
     normal = draw_sobol_normal_samples(len(base), NUM_SAMPLES, dtype=X.dtype, seed=0)
     alone = torch.zeros(1)
-    is_in = (base.unsqueeze(1) == torch.from_numpy(function._to.given.XZ[len(X) :])).all(-1).any(-1)
-    found = [over([latent], alone, base, normal, kept=is_in) for latent in latents]
+    is_in = (base.unsqueeze(1) == torch.from_numpy(function._to.processes.XZ[len(X) :])).all(-1).any(-1)
+    found = [over([latent], alone, base, normal, required=is_in) for latent in latents]
     parts = torch.stack([log_improvement(each, Z)[0].exp() for each in found])
     torch.testing.assert_close(function(Z.unsqueeze(1)).exp(), torch.tensor(weights) @ parts)
 
