@@ -35,7 +35,7 @@ def value_of_replicate(y: Tensor, w: Tensor, mu: Tensor, sd: Tensor, B: Tensor) 
     Example:
         >>> from torch import tensor
         >>> y, w, mu, sd, B = (tensor(x, dtype=torch.float64) for x in ([5.0], [0.5], 1.0, 1e-3, 2.0))
-        >>> round(value_of_repeating(y, w, mu, sd, B).item(), 6)  # not knowing, 3; knowing, 5 or 2
+        >>> round(value_of_replicate(y, w, mu, sd, B).item(), 6)  # not knowing, 3; knowing, 5 or 2
         0.5
     """
     w0 = (1 - w.sum(-1)).clamp_min(0)
