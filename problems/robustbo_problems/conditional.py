@@ -47,7 +47,7 @@ def data() -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
 
 
 def error(params: Mapping[str, Any]) -> float:
-    """The error of what is chosen."""
+    """The cross-validation error of a configuration."""
     X, y, parts = data()
     squares = 0.0
     for part in parts:

@@ -63,7 +63,7 @@ def fetch(source: DataSource) -> Arrays:
 
 
 def folder() -> list[Path]:
-    """The user's, if there is one.
+    """The user's folder, as a list of one; empty without.
 
     Raises:
         DataError: If it is none.

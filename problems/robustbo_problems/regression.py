@@ -91,7 +91,7 @@ class Clean(NamedTuple):
 
 
 def names() -> list[str]:
-    """The tasks that there are."""
+    """Names of the tasks."""
     return [*FUNCTIONS, *TABLES]
 
 

@@ -1,4 +1,4 @@
-"""Strategies that take our surrogates: what BoFire's own registration leaves out, and what they say of experiments."""
+"""BoFire's strategies with our surrogates: their registration for JSON, and the outliers among their experiments."""
 
 from copy import copy
 from typing import Any
@@ -47,7 +47,7 @@ def _of_one(surrogate: RobustBotorchSurrogate, experiments: pd.DataFrame) -> pd.
 
 
 def read_anew() -> None:
-    """Have strategies read our data model from JSON: they have compiled what they read before it was registered."""
+    """Have strategies read our data model from JSON: their readers were compiled before it was registered."""
     for strategy in to_list(AnyStrategy):
         if issubclass(strategy, BotorchStrategy):
             strategy.model_rebuild(force=True)

@@ -1,4 +1,4 @@
-"""Percentile filtering: a detector calls the outliers, a plain GP of the others does the optimization."""
+"""Percentile filtering: a detector flags outliers, a plain GP of the others does the optimization."""
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -86,7 +86,7 @@ class FilteredOptions(GPOptions):
     between: Between = "keep"
 
     def check(self) -> None:
-        """Raise a ValueError or TypeError for an option that cannot be."""
+        """Raise a ValueError or TypeError for an invalid option."""
         super().check()
         one_of("detector", self.detector, sorted(DETECTORS))
         try:
@@ -108,7 +108,7 @@ class FilteredOptions(GPOptions):
 
 
 class FilteredGP(MapGP):
-    """The plain GP of what a robust detector does not call an outlier.
+    """The plain GP of the observations that a robust detector does not flag.
 
     The detector is fitted to all observations, and one whose predictive distribution function is below ``tail`` or
     above 1 - ``tail`` is an outlier, unless most of those at its point agree with it. No rejection is permanent: each
@@ -176,7 +176,7 @@ class FilteredGP(MapGP):
             self.verdict = verdict
 
     def search(self, model: Model) -> Fit:
-        """The plain GP's hyperparameters on what is left, and variances beside which the others tell nothing."""
+        """Find the plain GP's hyperparameters on the inliers, and variances that silence the others."""
         if self.verdict is None and self._last is not None:
             self.verdict = self._diagnose(self._last)
         left_out = self._exclusion_mask()

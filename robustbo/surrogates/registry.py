@@ -16,7 +16,8 @@ from robustbo.surrogates.baselines.student_t_variational import StudentTVariatio
 from robustbo.surrogates.baselines.trimmed import TrimmedGP
 from robustbo.surrogates.baselines.winsorized import WinsorizedGP
 from robustbo.surrogates.committee.model import CommitteeGP
-from robustbo.surrogates.common.contract import own_options, quiet
+from robustbo.surrogates.common.contract import own_options
+from robustbo.surrogates.common.quiet import quiet
 from robustbo.surrogates.filtered import DETECTORS, FilteredGP
 from robustbo.surrogates.iterative.model import ComputationAwareGP
 from robustbo.surrogates.student_t_process.model import StudentTProcess

@@ -1,1 +1,1 @@
-"""The trials of surrogates and loops: problems, regression tasks, and what goes wrong in them."""
+"""Tasks for surrogates and loops: problems, regression tasks, and their corruptions."""

@@ -1,4 +1,4 @@
-"""Corruptions: what goes wrong with a measurement, injected on purpose and drawn from its trial's own generator.
+"""Corruptions: wrong measurements, injected on purpose and drawn from the trial's own generator.
 
 Each spec draws in the same order whatever happens, so that every method meets the same corruption at the same trial.
 """
@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from robustbo import seeds
+from robustbo.tasks.by_chance import ByChance
 from robustbo.tasks.failing import InjectedFailure
 from robustbo.tasks.problem import Problem
 from robustbo.tasks.ranged import Crash, InRange, TooGood
@@ -26,22 +27,20 @@ class Corruption(Protocol):
 
 
 @dataclass(frozen=True)
-class Constant:
+class Constant(ByChance):
     """A corruption that replaces the value by a constant, with a probability."""
 
-    probability: float
     value: float = 100.0
 
-    def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
-        """The value as measured, and whether it was corrupted."""
-        return (self.value, True) if generator.random() < self.probability else (value, False)
+    def wrong_value(self, value: float, x: Mapping[str, Any], draw: None) -> float:
+        """Return the constant."""
+        return self.value
 
 
 @dataclass(frozen=True)
-class Uniform:
+class Uniform(ByChance):
     """A corruption that replaces the value by one drawn uniformly from [low, high], with a probability."""
 
-    probability: float
     low: float = -3.0
     high: float = 3.0
 
@@ -49,14 +48,12 @@ class Uniform:
         if not self.low <= self.high:
             raise ValueError(f"low must not exceed high, got low={self.low!r}, high={self.high!r}")
 
-    def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
-        """The value as measured, and whether it was corrupted."""
-        is_corrupted = bool(generator.random() < self.probability)
-        draw = float(generator.uniform(self.low, self.high))
-        return (self.wrong(value, draw), True) if is_corrupted else (value, False)
+    def draw(self, generator: np.random.Generator) -> float:
+        """Draw from [low, high]."""
+        return float(generator.uniform(self.low, self.high))
 
-    def wrong(self, value: float, draw: float) -> float:
-        """Return the measurement in the value's place."""
+    def wrong_value(self, value: float, x: Mapping[str, Any], draw: float) -> float:
+        """Return the draw."""
         return draw
 
 
@@ -67,23 +64,24 @@ class Shift(Uniform):
     low: float = 1.0
     high: float = 2.0
 
-    def wrong(self, value: float, draw: float) -> float:
-        """The value and the error."""
+    def wrong_value(self, value: float, x: Mapping[str, Any], draw: float) -> float:
+        """Return the value and the error."""
         return value + draw
 
 
 @dataclass(frozen=True)
-class RandomPoint:
+class RandomPoint(ByChance):
     """A corruption that replaces the value by the objective's at a random point of the space, with a probability."""
 
-    probability: float
     problem: Problem
 
-    def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
-        """The value as measured, and whether it was corrupted."""
-        is_corrupted = bool(generator.random() < self.probability)
-        u = generator.random(len(self.problem.space))
-        return (self.problem(self.problem.space.from_unit(u.tolist())), True) if is_corrupted else (value, False)
+    def draw(self, generator: np.random.Generator) -> np.ndarray:
+        """Draw a point of the unit cube."""
+        return generator.random(len(self.problem.space))
+
+    def wrong_value(self, value: float, x: Mapping[str, Any], draw: np.ndarray) -> float:
+        """Return the objective's value at the point drawn."""
+        return self.problem(self.problem.space.from_unit(draw.tolist()))
 
 
 @dataclass(frozen=True)
@@ -108,17 +106,19 @@ class Persistent:
 
 
 @dataclass(frozen=True)
-class Own:
+class Own(ByChance):
     """A corruption by the problem's own failure of that name, with a probability."""
 
-    probability: float
     problem: Problem
     kind: str
 
-    def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
-        """The value as measured, and whether it was corrupted."""
-        is_corrupted = bool(generator.random() < self.probability)
-        return (self.problem.fail(self.kind, x, generator), True) if is_corrupted else (value, False)
+    def draw(self, generator: np.random.Generator) -> np.random.Generator:
+        """Return the generator: what the failure draws comes last."""
+        return generator
+
+    def wrong_value(self, value: float, x: Mapping[str, Any], draw: np.random.Generator) -> float:
+        """Return the measurement of the failure at the point."""
+        return self.problem.fail(self.kind, x, draw)
 
 
 FAILURE, REPEATS, STICKS = "failure", "repeats", "sticks"

@@ -77,7 +77,7 @@ def sources() -> list[TaskSource]:
 
 
 def names() -> list[str]:
-    """The tasks that there are."""
+    """Names of the tasks."""
     return sorted({name for source in sources() for name in source.names()})
 
 

@@ -1,4 +1,4 @@
-"""Real repeats: what a trial measures is one of the values that were really measured at its point."""
+"""Real repeats: a trial measures one of the values that were really measured at its point."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

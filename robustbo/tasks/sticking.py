@@ -1,4 +1,4 @@
-"""A sensor that sticks: what a trial measures is what the trial before it reported."""
+"""A sensor that sticks: a trial measures the value that the trial before it reported."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

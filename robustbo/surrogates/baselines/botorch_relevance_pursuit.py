@@ -22,11 +22,13 @@ from linear_operator.operators import DiagLinearOperator
 from torch import Tensor
 
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.contract import Diagnostics, Surrogate, diagnose_by_leave_one_out, outcome_transform
+from robustbo.surrogates.common.contract import Surrogate
+from robustbo.surrogates.common.diagnostics import Diagnostics, diagnose_by_leave_one_out
 from robustbo.surrogates.common.float32 import in_float32
 from robustbo.surrogates.common.likelihood import OutlierFixedNoiseLikelihood, OutlierGaussianLikelihood
 from robustbo.surrogates.common.options import Options
 from robustbo.surrogates.common.row_variances import RowVariancesGP
+from robustbo.surrogates.common.units import outcome_transform
 
 OUTLIER_RATE = 0.2  # BoTorch's own default: prior mean of the number of outliers, as a fraction of n
 LARGEST = 1e150  # whose square still fits into float64
@@ -47,7 +49,7 @@ class BoTorchPursuitOptions(Options):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Robust, and not heeded: a peer is measured as it is."""
+        """Robust, and not heeded: a peer is run as its authors wrote it."""
         return Capabilities(is_robust=True, hears_replicates=False)
 
 
@@ -59,7 +61,7 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
     are then unknown until the model is fitted).
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `RobustRelevancePursuitSingleTaskGP`.
+        train_X: ``n x d`` inputs; other arguments as in `RobustRelevancePursuitSingleTaskGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known noise variances.
         prior_mean_of_support: Prior mean of the number of outliers.

@@ -5,10 +5,9 @@ Baselines of the relevance pursuit paper, in its Tables 4 to 7.
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
-from botorch.models.transforms.outcome import OutcomeTransform
 from gpytorch.constraints import Positive
 from gpytorch.likelihoods import LaplaceLikelihood
 from gpytorch.likelihoods.likelihood import _OneDimensionalLikelihood
@@ -18,8 +17,8 @@ from torch.distributions import Distribution
 from robustbo.numerics.baselines import exponential_tails, projection
 from robustbo.numerics.baselines.exponential_tails import Tailed
 from robustbo.surrogates.baselines.variational import VariationalGP, VariationalOptions
-from robustbo.surrogates.common.contract import outcome_transform
-from robustbo.surrogates.common.units import log_density_in_outcome_units
+from robustbo.surrogates.common.predictive import PredictiveDistribution
+from robustbo.surrogates.common.units import outcome_transform
 from robustbo.surrogates.student_t.model import TAIL
 from robustbo.validation import one_of
 
@@ -27,24 +26,11 @@ THRESHOLD = 0.5  # Algikar and Mili's, in scales
 WEIGHTINGS = ("loss", "scale")
 
 
-class ExponentialPredictive(NamedTuple):
-    """The distribution of a measurement at each of ``...`` points.
+@dataclass(frozen=True)
+class ExponentialPredictive(PredictiveDistribution):
+    """The distribution of a measurement with exponential tails of the noise at each of ``...`` points."""
 
-    Attributes:
-        mean: Of the latent value, in the model's own (transformed) units.
-        variance: Of the latent value, likewise.
-        noise: Its parameters, likewise.
-        transform: The outcome transform, or None.
-    """
-
-    mean: Tensor
-    variance: Tensor
     noise: Tailed
-    transform: OutcomeTransform | None
-
-    def log_density(self, Y: Tensor) -> Tensor:
-        """The logarithm of the density of ``...`` measurements in the outcome's units."""
-        return log_density_in_outcome_units(self._log_density, self.transform, Y)
 
     def _log_density(self, y: Tensor) -> Tensor:
         return exponential_tails.log_predictive(y, self.mean, self.variance, self.noise)
@@ -71,10 +57,10 @@ class ExponentialVariationalGP(VariationalGP):
 
 
 class LaplaceVariationalGP(ExponentialVariationalGP):
-    """GPyTorch's variational GP with Laplace noise. An outlier is what the noise gives a chance of less than 0.5 %.
+    """GPyTorch's variational GP with Laplace noise. An outlier has a tail probability below 0.5 % under the noise.
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `VariationalGP`.
+        train_X: ``n x d`` inputs; other arguments as in `VariationalGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known squared scales (half the variances), of which the mean is taken for all.
 
@@ -162,19 +148,19 @@ class HuberOptions(VariationalOptions):
     threshold: float = THRESHOLD
 
     def check(self) -> None:
-        """Raise a ValueError for an option that cannot be."""
+        """Raise a ValueError for an invalid option."""
         super().check()
         if not 0 < self.threshold < math.inf:
             raise ValueError(f"threshold must be positive, got {self.threshold!r}")
 
 
 class HuberGP(ExponentialVariationalGP):
-    """A variational GP with Huber's noise. An outlier is what the noise gives a chance of less than 0.5 %.
+    """A variational GP with Huber's noise. An outlier has a tail probability below 0.5 % under the noise.
 
     The density is normalized at any scale, which is learned.
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `VariationalGP`.
+        train_X: ``n x d`` inputs; other arguments as in `VariationalGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known squared scales of the middle, of which the mean is taken for all.
         threshold: Where an error begins to count linearly, in scales.
@@ -203,7 +189,7 @@ class HuberProjectionOptions(HuberOptions):
     weighting: str = WEIGHTINGS[0]
 
     def check(self) -> None:
-        """Raise a ValueError for an option that cannot be."""
+        """Raise a ValueError for an invalid option."""
         super().check()
         one_of("weighting", self.weighting, WEIGHTINGS)
 
@@ -214,7 +200,7 @@ class HuberProjectionGP(HuberGP):
     The weights follow from the projection statistics of the transformed inputs (`numerics.baselines.projection`).
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `HuberGP`.
+        train_X: ``n x d`` inputs; other arguments as in `HuberGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known squared scales of the middle, of which the mean is taken for all.
         threshold: Where an error begins to count linearly, in scales, of an observation of weight 1.

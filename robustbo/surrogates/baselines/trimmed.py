@@ -32,7 +32,7 @@ class TrimmedOptions(GPOptions):
     algorithm: str = ALGORITHMS[0]
 
     def check(self) -> None:
-        """Raise a ValueError (a TypeError for what is no number) for options that cannot be."""
+        """Raise a ValueError, or a TypeError where a number is needed, for invalid options."""
         super().check()
         if not 0 <= real("fraction", self.fraction) < 1:
             raise ValueError(f"fraction must lie in [0, 1), got {self.fraction!r}")
@@ -49,7 +49,7 @@ class TrimmedGP(MapGP):
     """The GP of a given share of the observations, chosen so that they are likeliest; the others are left out for good.
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_X: ``n x d`` inputs; other arguments as in `MapGP`.
         train_Y: ``n x 1`` outcomes.
         fraction: Share of the observations that is left out, in [0, 1): int(fraction n) of them, outliers or not.
         algorithm: "greedy" (the one whose removal leaves the likeliest rest, again and again) or "projected-gradient"

@@ -26,11 +26,12 @@ from torch import Tensor
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.surrogates.common import priors
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.contract import Diagnostics, Surrogate, outcome_transform
+from robustbo.surrogates.common.contract import Surrogate
+from robustbo.surrogates.common.diagnostics import Diagnostics
 from robustbo.surrogates.common.float32 import in_float32
 from robustbo.surrogates.common.no_fantasies import NoFantasies
 from robustbo.surrogates.common.options import GPOptions
-from robustbo.surrogates.common.units import in_outcome_units
+from robustbo.surrogates.common.units import in_outcome_units, outcome_transform
 from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
 from robustbo.validation import whole
 
@@ -47,7 +48,7 @@ class VariationalOptions(GPOptions):
     max_iter: int = 400
 
     def check(self) -> None:
-        """Raise a ValueError for an option that cannot be."""
+        """Raise a ValueError for an invalid option."""
         super().check()
         whole("max_iter", self.max_iter, 1, MOST_ITERATIONS)
 
@@ -72,7 +73,7 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
     prediction that it has had its part in.
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_X: ``n x d`` inputs; other arguments as in `MapGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known squared scales, of which the mean is taken for all.
         likelihood: Not to be given.
@@ -151,7 +152,7 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         raise NotImplementedError
 
     def marginal_log_likelihood(self) -> VariationalELBO:
-        """The evidence's lower bound, which is what is maximized."""
+        """The evidence's lower bound, the objective of a fit."""
         return VariationalELBO(self.likelihood, self.model, num_data=len(self.train_targets))
 
     def custom_fit(self, mll: Any, **_: Any) -> Any:

@@ -23,9 +23,9 @@ from robustbo.surrogates.committee.options import CommitteeOptions
 from robustbo.surrogates.committee.prediction import predict
 from robustbo.surrogates.common import priors
 from robustbo.surrogates.common.cached_posterior import CachedPosterior
-from robustbo.surrogates.common.contract import Diagnostics, outcome_transform
+from robustbo.surrogates.common.diagnostics import Diagnostics
 from robustbo.surrogates.common.map_gp import ALL, MapGP
-from robustbo.surrogates.common.units import in_outcome_units
+from robustbo.surrogates.common.units import in_outcome_units, outcome_transform
 from robustbo.surrogates.student_t.likelihood import heavy_tailed_likelihood
 from robustbo.surrogates.student_t.model import TAIL
 
@@ -56,19 +56,19 @@ class CommitteeGP(CachedPosterior, MapGP):
     linearly with the number of observations. With one expert it is that expert. Covariances: see `prediction`.
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_X: ``n x d`` inputs; other arguments as in `MapGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known squared scales (variances where it is normal) of the noise.
-        num_experts: How many; as many as ``expert_size`` makes unless said.
+        num_experts: Number of experts; by default as many as ``expert_size`` makes.
         expert_size: Observations an expert, about.
         partition: "random" (the source's) or "clustered" (neighbours together).
         combine: How predictions become one: a name of `aggregation.COMBINE`; "calibrated" minds that experts' errors
             are correlated, "rbcm" is the robust Bayesian committee machine.
         noise: "student-t" (the robust distributed GP) or "normal" (the distributed GP).
         dof: Degrees of freedom, or None to learn them.
-        fit_experts: How many experts the hyperparameters are found from, drawn at random; all unless said.
-        memory_mib: What a chunk of experts may take, about.
-        cluster: Address of a Dask scheduler whose workers do the fit; here unless said.
+        fit_experts: Number of experts that the hyperparameters are fitted to, drawn at random; by default all.
+        memory_mib: MiB that a chunk of experts may take, about.
+        cluster: Address of a Dask scheduler whose workers do the fit; by default this process.
 
     References:
         Mair and Brefeld (2018), Distributed robust Gaussian process regression; Deisenroth and Ng (2015), Distributed
@@ -88,7 +88,7 @@ class CommitteeGP(CachedPosterior, MapGP):
     committee: Committee | None = None
 
     def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
-        """Raise a ValueError where there is a kernel of one's own."""
+        """Raise a ValueError for a custom kernel."""
         if self._named is None:
             raise ValueError("covar_module must not be given: experts are evaluated together; say which by its name")
 

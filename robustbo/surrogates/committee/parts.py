@@ -1,4 +1,4 @@
-"""Parts of files as shards: which rows, and in which units."""
+"""Parts of files as shards: their rows, and the scaling of these."""
 
 from typing import NamedTuple
 

@@ -32,15 +32,15 @@ from robustbo.surrogates.student_t.model import TAIL
 
 
 class Suspect(NamedTuple):
-    """An observation that its expert's others speak against.
+    """An observation with a tail probability below `TAIL`, given the others of its expert.
 
     Attributes:
-        row: In the files.
-        value: What was measured.
-        expected: What the others predict for it.
+        row: Its row in the files.
+        value: The measurement.
+        expected: The prediction of the others.
         sd: Standard deviation of that prediction, noise included.
         evidence: Log-likelihood ratio of its having an error of its own, in nats.
-        weight: How much it counts, 1 being all.
+        weight: Its weight in the fit, 1 being full.
     """
 
     row: int
@@ -52,7 +52,7 @@ class Suspect(NamedTuple):
 
 
 class StreamedCommittee:
-    """`CommitteeGP` for observations that no single machine needs to hold: they stay with the workers that read them.
+    """A `CommitteeGP` of observations that no single machine needs to hold: they stay with the workers that read them.
 
     Experts get rows from all over the files. Inputs and outcomes are scaled by a sample, the first part. It predicts
     and judges; it has no derivatives and is no BoTorch model.
@@ -64,9 +64,9 @@ class StreamedCommittee:
         combine: How predictions become one: a name of `numerics.committee.aggregation.COMBINE`.
         noise: "student-t" or "normal".
         dof: Degrees of freedom, or None to learn them.
-        fit_experts: How many experts the hyperparameters are found from, rounded up to whole parts (of 14 experts of
-            256 where memory_mib is 64); all unless said.
-        memory_mib: What a chunk of experts may take on a worker, about.
+        fit_experts: Number of experts that the hyperparameters are fitted to, rounded up to whole parts (of 14 experts
+            of 256 where memory_mib is 64); by default all.
+        memory_mib: MiB that a chunk of experts may take on a worker, about.
         kernel: "matern52" or "rbf".
 
     Raises:

@@ -23,14 +23,12 @@ from torch import Tensor
 
 from robustbo.determinism.threads import on_one_thread
 from robustbo.errors import FitError, NumericalError
-from robustbo.numerics.gp.leave_one_out import leave_one_out
-from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.diagnosis import Diagnostics, Tails, normal_tails
+from robustbo.surrogates.common.diagnostics import Diagnostics, Tails, diagnose_by_leave_one_out, normal_tails
 from robustbo.surrogates.common.on_one_thread import OnOneThread
 from robustbo.surrogates.common.options import Options
 from robustbo.surrogates.common.quiet import quiet
-from robustbo.surrogates.common.units import in_model_units, in_outcome_units
+from robustbo.surrogates.common.units import in_model_units, outcome_transform
 from robustbo.validation import nearest
 
 # The model's arguments that are BoTorch's; what else a class takes is an option of its own.
@@ -152,11 +150,6 @@ def outcome_class(cls: type[GPyTorchModel]) -> type[OutcomeTransform]:
     return cls.outcome_class if issubclass(cls, Surrogate) else Surrogate.outcome_class
 
 
-def outcome_transform(model: GPyTorchModel) -> Any:
-    """The transform of a model's outcomes, None if there is none."""
-    return getattr(model, "outcome_transform", None)
-
-
 def degrees_of_freedom(posterior: Posterior) -> Tensor | None:
     """Degrees of freedom of a Student-t posterior; None of any other."""
     return getattr(posterior, "df", None)
@@ -231,20 +224,3 @@ def tails(model: GPyTorchModel, *, leave_one_out: bool = True) -> Tails:
         leave_one_out: Whether each observation is predicted by the others, or by all.
     """
     return _contract_class(model).tails(model, leave_one_out=leave_one_out)
-
-
-def diagnose_by_leave_one_out(model: GPyTorchModel, rho: Tensor) -> Diagnostics:
-    """Leave-one-out expectations and evidence of an exact GP; the outliers are where rho is positive.
-
-    Args:
-        model: A fitted exact GP.
-        rho: ``n`` variances that its likelihood adds to single observations, in the model's own (transformed) units.
-    """
-    model.eval()
-    X, y = model.train_inputs[0], model.train_targets
-    with torch.no_grad():
-        prior = model.likelihood(model.forward(X), [X])
-        mean, variance = leave_one_out(y - prior.mean, prior.covariance_matrix - torch.diag(rho), rho)
-        evidence = gain(y - prior.mean - mean, variance)
-        expected, sd = in_outcome_units(outcome_transform(model), mean + prior.mean, variance.sqrt())
-    return Diagnostics(expected, sd, evidence, rho > 0)

@@ -18,14 +18,11 @@ from robustbo.errors import FitError
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.surrogates.common import custom_kernel, priors
 from robustbo.surrogates.common.closed_form import ClosedForm
-from robustbo.surrogates.common.contract import (
-    Surrogate,
-    outcome_transform,
-)
+from robustbo.surrogates.common.contract import Surrogate
 from robustbo.surrogates.common.likelihood import OutlierFixedNoiseLikelihood
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.common.row_variances import RowVariancesGP
-from robustbo.surrogates.common.units import in_squared_outcome_units
+from robustbo.surrogates.common.units import in_squared_outcome_units, outcome_transform
 from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
 
 ALL = slice(None)
@@ -155,7 +152,7 @@ class MapGP(ClosedForm, Surrogate, RowVariancesGP):
         return mll.eval()
 
     def search_model(self, rows: Tensor | slice = ALL) -> Model:
-        """The model as the search sees it, of all observations or some; in evaluation mode."""
+        """The model for the search, of all observations or some; in evaluation mode."""
         X, y = self.train_inputs[0][rows], self.train_targets[rows]
         if self._named is not None:
             covariance = priors.covariance_function(X, *self._named)

@@ -11,7 +11,7 @@ LARGEST = 2**53  # whole numbers beyond are no exact floats, and their quotients
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """No options; a method's own are a subclass, whose `check` refuses what cannot be."""
+    """An empty set of options; a method's own are a subclass, whose `check` refuses invalid ones."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -24,7 +24,7 @@ class Options:
         self.check()
 
     def check(self) -> None:
-        """Raise a ValueError or a TypeError for an option that cannot be."""
+        """Raise a ValueError or a TypeError for an invalid option."""
 
     @property
     def capabilities(self) -> Capabilities:

@@ -8,15 +8,16 @@ from botorch.models.gpytorch import GPyTorchModel
 from torch import Tensor
 
 from robustbo.numerics.student_t import distribution
-from robustbo.surrogates.common.contract import capabilities, degrees_of_freedom, outcome_transform, quiet
-from robustbo.surrogates.common.units import in_model_units, in_outcome_units
+from robustbo.surrogates.common.contract import capabilities, degrees_of_freedom
+from robustbo.surrogates.common.quiet import quiet
+from robustbo.surrogates.common.units import in_model_units, in_outcome_units, outcome_transform
 from robustbo.surrogates.transforms.warp import WarpedStandardize
 
 BLOCK = 1000  # points predicted at a time: a posterior is joint, and its covariance takes their square
 
 
 class Scores(NamedTuple):
-    """Errors of the predictions, in the outcome's units, and the mean negative log density of what was measured."""
+    """Errors of the predictions, in the outcome's units, and the mean negative log density of the measurements."""
 
     rmse: float
     mae: float

@@ -10,9 +10,9 @@ from torch import Tensor
 
 from robustbo.numerics.gp import warp
 from robustbo.numerics.gp.log_posterior import Model
-from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.map_gp import ALL, MapGP
 from robustbo.surrogates.common.options import GPOptions
+from robustbo.surrogates.common.units import outcome_transform
 from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
 from robustbo.surrogates.transforms.learned_warp import LearnedWarp
 from robustbo.surrogates.transforms.retransform import original_outcomes, retransform, set_outcomes
@@ -34,13 +34,13 @@ class WarpOptions(GPOptions):
     warp: str = "learned"
 
     def check(self) -> None:
-        """Raise a ValueError for an option that cannot be."""
+        """Raise a ValueError for an invalid option."""
         super().check()
         one_of("warp", self.warp, sorted(WARPS))
 
 
 class WarpedGP(MapGP):
-    """A `MapGP` whose outcomes are warped as the data say; its ``outcome_transform`` is a `LearnedWarp`."""
+    """A `MapGP` that learns the warp of its outcomes; its ``outcome_transform`` is a `LearnedWarp`."""
 
     options_class = WarpOptions
     outcome_class: ClassVar[type[Standardize]] = LearnedWarp
@@ -55,7 +55,7 @@ class WarpedGP(MapGP):
         return transform if isinstance(transform, LearnedWarp) else None
 
     def search_model(self, rows: Tensor | slice = ALL) -> Model:
-        """The model as the search sees it: outcomes before the warp, which is searched."""
+        """The model for the search: outcomes before the warp, which is searched too."""
         model, bend = super().search_model(rows), self._warp
         if bend is None:
             return model

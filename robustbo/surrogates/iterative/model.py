@@ -1,4 +1,4 @@
-"""Computation-aware GP, robust or not: it looks at the data through few actions, and knows what it has not seen."""
+"""Computation-aware GP, robust or not: it conditions on few actions on the data, and its variance counts the rest."""
 
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -51,7 +51,7 @@ class ComputationAwareOptions(WeightOptions):
     fit_size: int = FIT_SIZE
 
     def check(self) -> None:
-        """Raise a ValueError or a TypeError for options that cannot be."""
+        """Raise a ValueError or a TypeError for invalid options."""
         super().check()
         one_of("policy", self.policy, NAMES)
         for name, value in (("iterations", self.iterations), ("fit_size", self.fit_size)):
@@ -72,14 +72,14 @@ class ComputationAwareOptions(WeightOptions):
 
 
 class ComputationAwareGP(ObservationWeights, MapGP):
-    """A GP for more observations than a Cholesky factor can be had of, whose variance counts what it did not compute.
+    """A GP for more observations than a Cholesky factor allows, whose variance counts what it did not compute.
 
     Hyperparameters are those of the exact model (`ConjugateGP` or `StandardGP`) of at most ``fit_size`` observations,
     drawn at random; then all are looked at, through at most ``iterations`` actions, once a round of weights. Memory
     grows linearly with n, work quadratically; a posterior is joint, so ask for many points in parts.
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_X: ``n x d`` inputs; other arguments as in `MapGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known noise variances.
         policy: The actions: "residual" (conjugate gradients), "preconditioned" (the same, by a pivoted Cholesky factor
@@ -112,12 +112,12 @@ class ComputationAwareGP(ObservationWeights, MapGP):
     solution: IterativePosterior | None = None
 
     def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
-        """Raise a ValueError where there is a kernel of one's own."""
+        """Raise a ValueError for a custom kernel."""
         if self._named is None:
             raise ValueError("covar_module must not be given: the kernel's products are our own; say which by its name")
 
     def search_model(self, rows: Tensor | slice | None = None) -> Model:
-        """The model as the search sees it: of the rows that hyperparameters are found from unless others are said."""
+        """The model for the search: of the rows that hyperparameters are fitted to, unless others are given."""
         order = torch.randperm(len(self.train_targets), generator=torch.Generator().manual_seed(0))
         return super().search_model(order[: self.options.fit_size].sort().values if rows is None else rows)
 

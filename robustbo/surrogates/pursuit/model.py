@@ -20,9 +20,9 @@ from robustbo.numerics.pursuit.growth import Pursuit
 from robustbo.numerics.pursuit.support_fit import Level, level_at, screen
 from robustbo.numerics.pursuit.walk import best_per_support, level_posterior, plausible_levels
 from robustbo.numerics.pursuit.warped import with_warp
-from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.map_gp import ALL
 from robustbo.surrogates.common.model_averaging import ModelAveraging
+from robustbo.surrogates.common.units import outcome_transform
 from robustbo.surrogates.common.warped_gp import WarpedGP
 from robustbo.surrogates.pursuit.options import PursuitOptions
 from robustbo.surrogates.transforms.inlier_rescale import RESCALE, standardize_by_inliers, standardize_like
@@ -37,7 +37,7 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
     plausible.
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_X: ``n x d`` inputs; other arguments as in `MapGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known noise variances.
         direction: "backward" or "forward" through the levels.
@@ -53,7 +53,7 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
         is_grown: Whether a search of more than `growth.MANY` observations begins with some of them and ends with one
             support (`numerics.pursuit.growth`), or visits all levels with all of them, as in the paper.
         is_averaged: Whether predictions are averaged over the levels (`numerics.pursuit.averaging`), or are those of
-            the chosen support alone, as in the paper; with a kernel of one's own they are that.
+            the chosen support alone, as in the paper; with a custom kernel they are that.
         kernel: "matern52" or "rbf".
         is_signal_free: Whether the signal variance is free, or 1 as in BoTorch's default.
         warp: Of the outcomes, as in `WarpOptions`; where predictions are averaged it is that of the chosen level.
@@ -125,7 +125,7 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
         return cache
 
     def _adopt(self, estimate: Fit) -> None:
-        """Take over what the pursuit chose, or what proves likelier among the fits that predictions are averaged over.
+        """Adopt the fit that the pursuit chose, or a likelier one among those that predictions are averaged over.
 
         With the chosen one's warp another level may be climbed to a far higher maximum than the pursuit found there.
         """
@@ -159,7 +159,7 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
     def probability_right(self) -> Tensor:
         """``n`` probabilities that an observation is right: over sets of outliers near those of the plausible levels.
 
-        Under each level a chain samples which of the doubtful observations are wrong, at the level's hyperparameters.
+        Under each level, at its hyperparameters, a Gibbs chain samples which of the doubtful observations are wrong.
         The prior rate is 0.1, the `outlier_rate`, or that of ``num_outliers``; at most half are wrong. Sampling leaves
         an error of up to 0.1 where it is doubtful.
 
@@ -197,7 +197,7 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
         return gain(e, v) > price, 1 - wrong
 
     def search_model(self, rows: Tensor | slice = ALL) -> Model:
-        """The model as the search sees it: values that agree at a point clear each other, those that recur are one."""
+        """The model for the search: values that agree at a point clear each other, those that recur count as one."""
         model = super().search_model(rows)
         groups = find_recurring_groups(self.train_inputs[0][rows], model.y) if self.options.is_grouped else Groups()
         return model._replace(cleared=self.is_cleared(rows), groups=groups)

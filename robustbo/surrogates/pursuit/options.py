@@ -52,7 +52,7 @@ class PursuitOptions(WarpOptions):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Robust unless it is told that there are no outliers; of a part of the data their number is not known."""
+        """Robust unless the number of outliers is set to 0; a number that is set holds for all data together."""
         is_robust = self.num_outliers != 0
         is_cubic = not self.num_outliers
         return Capabilities(is_robust=is_robust, is_heeded=is_robust, is_cubic=is_cubic, continues=True)

@@ -1,4 +1,4 @@
-"""Student-t noise as GPyTorch's exact models take it: by its variance, and by the EM variances of what was observed."""
+"""Student-t noise as GPyTorch's exact models take it: by its variance, and by the EM variances of the observations."""
 
 import math
 from typing import Any

@@ -17,14 +17,14 @@ from robustbo.numerics.student_t.laplace import Laplace, Noise, with_signed_curv
 from robustbo.numerics.student_t.map_fit import HeavyModel
 from robustbo.numerics.student_t.paths import draw_weights
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.contract import Diagnostics, Tails, outcome_transform
+from robustbo.surrogates.common.diagnostics import Diagnostics, Tails
 from robustbo.surrogates.common.explicit_posterior import ExplicitPosterior
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.common.options import GPOptions
-from robustbo.surrogates.common.units import in_outcome_units
+from robustbo.surrogates.common.units import in_outcome_units, outcome_transform
 from robustbo.surrogates.student_t.likelihood import DOF, check_dof, heavy_tailed_likelihood
 from robustbo.surrogates.student_t.mll import LaplaceMarginalLogLikelihood
-from robustbo.surrogates.student_t.predictive import Predictive
+from robustbo.surrogates.student_t.predictive import StudentTPredictive
 
 TAIL = 0.005  # a value that the others give a smaller chance, on either side, is called an outlier
 
@@ -37,7 +37,7 @@ class StudentTOptions(GPOptions):
     is_clamped: bool = False
 
     def check(self) -> None:
-        """Raise a ValueError for an option that cannot be."""
+        """Raise a ValueError for an invalid option."""
         super().check()
         check_dof(self.dof)
 
@@ -51,7 +51,7 @@ class StudentTGP(ExplicitPosterior, MapGP):
     """A GP whose noise is Student-t; the posterior of its latent values by Laplace's approximation.
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_X: ``n x d`` inputs; other arguments as in `MapGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known squared scales of the noise.
         dof: Degrees of freedom, or None to learn them (2 at least).
@@ -139,7 +139,7 @@ class StudentTGP(ExplicitPosterior, MapGP):
         assert self.laplace is not None
         return self._latent(self.mean_module.constant.detach(), self.laplace.R, self.laplace.a)
 
-    def predictive(self, X: Tensor) -> Predictive:
+    def predictive(self, X: Tensor) -> StudentTPredictive:
         """The heavy-tailed distribution of a measurement at each of ``... x d`` points."""
         self.eval()
         with torch.no_grad():
@@ -149,7 +149,7 @@ class StudentTGP(ExplicitPosterior, MapGP):
         if (s2 != s2.max()).any():
             raise ValueError("predictive needs one scale of the noise, this model was given several")
         noise = Noise(s2.max(), nu)
-        return Predictive(posterior.mean, posterior.variance, noise, outcome_transform(self))
+        return StudentTPredictive(posterior.mean, posterior.variance, noise, outcome_transform(self))
 
     @property
     def weights(self) -> Tensor:

@@ -18,10 +18,10 @@ from robustbo.numerics.student_t_process import process as student_t_process
 from robustbo.numerics.student_t_process.map_fit import ProcessLogPosterior, ProcessModel
 from robustbo.surrogates.common.cached_posterior import CachedPosterior
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.contract import Diagnostics, outcome_transform
+from robustbo.surrogates.common.diagnostics import Diagnostics
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.common.options import GPOptions
-from robustbo.surrogates.common.units import in_outcome_units
+from robustbo.surrogates.common.units import in_outcome_units, outcome_transform
 from robustbo.surrogates.student_t.model import TAIL
 from robustbo.surrogates.student_t_process.mll import StudentTProcessMarginalLogLikelihood
 from robustbo.surrogates.student_t_process.posterior import StudentTPosterior
@@ -56,7 +56,7 @@ class StudentTProcess(CachedPosterior, MapGP):
     single values: nothing is left out, and the flags of `diagnose` say what looks wrong, not what was ignored.
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_X: ``n x d`` inputs; other arguments as in `MapGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` noise variances, known up to the scale.
         dof: Degrees of freedom of the prior, more than 2, or None to learn them. Predictions have n more.

@@ -69,5 +69,5 @@ class LearnedWarp(WarpedStandardize):
 
 
 def _beyond(z: Tensor) -> Tensor:
-    """The derivative of outcomes in what a search sees of them, which is 1 where these are the same."""
+    """The derivative of outcomes by their compressed values, 1 where they are not compressed."""
     return (z.abs().clamp(FAR, FAR * LONGEST) / FAR - 1).exp()

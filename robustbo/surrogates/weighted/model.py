@@ -25,7 +25,7 @@ class ConjugateOptions(WeightOptions):
     weights: str = WEIGHTS[0]
 
     def check(self) -> None:
-        """Raise a ValueError or a TypeError for options that cannot be."""
+        """Raise a ValueError or a TypeError for invalid options."""
         super().check()
         one_of("weights", self.weights, WEIGHTS)
 
@@ -41,7 +41,7 @@ class ConjugateGP(ObservationWeights, MapGP):
     The prior mean is the median. Hyperparameters are found by the leave-one-out objective.
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_X: ``n x d`` inputs; other arguments as in `MapGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known noise variances.
         weights: "inverse-multiquadric", or those of the plain process: "homoscedastic" (one noise variance) or

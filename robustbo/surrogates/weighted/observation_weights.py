@@ -9,10 +9,10 @@ from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.weighted.map_fit import Weights
 from robustbo.numerics.weighted.rcgp import PredictionErrors
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.contract import Diagnostics, Tails, normal_tails, outcome_transform
+from robustbo.surrogates.common.diagnostics import Diagnostics, Tails, normal_tails
 from robustbo.surrogates.common.explicit_posterior import ExplicitPosterior
 from robustbo.surrogates.common.options import GPOptions
-from robustbo.surrogates.common.units import in_outcome_units
+from robustbo.surrogates.common.units import in_outcome_units, outcome_transform
 from robustbo.validation import whole
 
 # Standard deviations. Those of a weighed fit are short: of six loops' flagged values on Hartmann6 39 % were wrong at
@@ -32,7 +32,7 @@ class WeightOptions(GPOptions):
     is_weighted: bool = Weights().is_weighted
 
     def check(self) -> None:
-        """Raise a ValueError or a TypeError for weights that cannot be."""
+        """Raise a ValueError or a TypeError for invalid weights."""
         super().check()
         if not 0 < self.quantile <= 1:
             raise ValueError(f"quantile must lie in (0, 1], got {self.quantile!r}")

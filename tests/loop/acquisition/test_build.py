@@ -15,7 +15,7 @@ from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fit import fit as fit_history
 from robustbo.searchspace.encoding import decode
 from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal
-from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.baselines.standard import StandardGP
 from robustbo.surrogates.common.contract import fit, quiet

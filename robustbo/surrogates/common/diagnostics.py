@@ -2,9 +2,14 @@
 
 from typing import NamedTuple
 
+import torch
+from botorch.models.gpytorch import GPyTorchModel
 from torch import Tensor
 
+from robustbo.numerics.gp.leave_one_out import leave_one_out
+from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.student_t.predictive import normal_log_tail
+from robustbo.surrogates.common.units import in_outcome_units, outcome_transform
 
 
 class Diagnostics(NamedTuple):
@@ -35,3 +40,20 @@ class Tails(NamedTuple):
 def normal_tails(e: Tensor, sd: Tensor) -> Tails:
     """Errors of ``n`` normal predictions, and the tail probabilities beyond them."""
     return Tails(e, normal_log_tail(e, sd))
+
+
+def diagnose_by_leave_one_out(model: GPyTorchModel, rho: Tensor) -> Diagnostics:
+    """Leave-one-out expectations and evidence of an exact GP; the outliers are where rho is positive.
+
+    Args:
+        model: A fitted exact GP.
+        rho: ``n`` variances that its likelihood adds to single observations, in the model's own (transformed) units.
+    """
+    model.eval()
+    X, y = model.train_inputs[0], model.train_targets
+    with torch.no_grad():
+        prior = model.likelihood(model.forward(X), [X])
+        mean, variance = leave_one_out(y - prior.mean, prior.covariance_matrix - torch.diag(rho), rho)
+        evidence = gain(y - prior.mean - mean, variance)
+        expected, sd = in_outcome_units(outcome_transform(model), mean + prior.mean, variance.sqrt())
+    return Diagnostics(expected, sd, evidence, rho > 0)
