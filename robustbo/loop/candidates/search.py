@@ -12,7 +12,7 @@ from torch import Tensor
 
 from robustbo import seeds
 from robustbo.determinism.generator import no_draws
-from robustbo.determinism.isolation import drawing_in_python, isolated, seeded
+from robustbo.determinism.isolation import isolation, seed_everything, seed_python
 from robustbo.lazy import cached_property
 from robustbo.loop.acquisition.build import build_acquisition, has_closed_form, maximize_with_botorch
 from robustbo.loop.acquisition.feasibility_weight import FeasibilityWeighted, closed_form_of, with_fewer_samples
@@ -101,8 +101,8 @@ class Search:
         levels = category_counts(self.fitted.space).values()
         is_sampled = any(count > MAX_DISCRETE_VALUES for count in levels)  # by Python's generator
         with (
-            (isolated if self.is_ours else seeded)(self.seed),
-            drawing_in_python(self.seed) if is_sampled else nullcontext(),
+            (isolation if self.is_ours else seed_everything)(self.seed),
+            seed_python(self.seed) if is_sampled else nullcontext(),
         ):
             yield
 

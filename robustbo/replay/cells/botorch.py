@@ -20,7 +20,7 @@ from gpytorch.mlls import SumMarginalLogLikelihood
 from torch import Tensor
 
 from robustbo import seeds
-from robustbo.determinism.isolation import seeded
+from robustbo.determinism.isolation import seed_everything
 from robustbo.numerics.improvement.front import non_dominated
 from robustbo.replay.cells import peer
 from robustbo.replay.cells.cell import Progress
@@ -57,7 +57,7 @@ class BoTorch:
             params, origin = sobol_points(region_of(self._space), sobol, number, 1)[0], "sobol"
         else:
             seed = seeds.derive(self._cell.root, number, "botorch")
-            with seeded(seed):
+            with seed_everything(seed):
                 found, _ = optimize_acqf(
                     self._acquisition(seed),
                     torch.tensor([[0.0], [1.0]], dtype=torch.float64).repeat(1, len(self._space)),
@@ -106,7 +106,7 @@ class BoTorch:
                 y = torch.tensor([[w.sign * self._told[i][w.name]] for i in there], dtype=torch.float64)
                 models.append(SingleTaskGP(X, y))
             model = ModelListGP(*models)
-            with seeded(seeds.derive(self._cell.root, count, "botorch fit")):
+            with seed_everything(seeds.derive(self._cell.root, count, "botorch fit")):
                 fit_gpytorch_mll(SumMarginalLogLikelihood(model.likelihood, model))
             self._fitted = count, model
         return self._fitted[1]

@@ -9,7 +9,7 @@ from botorch.acquisition.multi_objective import logei
 from torch.autograd import gradcheck
 from torch.utils import cpp_extension
 
-from robustbo.determinism.isolation import isolated
+from robustbo.determinism.isolation import isolation
 from robustbo.loop.acquisition.botorch_ehvi import LogEHVI, SampledLogNEHVI
 from robustbo.loop.acquisition.build import LogNEI
 from robustbo.loop.acquisition.feasibility_weight import FeasibilityWeighted, closed_form_of, with_fewer_samples
@@ -235,7 +235,7 @@ def test_botorchs_is_the_same_to_the_last_bit_whether_it_could_compile_its_kerne
         raise AssertionError("used, or made")
 
     def values():
-        with isolated(0):  # BoTorch draws when it prunes the baseline
+        with isolation(0):  # BoTorch draws when it prunes the baseline
             return build_multi_outcome(name, models, FRONT, X, None, seed=0)(POINTS)
 
     monkeypatch.setattr(logei, "_load_attempted", False)
