@@ -17,8 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from robustbo.determinism.isolation import seeded
-from robustbo.determinism.surroundings import pinned
+from robustbo.determinism.isolation import seed_everything
+from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.searchspace.parameters import Float, Int
 from robustbo.searchspace.space import Space
 from robustbo.tasks.problem import Problem
@@ -105,12 +105,12 @@ def cnn(preset: str = "small", seed: int = 0) -> Problem:
     )
 
 
-@pinned
+@pin_surroundings
 def accuracy(preset: Preset, seed: int, params: Mapping[str, Any], batches: int | None = None) -> float:
     """The share of test digits that are recognized after training on the first so many batches, or on all."""
     data = digits(preset)
     exact = torch.backends.cudnn.flags(enabled=True, deterministic=True, benchmark=False)
-    with seeded(seed), torch.enable_grad(), exact:
+    with seed_everything(seed), torch.enable_grad(), exact:
         net = network(preset.channels).to(data.X)
         order = torch.randperm(len(data.X)).view(preset.batches, preset.size)[:batches]
         train(net, data, order.to(data.y.device), params)

@@ -16,8 +16,8 @@ from botorch.models.transforms.outcome import OutcomeTransform
 from torch import Tensor
 
 from robustbo.bofire.data_model import RobustSurrogate as DataModel
-from robustbo.determinism.isolation import isolated
-from robustbo.determinism.surroundings import pinned
+from robustbo.determinism.isolation import isolation
+from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.registry import model_class
@@ -112,9 +112,9 @@ class RobustBotorchSurrogate(TrainableBotorchSurrogate):
         return kernels.map(self.kernel, torch.Size(), list(range(d)), features_to_idx_mapper=indices).to(tX)
 
 
-@pinned
+@pin_surroundings
 def _fit_model(make: Any, *arguments: Any) -> SingleTaskGP:
-    with isolated(FITS), contract.quiet():
+    with isolation(FITS), contract.quiet():
         try:
             model = make(*arguments)
         except InputDataError as error:
@@ -122,7 +122,7 @@ def _fit_model(make: Any, *arguments: Any) -> SingleTaskGP:
         return contract.fit(model)
 
 
-@pinned
+@pin_surroundings
 def _diagnose(model: SingleTaskGP) -> contract.Diagnostics:
-    with isolated(FITS), contract.quiet():
+    with isolation(FITS), contract.quiet():
         return contract.diagnose(model)

@@ -14,8 +14,8 @@ from robustbo.foreign.reading import text_in
 from robustbo.foreign.texts import json_of, toml_of
 from robustbo.formulas import restored
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
-from robustbo.searchspace.parameters.reading import read
-from robustbo.searchspace.parameters.typed import number, value_of, whole_number
+from robustbo.searchspace.parameters.reading import read_parameter
+from robustbo.searchspace.parameters.text import number, value_of, whole_number
 from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.space import Space
 from robustbo.trials.outcome import Outcome
@@ -52,7 +52,7 @@ def space_of(
 
 
 def _pool(file: IO[bytes], parameters: Any, texts: list[str]) -> Pool:
-    known_columns = {name: read(name, parameter) for name, parameter in dict(parameters).items()}
+    known_columns = {name: read_parameter(name, parameter) for name, parameter in dict(parameters).items()}
     frame = frame_of(file, known_columns)
     try:
         return Pool(frame, **known_columns, **({"constraints": texts} if texts else {}))

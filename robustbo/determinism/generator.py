@@ -28,7 +28,7 @@ _this_thread = threading.local()  # ``generators``: those that it is within a bl
 
 
 class OwnGenerator(TorchFunctionMode):
-    """In its block torch draws, in this thread alone, from a generator that is seeded here.
+    """Mode in whose block torch draws, in this thread alone, from a generator that is seeded here.
 
     Whole numbers are divided in float32, whatever torch's default type: `torch.quasirandom.SobolEngine` has its first
     point from that, so that what is drawn depends on the seed alone.

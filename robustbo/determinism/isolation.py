@@ -14,34 +14,34 @@ import numpy as np
 import torch
 
 from robustbo.determinism.generator import OwnGenerator
-from robustbo.determinism.surroundings import defaults
+from robustbo.determinism.surroundings import default_surroundings
 from robustbo.determinism.threads import one_thread
 
 T = TypeVar("T")
 
 
 @contextmanager
-def isolated(seed: int) -> Iterator[None]:
-    """Run the block as `pinned` does, on one thread, with torch's random numbers from a generator of its own.
+def isolation(seed: int) -> Iterator[None]:
+    """Run the block as `pin_surroundings` does, on one thread, with torch's random numbers from a generator of its own.
 
     The global generators stay as they are, so that no other thread changes what is drawn here, nor is changed by it.
-    For this library's own code, and BoTorch's; see `seeded` for any other.
+    For this library's own code, and BoTorch's; see `seed_everything` for any other.
 
     Args:
         seed: In [0, 2^63).
 
     Example:
-        >>> with isolated(0):
+        >>> with isolation(0):
         ...     a = torch.rand(1)
-        >>> with isolated(0):
+        >>> with isolation(0):
         ...     assert torch.rand(1) == a
     """
-    with defaults(), one_thread(), OwnGenerator(seed):
+    with default_surroundings(), one_thread(), OwnGenerator(seed):
         yield
 
 
 @contextmanager
-def seeded(seed: int) -> Iterator[None]:
+def seed_everything(seed: int) -> Iterator[None]:
     """Run code that may draw from anywhere: the generators of torch, NumPy and Python are seeded, then put back.
 
     They belong to the whole process: another thread that draws at the same time is disturbed, and disturbs. And torch's
@@ -50,18 +50,18 @@ def seeded(seed: int) -> Iterator[None]:
     Args:
         seed: In [0, 2^63).
     """
-    torchs = _putting_back(torch.get_rng_state, torch.set_rng_state)
-    with defaults(), one_thread(), torchs, drawing_in_python(seed):
+    torchs = _preserve(torch.get_rng_state, torch.set_rng_state)
+    with default_surroundings(), one_thread(), torchs, seed_python(seed):
         torch.default_generator.manual_seed(seed)  # the CPU's; no device's
         yield
 
 
 @contextmanager
-def drawing_in_python(seed: int) -> Iterator[None]:
+def seed_python(seed: int) -> Iterator[None]:
     """Run the block with the generators of Python and NumPy seeded, then put back."""
     with (
-        _putting_back(random.getstate, random.setstate),
-        _putting_back(np.random.get_state, np.random.set_state),
+        _preserve(random.getstate, random.setstate),
+        _preserve(np.random.get_state, np.random.set_state),
     ):
         random.seed(seed)
         np.random.seed(seed % 2**32)  # noqa: NPY002
@@ -69,7 +69,7 @@ def drawing_in_python(seed: int) -> Iterator[None]:
 
 
 @contextmanager
-def _putting_back(get: Callable[[], T], put: Callable[[T], object]) -> Iterator[None]:
+def _preserve(get: Callable[[], T], put: Callable[[T], object]) -> Iterator[None]:
     """Put back what the block changes, though an interrupt comes into that."""
     state = get()
     try:

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from robustbo.determinism.generator import generators, leave_to
-from robustbo.determinism.interrupted import letting_go
+from robustbo.determinism.interrupted import release_on_interrupt
 from robustbo.determinism.threads import on_one_thread
 
 P = ParamSpec("P")
@@ -24,7 +24,7 @@ _one_at_a_time = threading.RLock()
 _before: "_Surroundings | None" = None  # the outermost call that runs
 
 
-def pinned(function: Callable[P, T]) -> Callable[P, T]:
+def pin_surroundings(function: Callable[P, T]) -> Callable[P, T]:
     """A function that runs with the settings that numbers depend on as the libraries have them by default.
 
     These are torch's default device, its gradient and inference modes, what NumPy does of an overflow, one thread
@@ -37,22 +37,22 @@ def pinned(function: Callable[P, T]) -> Callable[P, T]:
     them, since its own code reads them; other threads that use GPyTorch then see the defaults.
 
     Example:
-        >>> is_recording = pinned(torch.is_grad_enabled)
+        >>> is_recording = pin_surroundings(torch.is_grad_enabled)
         >>> with torch.no_grad():
         ...     is_recording()
         True
     """
-    inner = on_one_thread(letting_go(function))
+    inner = on_one_thread(release_on_interrupt(function))
 
     @wraps(function)
-    def called(*args: P.args, **kwargs: P.kwargs) -> T:
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
         global _before
         with _one_at_a_time:
             before, outer = _Surroundings.now(), _before
             _before = before if outer is None else outer
             try:
                 try:
-                    with defaults(), nullcontext() if outer else _gpytorchs_defaults():
+                    with default_surroundings(), nullcontext() if outer else _gpytorch_defaults():
                         return inner(*args, **kwargs)
                 except BaseException as error:
                     before.restore_after(error)
@@ -63,11 +63,11 @@ def pinned(function: Callable[P, T]) -> Callable[P, T]:
             finally:
                 _before = outer
 
-    return called
+    return call
 
 
 class _Surroundings(NamedTuple):
-    """What computations change in a process or a thread, and how it was."""
+    """State of the process and the thread that computations change, as it was before one."""
 
     device: torch.device
     is_grad_enabled: bool
@@ -103,8 +103,8 @@ class _Surroundings(NamedTuple):
 
 
 @contextmanager
-def defaults() -> Iterator[None]:
-    """Run the block as `pinned` does a function, within one."""
+def default_surroundings() -> Iterator[None]:
+    """Run the block as `pin_surroundings` does a function, within one."""
     with _one_at_a_time, np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"):
         if _is_default():
             yield
@@ -117,24 +117,24 @@ def defaults() -> Iterator[None]:
 
 def _settings() -> dict[Any, tuple[Any, ...]]:
     """GPyTorch's settings, each with what it is made of."""
-    found: dict[Any, tuple[Any, ...]] = {}
+    states: dict[Any, tuple[Any, ...]] = {}
     cls: Any
     modules = gpytorch.settings, linear_operator.settings
-    for cls in {each for module in modules for each in vars(module).values() if isinstance(each, type)}:
+    for cls in {setting for module in modules for setting in vars(module).values() if isinstance(setting, type)}:
         if hasattr(cls, "_state"):
-            found[cls] = (cls._state,)  # None where nobody has set it, which is not the same as set to the default
+            states[cls] = (cls._state,)  # None where nobody has set it, which is not the same as set to the default
         elif hasattr(cls, "_global_value"):
-            found[cls] = (cls.value(),)
+            states[cls] = (cls.value(),)
         elif hasattr(cls, "value"):
-            found[cls] = tuple(cls.value(dtype) for dtype in (torch.float32, torch.float64, torch.float16))
-    return found
+            states[cls] = tuple(cls.value(dtype) for dtype in (torch.float32, torch.float64, torch.float16))
+    return states
 
 
 AT_FIRST = _settings()  # before anybody could change them
 
 
 @contextmanager
-def _gpytorchs_defaults() -> Iterator[None]:
+def _gpytorch_defaults() -> Iterator[None]:
     now = _settings()
     with ExitStack() as stack:
         for cls, state in AT_FIRST.items():

@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from functools import partial
 
-from robustbo.determinism.interrupted import let_go
+from robustbo.determinism.interrupted import release_frames
 from robustbo.determinism.interrupts import Interrupts
 from robustbo.driving.asking import Asking, Request, num_ended, stale_trials
 from robustbo.driving.evaluators.evaluator import Evaluator
@@ -133,7 +133,7 @@ class Loop:
             self._fail(error)
             return None
         except BaseException as error:
-            let_go(error)
+            release_frames(error)
             raise
 
     def _begin(self, request: Request) -> None:
@@ -199,7 +199,7 @@ class Loop:
                 self._callbacks = ()
                 return self._fail(error)
             except BaseException as error:
-                let_go(error)
+                release_frames(error)
                 raise
             if is_enough:
                 self._stopped_by = repr(callback)

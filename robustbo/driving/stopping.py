@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from robustbo.determinism.surroundings import pinned
+from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.loop.belief.front import reference_of
 from robustbo.loop.belief.incumbent import as_modelled
 from robustbo.loop.belief.measured_points import candidates
@@ -130,7 +130,7 @@ def _noise(fitted: FittedSurrogate, x: Tensor) -> float:
     return math.sqrt(max(noisy_sd**2 - sd**2, 0.0))
 
 
-@pinned
+@pin_surroundings
 def _of_several(view: View, trial: Trial) -> Promise:
     settings = view.settings
     data, row = observations(settings, view.history), tuple(settings.space.to_unit(trial.params))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from robustbo import seeds
-from robustbo.determinism.surroundings import pinned
+from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.loop.belief.incumbent import Incumbent, incumbent, raw_incumbent
 from robustbo.loop.belief.judge import judge
 from robustbo.loop.belief.outcome_models import climb_each, missing
@@ -39,7 +39,7 @@ log = logging.getLogger("robustbo")
 __all__ = ["Incumbent", "Suggestion", "incumbent", "raw_incumbent", "step"]  # the best was found here once
 
 
-@pinned
+@pin_surroundings
 def step(
     settings: Settings, history: History, trial: int, fits: FitCache | None = None, fixed: Fixed = ()
 ) -> Suggestion:

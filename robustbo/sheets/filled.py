@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from robustbo.errors import SpaceError
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
-from robustbo.searchspace.parameters.typed import value_of
+from robustbo.searchspace.parameters.text import value_of
 from robustbo.searchspace.space import Space
 from robustbo.sheets.cells import agrees, number_of
 from robustbo.sheets.columns import Columns

@@ -7,11 +7,11 @@ from typing import Any
 
 from robustbo.errors import SheetError, SheetWarning, warn
 from robustbo.guidance import explain_misfits
-from robustbo.searchspace.tabular import SHOWN, warn_of_broken
+from robustbo.searchspace.tabular import MAX_ROWS_SHOWN, warn_of_broken
 from robustbo.sheets.changes import Rules, changes
 from robustbo.sheets.filled import numbers_in
 from robustbo.sheets.sheet import Sheet, open_sheet
-from robustbo.study.possible import check_possible, check_told, with_exclusions
+from robustbo.study.possible import check_possible, value_check, with_exclusions
 from robustbo.study.queueing import own
 from robustbo.study.recording import Recording
 from robustbo.trials.history import Trial
@@ -134,7 +134,7 @@ class Sheets(Recording):
     def _tell_rows(self, sheet: Sheet, *, amends: bool, out_of_range: OutOfRange) -> tuple[list[Trial], dict[int, int]]:
         """Tell what is filled in; the trials, and by row the numbers of those of rows without one."""
         settings, errors = self.settings, list[str]()
-        check = check_told(settings, out_of_range, TO_KEEP_IT)
+        check = value_check(settings, out_of_range, TO_KEEP_IT)
         rows, space = sheet.read_rows(errors), settings.space
         if any(row.number is None for row in rows):
             sheet.check_writable()
@@ -172,8 +172,8 @@ def _with_progress(error: SheetError, told: Sequence[Trial], new: Sequence[Trial
 def _in_all(sheet: Sheet, errors: Sequence[str]) -> str:
     if len(errors) == 1:
         return f"{sheet.path}, {errors[0]}; nothing was told"
-    more = [f"... and {len(errors) - SHOWN} more"] if len(errors) > SHOWN else []
-    lines = [f"{sheet.path}: nothing was told, since {len(errors)} rows cannot be:", *errors[:SHOWN], *more]
+    more = [f"... and {len(errors) - MAX_ROWS_SHOWN} more"] if len(errors) > MAX_ROWS_SHOWN else []
+    lines = [f"{sheet.path}: nothing was told, since {len(errors)} rows cannot be:", *errors[:MAX_ROWS_SHOWN], *more]
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""What arguments and words of settings were called before: still read in journals, run files and calls."""
+"""Former names of arguments and words of settings: still read in journals, run files and calls."""
 
 import functools
 from collections.abc import Callable, Mapping

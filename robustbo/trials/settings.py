@@ -1,4 +1,4 @@
-"""What a run was told at its beginning: everything that a decision depends on besides the history."""
+"""Settings of a run, fixed at its beginning: everything that a decision depends on besides the history."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -34,7 +34,7 @@ DEFAULT_REPLICATE: Replicate = "flagged"  # by its figures: see the README, runs
 
 
 def default_num_initial(space: Space) -> int:
-    """How many Sobol points come first unless said: 2 (d + 1), at least 5, of d parameters that can be chosen."""
+    """Number of points of the initial design by default: 2 (d + 1), at least 5, of d parameters that can be chosen."""
     d = sum(parameter.count != 1 for _, parameter in space.parameters)
     return max(5, 2 * (d + 1))
 
@@ -113,31 +113,33 @@ class Settings:
             raise ValueError(f"outcome must be one where there are no objectives, got {[q.name for q in quantities]}")
         outcomes, texts = outcomes_of(objectives, self.outcome_constraints, quantities if objectives else ())
         reference = reference_of(self.reference_point, objectives)
-        given: dict[str, Any] = {"objectives": objectives, "outcome_constraints": texts, "reference_point": reference}
-        given |= {"outcome": quantities, "outcomes": outcomes} | ({"direction": objectives[0][1]} if objectives else {})
-        for name, value in given.items():
+        fields: dict[str, Any] = {"objectives": objectives, "outcome_constraints": texts, "reference_point": reference}
+        fields |= {"outcome": quantities, "outcomes": outcomes} | (
+            {"direction": objectives[0][1]} if objectives else {}
+        )
+        for name, value in fields.items():
             object.__setattr__(self, name, value)
 
-    def of(self, wanted: Wanted) -> "Settings":
+    def of(self, outcome: Wanted) -> "Settings":
         """The settings of one of several outcomes alone."""
-        direction: Direction = "maximize" if wanted.sign > 0 else "minimize"
+        direction: Direction = "maximize" if outcome.sign > 0 else "minimize"
         return replace(self, objectives=(), outcome_constraints=(), reference_point=(), outcome=(), direction=direction)
 
     @property
     def quantity(self) -> Outcome:
-        """What the only value is of, in the short form; without name, unit and range where these are not said."""
+        """Outcome that the only value is of, in the short form; name, unit and range as far as they are said."""
         return self.outcome[0] if self.outcome and not self.objectives else Outcome()
 
     @property
     def quantities(self) -> dict[str | None, Outcome]:
-        """What is measured: each of several outcomes by its name, or the only value under None."""
-        return {wanted.name: wanted.quantity for wanted in self.outcomes} or {None: self.quantity}
+        """Outcomes that are measured: each of several by its name, or the only one under None."""
+        return {outcome.name: outcome.quantity for outcome in self.outcomes} or {None: self.quantity}
 
     @property
     def goal(self) -> str:
-        """What is wanted, in words, such as "maximize yield, purity >= 0.95"; in the short form direction and name."""
-        wanted = [*(f"{way} {name}" for name, way in self.objectives), *self.outcome_constraints]
-        return ", ".join(wanted) or f"{self.direction} {self.quantity.name}".rstrip()
+        """Goal in words, such as "maximize yield, purity >= 0.95"; in the short form direction and name."""
+        goals = [*(f"{way} {name}" for name, way in self.objectives), *self.outcome_constraints]
+        return ", ".join(goals) or f"{self.direction} {self.quantity.name}".rstrip()
 
     @property
     def surrogate_options(self) -> dict[str, Any]:
@@ -146,9 +148,9 @@ class Settings:
 
     def to_dict(self) -> dict[str, Any]:
         """The settings as journals have them: plain JSON values, by the names that older versions read."""
-        return in_old_names(self._written())
+        return in_old_names(self._plain_values())
 
-    def _written(self) -> dict[str, Any]:
+    def _plain_values(self) -> dict[str, Any]:
         """The settings as plain JSON values, by the names that they have now."""
         return {
             "space": self.space.to_dict(),
@@ -183,41 +185,43 @@ class Settings:
         return replace(self, surrogate="committee", options="{}", committee_from=None)
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> "Settings":
+    def from_dict(cls, entries: Mapping[str, Any]) -> "Settings":
         """The settings from their `to_dict` form; from before there were doubts or a model of failures it has none."""
         rest: dict[str, Any] = {"replicate": "never", "quarantine": False, "failures": "ignore"} | {
-            key: value for key, value in in_new_names(given).items() if key not in (*OF_THE_SPACE, "surrogate_options")
+            key: value
+            for key, value in in_new_names(entries).items()
+            if key not in (*OF_THE_SPACE, "surrogate_options")
         }
-        space, pool = Space.from_dict(given["space"], given.get("constraints", ())), given.get("pool")
-        space = space if pool is None else Pool.from_pool(given["space"], pool, space.texts)
+        space, pool = Space.from_dict(entries["space"], entries.get("constraints", ())), entries.get("pool")
+        space = space if pool is None else Pool.from_pool(entries["space"], pool, space.texts)
         for name in ("objectives", "outcome_constraints", "reference_point"):
             rest[name] = tuple(rest.get(name, {}).items() if name != "outcome_constraints" else rest.get(name, ()))
         rest["outcome"] = tuple(map(Outcome.from_dict, rest.get("outcome", ())))
-        return cls(space=space, options=options_text(given["surrogate_options"]), **rest)
+        return cls(space=space, options=options_text(entries["surrogate_options"]), **rest)
 
 
-def differences(given: Settings, recorded: Settings) -> list[str]:
+def differences(current: Settings, recorded: Settings) -> list[str]:
     """Each setting that differs from the recorded one, in words."""
-    ours, theirs = _entries(given), _entries(recorded)
+    ours, theirs = _entries(current), _entries(recorded)
     names = dict.fromkeys([*theirs, *ours])
     if ours["surrogate"] != theirs["surrogate"]:
         names.pop("committee_from", None)  # only "auto" has it
     pairs = {name: (theirs.get(name, "nothing"), ours.get(name, "nothing")) for name in names}
-    return [f"{name}: recorded {then}, given {now}" for name, (then, now) in pairs.items() if then != now]
+    return [f"{name}: recorded {old}, given {new}" for name, (old, new) in pairs.items() if old != new]
 
 
 def _entries(settings: Settings) -> dict[str, str]:
     """The settings one by one, the space's parameters and their order among them."""
-    rest = {name: repr(value) for name, value in settings._written().items() if name not in ("space", "pool")}
+    rest = {name: repr(value) for name, value in settings._plain_values().items() if name not in ("space", "pool")}
     if isinstance(settings.space, Pool):
         rest["pool"] = f"{len(settings.space.rows)} rows ({settings.space.digest[:8]})"
     if settings.committee_from is not None and settings.surrogate == DEFAULT_SURROGATE:
         rest["surrogate"] = repr("auto")
-    parameters = {f"parameter {name!r}": _shown(parameter) for name, parameter in settings.space.parameters}
+    parameters = {f"parameter {name!r}": _parameter_text(parameter) for name, parameter in settings.space.parameters}
     return {"parameters": repr(settings.space.names)} | parameters | rest
 
 
-def _shown(parameter: Parameter) -> str:
+def _parameter_text(parameter: Parameter) -> str:
     """A parameter in words; 0 and 0.0 are the same bound."""
     if isinstance(parameter, Float):
         return repr(replace(parameter, low=float(parameter.low), high=float(parameter.high)))

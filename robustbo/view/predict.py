@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from robustbo.determinism.surroundings import pinned
+from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.loop.belief.outcome_models import Several, climb_each, missing
 from robustbo.loop.observations.table import observations
@@ -30,7 +30,7 @@ class Prediction(NamedTuple):
 Numbers = tuple[list[float], list[float]]  # means and standard deviations at rows
 
 
-@pinned  # so that it must not look into the store, whose lock somebody may hold who waits for this one
+@pin_surroundings  # so that it must not look into the store, whose lock somebody may hold who waits for this one
 def posterior_at(
     settings: Settings, history: History, fits: FitCache, rows: list[list[float]]
 ) -> dict[str | None, Numbers]:

@@ -14,8 +14,8 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 
 import robustbo as rb
 from robustbo.determinism.generator import no_draws
-from robustbo.determinism.isolation import isolated, seeded
-from robustbo.determinism.surroundings import pinned
+from robustbo.determinism.isolation import isolation, seed_everything
+from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.surrogates.common.contract import quiet
 from tests.moments import interrupted_at
 
@@ -30,18 +30,18 @@ def surroundings():
     return threads, modes, switches, np.geterr(), warnings.filters.copy(), generators
 
 
-@pinned
+@pin_surroundings
 def compute():
-    with isolated(3), quiet():
+    with isolation(3), quiet():
         drawn = torch.rand(4)
         with no_draws(), torch.no_grad():
             drawn = drawn.split(2)
         return float(sum(part.sum() for part in drawn))
 
 
-@pinned
+@pin_surroundings
 def compute_with_others():
-    with seeded(3), quiet():
+    with seed_everything(3), quiet():
         return torch.rand(1).item(), random.random(), np.random.rand()  # noqa: NPY002
 
 
@@ -73,7 +73,7 @@ def test_they_are_as_before(compute, before):
 
 
 def test_an_interrupt_that_torch_makes_an_error_of_is_heard(before):
-    @pinned
+    @pin_surroundings
     def masked():
         try:
             raise KeyboardInterrupt
@@ -101,9 +101,9 @@ def test_what_another_thread_sets_meanwhile_stays(monkeypatch):
 
     monkeypatch.setattr(warnings, "filters", warnings.filters.copy())
     default = torch.get_default_dtype()
-    pinned(others)()
+    pin_surroundings(others)()
     try:
-        pinned(partial(torch.set_default_dtype, torch.float64))()
+        pin_surroundings(partial(torch.set_default_dtype, torch.float64))()
         assert torch.get_default_dtype() == torch.float64
     finally:
         torch.set_default_dtype(default)
@@ -130,9 +130,9 @@ def test_a_process_that_is_forked_meanwhile_has_them_as_before(before):
     _, modes, (dtype, *_), *rest, _ = before
     expected = modes, dtype, rest
 
-    @pinned
+    @pin_surroundings
     def forked():
-        with isolated(3), quiet(), warnings.catch_warnings():
+        with isolation(3), quiet(), warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # of forking with threads
             child = os.fork()
             if child == 0:  # as a process that a library begins, which never returns from here

@@ -36,7 +36,7 @@ def test_a_column_is_what_its_values_say():
 def test_a_column_can_be_said_otherwise():
     pool = rb.Pool(FRAME, acid=rb.Ordinal("HNO3", "HCl", "H2SO4"), pH=rb.Float(0.1, 14, log=True))
     assert dict(pool.parameters)["pH"] == rb.Float(0.1, 14, log=True)
-    assert pool.given == ("acid", "pH")
+    assert pool.declared == ("acid", "pH")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from robustbo.loop.acquisition.log_nei import NUM_SAMPLES, LogNEI, Mixture, StudentTLogExpectedImprovement, is_student_t
 from robustbo.numerics.improvement.noisy import MOST
-from robustbo.searchspace.encoding import categories, discrete, varying
+from robustbo.searchspace.encoding import category_counts, discrete_levels, input_columns
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.common.contract import capabilities, marginals
 from robustbo.surrogates.common.map_gp import MapGP
@@ -101,8 +101,8 @@ def maximize_with_botorch(function: AcquisitionFunction, space: Space, n: int = 
         space: The space.
         n: How many observations its model has: of many, fewer points are computed at once.
     """
-    choices, others = categories(space), discrete(space)
-    bounds = torch.tensor([[0.0], [1.0]], dtype=torch.float64).repeat(1, len(varying(space)))
+    choices, others = category_counts(space), discrete_levels(space)
+    bounds = torch.tensor([[0.0], [1.0]], dtype=torch.float64).repeat(1, len(input_columns(space)))
     for column, levels in others.items():
         bounds[:, column] = torch.tensor([levels[0], levels[-1]], dtype=torch.float64)
     for column, count in choices.items():

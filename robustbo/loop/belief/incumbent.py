@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
-from robustbo.determinism.surroundings import pinned
+from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.guidance import TRIAL, Guided
 from robustbo.loop.belief.judge import judge
@@ -77,7 +77,7 @@ class Incumbent(Guided):
         return replace(self, mean=self.mean if self.is_raw else quantity.nearest(self.mean), quantity=quantity)
 
 
-@pinned
+@pin_surroundings
 def incumbent(settings: Settings, history: History, fits: FitCache | None = None, fixed: Fixed = ()) -> Incumbent:
     """The measured point that is best by its posterior mean and its own value together.
 
@@ -111,7 +111,7 @@ def incumbent(settings: Settings, history: History, fits: FitCache | None = None
     return best.of(settings.quantity)
 
 
-@pinned
+@pin_surroundings
 def incumbents(
     settings: Settings, history: History, fits: FitCache | None = None, *, without: Collection[int] = ()
 ) -> list[Incumbent]:
@@ -129,7 +129,7 @@ def incumbents(
     return [found.of(settings.quantity) for found in as_modelled(settings, history, fits, without)]
 
 
-@pinned
+@pin_surroundings
 def as_modelled(
     settings: Settings, history: History, fits: FitCache | None = None, without: Collection[int] = ()
 ) -> list[Incumbent]:

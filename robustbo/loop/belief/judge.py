@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from robustbo.determinism.surroundings import pinned
+from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.loop.observations.expectation import Appraisal, surprise
 from robustbo.loop.observations.probability_wrong import (
     Status,
@@ -101,7 +101,7 @@ class Belief:
         return frozenset(o.trial.number for o in self.values if o.flagged)
 
 
-@pinned
+@pin_surroundings
 def judge(data: Data, fitted: FittedSurrogate) -> Belief:
     """What a surrogate that has been fitted to the data believes of each told value.
 

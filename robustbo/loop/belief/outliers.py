@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
-from robustbo.determinism.surroundings import pinned
+from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.loop.belief.judge import Outlier, judge, suspicious
 from robustbo.loop.belief.outcome_models import Several, climb_each
@@ -17,7 +17,7 @@ from robustbo.trials.settings import Settings
 __all__ = ["Outlier", "outliers"]
 
 
-@pinned
+@pin_surroundings
 def outliers(settings: Settings, history: History, fits: FitCache | None = None) -> list[Outlier]:
     """Every told value, the most suspicious first: flagged before not, then by evidence.
 

@@ -42,11 +42,11 @@ def propose(searching: Search, data: Data, seed: Callable[[str], int]) -> dict[s
         data: All trials.
         seed: Of each purpose.
     """
-    if data.region.listed:
+    if data.region.all_points:
         free = _free(data, data.trials if data.space.is_pool else (*data.pending, *data.barred))
         free = free if len(free) else _free(data, (*data.pending, *data.barred))
         if len(free):
-            return data.region.listed[int(free[searching.best_of(data.region.rows[free])])]
+            return data.region.all_points[int(free[searching.best_of(data.region.rows[free])])]
     else:
         point = searching.next_point()
         if not is_taken(data, point):

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from robustbo import seeds
 from robustbo.determinism.generator import no_draws
-from robustbo.determinism.isolation import drawing_in_python, isolated, seeded
+from robustbo.determinism.isolation import isolation, seed_everything, seed_python
 from robustbo.lazy import cached_property
 from robustbo.loop.acquisition.build import build_acquisition, has_closed_form, maximize_with_botorch
 from robustbo.loop.acquisition.feasibility_weight import FeasibilityWeighted, closed_form_of, with_fewer_samples
@@ -24,7 +24,7 @@ from robustbo.loop.optimize_acqf.ties import first_of_best
 from robustbo.loop.surrogate.fallback import check_finite
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.numerics.improvement.conditioned import means
-from robustbo.searchspace.encoding import categories, decode, varying
+from robustbo.searchspace.encoding import category_counts, decode, input_columns
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.region.region import Region
 from robustbo.searchspace.region.sampling import spread_over
@@ -98,11 +98,11 @@ class Search:
 
     @contextmanager
     def _apart(self) -> Iterator[None]:
-        levels = categories(self.fitted.space).values()
+        levels = category_counts(self.fitted.space).values()
         is_sampled = any(count > MAX_DISCRETE_VALUES for count in levels)  # by Python's generator
         with (
-            (isolated if self.is_ours else seeded)(self.seed),
-            drawing_in_python(self.seed) if is_sampled else nullcontext(),
+            (isolation if self.is_ours else seed_everything)(self.seed),
+            seed_python(self.seed) if is_sampled else nullcontext(),
         ):
             yield
 
@@ -136,7 +136,7 @@ class Search:
     def _sloped(self, function: ClosedForm | FeasibilityWeighted, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Values, and gradients along what is an input as it is."""
         value, slope = function.sloped(self.fitted.encoded(rows))
-        return value, torch.zeros_like(rows).index_copy(-1, torch.tensor(varying(self.fitted.space)), slope)
+        return value, torch.zeros_like(rows).index_copy(-1, torch.tensor(input_columns(self.fitted.space)), slope)
 
     def _best(self) -> Tensor:
         """Points of the region, the best first: those measured, with what is fixed as it is now."""

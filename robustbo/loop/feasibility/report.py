@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from robustbo.determinism.surroundings import pinned
+from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.loop.feasibility.model import FeasibilityModel, feasibility_model
 from robustbo.loop.observations.table import Data, observations
@@ -46,7 +46,7 @@ class Failure:
         return 0.0 if self.log_odds < -700 else 1 / (1 + math.exp(-self.log_odds))
 
 
-@pinned
+@pin_surroundings
 def failures(
     settings: Settings, history: History, fits: FitCache | None = None, *, is_judged: bool = True
 ) -> list[Failure]:
@@ -73,7 +73,7 @@ def _fate_elsewhere(states: Collection[str]) -> Fate:
     return "told" if {"told", "excluded"} & {*states} else "failed" if {*states} == {"failed"} else "pending"
 
 
-@pinned
+@pin_surroundings
 def chances(settings: Settings, history: History, rows: list[list[float]], fits: FitCache | None = None) -> list[float]:
     """The probability that a trial at each unit-cube row gives a value; 1 where none has failed.
 
@@ -91,7 +91,7 @@ def chances(settings: Settings, history: History, rows: list[list[float]], fits:
     return p
 
 
-@pinned
+@pin_surroundings
 def flake_rate(settings: Settings, history: History, fits: FitCache | None = None) -> float | None:
     """The share of trials that fail wherever they are, as it is learned; None where nothing is learned."""
     found, _ = _fit_model(settings, observations(settings, history), fits)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from robustbo.errors import NumericsWarning, warn
 from robustbo.lazy import cached_property
 from robustbo.loop.observations.groups import PointGroup
-from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.region import Fixed, Region
 from robustbo.searchspace.space import Space
 from robustbo.trials.extent import space_of

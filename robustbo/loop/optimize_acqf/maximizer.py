@@ -19,7 +19,7 @@ from robustbo.loop.optimize_acqf.newton_polish import polish
 from robustbo.loop.optimize_acqf.projected_bfgs import maximize_by_bfgs
 from robustbo.loop.optimize_acqf.slsqp import Score, ScoreWithGradient, maximize_by_slsqp
 from robustbo.loop.optimize_acqf.ties import first_of_best, level_ties
-from robustbo.searchspace.columns import cell, is_continuous, middle
+from robustbo.searchspace.columns import cell_middles, cell_numbers, is_continuous
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
 from robustbo.searchspace.region.region import Region
 from robustbo.searchspace.region.sampling import spread_over
@@ -163,7 +163,7 @@ def _levels_to_try(region: Region, column: int, best: Tensor) -> list[int]:
         return []
     if len(parameter.values) <= ONE_HOT:
         return [*range(len(parameter.values))]
-    return [*dict.fromkeys(cell(parameter, best[:, column]).tolist())][:MEASURED]
+    return [*dict.fromkeys(cell_numbers(parameter, best[:, column]).tolist())][:MEASURED]
 
 
 def _climb_discrete(
@@ -203,13 +203,13 @@ def _neighbor_levels(parameter: Parameter, u: Tensor, tried: Sequence[int]) -> T
 
     Where there is no order the last is followed by the first. From one to the next of these every value is reached.
     """
-    count, place = parameter.count or 1, int(cell(parameter, u))
+    count, place = parameter.count or 1, int(cell_numbers(parameter, u))
     away = [place + sign * 2**k for k in range(count.bit_length()) for sign in (-1, 1)]
     if isinstance(parameter, Choice):
         places = {number % count for number in away} | {*tried}
     else:
         places = {*away} & {*range(count)}
-    return middle(parameter, torch.tensor(sorted(places - {place}), dtype=torch.long))
+    return cell_middles(parameter, torch.tensor(sorted(places - {place}), dtype=torch.long))
 
 
 def _climb_within_bounds(

@@ -33,13 +33,13 @@ def maximize_by_slsqp(
     x = begin[region.continuous]
 
     def loss(x: Array) -> tuple[float, Array]:
-        there = shape.placed(begin, x)
+        there = shape.place(begin, x)
         values, slopes = sloped(torch.from_numpy(there[None]))
         slope = np.nan_to_num(slopes[0].numpy(), posinf=0.0, neginf=0.0) @ shape.tangents(there)
         return -float(values[0].nan_to_num(0.0)), -slope
 
-    kept = {"type": "ineq", "fun": lambda x: shape.slack(shape.placed(begin, x)[None])[0]}
-    kept["jac"] = lambda x: shape.slopes(shape.placed(begin, x))
+    kept = {"type": "ineq", "fun": lambda x: shape.slack(shape.place(begin, x)[None])[0]}
+    kept["jac"] = lambda x: shape.slopes(shape.place(begin, x))
     found = minimize(
         loss,
         x,
@@ -51,7 +51,7 @@ def maximize_by_slsqp(
     )
     there = np.clip(found.x, 0.0, 1.0)
     for share in BACK:
-        made = region.canonical(torch.from_numpy(shape.placed(begin, there + share * (x - there))[None]))
+        made = region.canonical(torch.from_numpy(shape.place(begin, there + share * (x - there))[None]))
         if made.isfinite().all() and region.holds(made)[0] and region.point(made[0].tolist()) is not None:
             with torch.no_grad():
                 reached = score(made)[0].item()

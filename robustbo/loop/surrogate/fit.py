@@ -14,8 +14,8 @@ import torch
 from botorch.exceptions import InputDataError
 
 from robustbo import seeds
-from robustbo.determinism.isolation import isolated, seeded
-from robustbo.determinism.surroundings import pinned
+from robustbo.determinism.isolation import isolation, seed_everything
+from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.loop.observations.expectation import Appraisal
 from robustbo.loop.observations.probability_wrong import (
@@ -46,7 +46,7 @@ def fit(settings: Settings, history: History, fits: FitCache | None = None) -> F
     return fit_to(settings, observations(settings, history), FitCache() if fits is None else fits)
 
 
-@pinned  # threads that look at the same history wait for the one that fits to it
+@pin_surroundings  # threads that look at the same history wait for the one that fits to it
 def fit_to(settings: Settings, data: Data, fits: FitCache, failed: Collection[int] = ()) -> FittedSurrogate:
     """The surrogate fitted to all that counts; a pure function of settings and data.
 
@@ -172,7 +172,7 @@ def _fitted(settings: Settings, told: Observations, fits: FitCache) -> FittedSur
         center, scale = before.center, before.scale
     X, Y, sds = in_model_units(settings.space, settings.sign, told, center, scale)
     seed = seeds.derive(settings.seed, len(told.values), "fit")
-    with (isolated if settings.surrogate in SURROGATES else seeded)(seed), contract.quiet():
+    with (isolation if settings.surrogate in SURROGATES else seed_everything)(seed), contract.quiet():
         try:
             model = model_class(settings.surrogate)(
                 X,

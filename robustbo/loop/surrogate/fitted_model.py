@@ -8,7 +8,7 @@ import torch
 from botorch.models.gpytorch import GPyTorchModel
 from torch import Tensor
 
-from robustbo.determinism.isolation import isolated, seeded
+from robustbo.determinism.isolation import isolation, seed_everything
 from robustbo.loop.observations.expectation import Appraisal, Expectation
 from robustbo.loop.observations.table import Observations, Row
 from robustbo.searchspace.encoding import encode
@@ -56,7 +56,7 @@ class FittedSurrogate:
 
     def apart(self, seed: int) -> AbstractContextManager[None]:
         """Where code of the surrogate runs, so that what it draws depends on the seed alone."""
-        return (isolated if self.is_ours else seeded)(seed)
+        return (isolation if self.is_ours else seed_everything)(seed)
 
     def in_units(self, mean: Tensor, sd: Tensor) -> tuple[list[float], list[float]]:
         """The model's means and standard deviations in the user's units."""

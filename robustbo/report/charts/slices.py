@@ -10,9 +10,9 @@ import torch
 
 from robustbo.report.charts.chart import GRAY, Axis, Dots, Line, labels, round_values
 from robustbo.report.charts.palette import COLORS
-from robustbo.searchspace.conditions import in_words
+from robustbo.searchspace.conditions import condition_text
 from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal, Parameter, Value
-from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.region import Region
 from robustbo.searchspace.space import Space
 
@@ -65,7 +65,7 @@ def slices(space: Space, params: Mapping[str, Any], where: str = INCUMBENT) -> l
         if parameter.count == 1:
             continue
         if name not in params:
-            along.append(Slice(name, parameter, f"Exists only where {in_words(parameter)}: not at {where}"))
+            along.append(Slice(name, parameter, f"Exists only where {condition_text(parameter)}: not at {where}"))
         elif name in follows:
             along.append(Slice(name, parameter, f"Follows from {' and '.join(follows[name])} by the constraints"))
         else:

@@ -17,7 +17,7 @@ from robustbo.report.charts.one_outcome import SingleOutcome
 from robustbo.report.charts.palette import COLORS
 from robustbo.report.page.table import Table
 from robustbo.rounding import rounded
-from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.factory import region_of
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.outcomes import Wanted
 from robustbo.trials.trial import point_of
@@ -127,7 +127,7 @@ def _calibration(judged: Sequence[Outlier], quantity: Outcome, label: str) -> Ca
 def _list_rows(view: View, columns: Sequence[Column], rank: Rank) -> RowsLeft:
     history, space, region = view.history, view.space, region_of(view.space)
     occupied = {trial.point for trial in history if trial.is_open or trial.state == "told"}
-    free = [point for point in region.listed or [] if point_of(point) not in occupied]
+    free = [point for point in region.all_points or [] if point_of(point) not in occupied]
     if not free:
         return RowsLeft(None, DONE)
     rows = [space.to_unit(point) for point in free]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from robustbo.searchspace.conditions import in_words
+from robustbo.searchspace.conditions import condition_text
 from robustbo.searchspace.parameters import Choice, Int, Ordinal, Parameter
 from robustbo.view.view import View
 
@@ -30,7 +30,7 @@ def space_values(view: View) -> dict[str, Any]:
 def parameter_rows(view: View) -> list[list[str]]:
     """The parameters: name, values, and where each exists, for a page's table."""
     parameters = view.space.parameters
-    return [[name, values_of(p), f"only where {in_words(p)}" if p.condition else ""] for name, p in parameters]
+    return [[name, values_of(p), f"only where {condition_text(p)}" if p.condition else ""] for name, p in parameters]
 
 
 def values_of(parameter: Parameter) -> str:

@@ -13,8 +13,8 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from robustbo import seeds
-from robustbo.searchspace.columns import presence
-from robustbo.searchspace.encoding import categories, inputs, unit_rows, varying
+from robustbo.searchspace.columns import existence
+from robustbo.searchspace.encoding import category_counts, input_columns, input_parameters, unit_rows
 from robustbo.searchspace.parameters import Choice
 from robustbo.searchspace.space import ABSENT, Space
 
@@ -26,12 +26,14 @@ def one_hot_inputs(space: Space) -> InputTransform | None:
     """Return the transform that encodes every Choice, and parameters that do not exist; None where nothing needs it."""
     if space.is_conditional:
         return ConditionalEncoding(space)
-    counts = categories(space)
+    counts = category_counts(space)
     if not counts:
         return None
     encoders = {column: partial(as_category, count=count) for column, count in counts.items()}
     widths = {column: width(count) for column, count in counts.items()}
-    return NumericToCategoricalEncoding(dim=len(inputs(space)), categorical_features=widths, encoders=encoders)
+    return NumericToCategoricalEncoding(
+        dim=len(input_parameters(space)), categorical_features=widths, encoders=encoders
+    )
 
 
 def width(count: int) -> int:
@@ -76,9 +78,9 @@ class ConditionalEncoding(InputTransform):
 
     def transform(self, X: Tensor) -> Tensor:
         """``... x d`` inputs as ``... x d'`` that the kernel sees; can be differentiated."""
-        exists = presence(self.space, unit_rows(self.space, X.detach()))
+        exists = existence(self.space, unit_rows(self.space, X.detach()))
         parts = []
-        for i, column in enumerate(varying(self.space)):
+        for i, column in enumerate(input_columns(self.space)):
             name, parameter = self.space.parameters[column]
             x = X[..., i : i + 1]
             is_present = exists[name].unsqueeze(-1) if name in exists else None

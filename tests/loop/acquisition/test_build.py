@@ -15,7 +15,7 @@ from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fit import fit as fit_history
 from robustbo.searchspace.encoding import decode
 from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal
-from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.baselines.standard import StandardGP
 from robustbo.surrogates.common.contract import fit, quiet
@@ -245,7 +245,7 @@ def test_hundreds_of_points_leave_few_in_the_baseline():
     pending = torch.tensor([[0.95, 0.95]], dtype=torch.float64)  # where nothing is expected
     with quiet():
         function = build_acquisition("auto", model, inputs, pending, seed=0)
-    baseline = function._to.given.XZ[300:]
+    baseline = function._to.processes.XZ[300:]
     assert len(baseline) < 100
     assert pending.tolist()[0] in baseline.tolist()
 

@@ -9,7 +9,7 @@ from botorch.acquisition.multi_objective import logei
 from torch.autograd import gradcheck
 from torch.utils import cpp_extension
 
-from robustbo.determinism.isolation import isolated
+from robustbo.determinism.isolation import isolation
 from robustbo.loop.acquisition.botorch_ehvi import LogEHVI, SampledLogNEHVI
 from robustbo.loop.acquisition.build import LogNEI
 from robustbo.loop.acquisition.feasibility_weight import FeasibilityWeighted, closed_form_of, with_fewer_samples
@@ -151,8 +151,8 @@ def test_what_is_pending_is_not_asked_for_again(models):
     best = POINTS[before(POINTS).argmax()]
     for pending in (best, X[:1]):  # a new point, and one of which an outcome is quarantined
         after = build_multi_outcome("auto", models, FRONT, X, pending, seed=0)
-        n = after._to.outcomes[0].given.al.shape[-1]
-        assert (after._to.outcomes[0].given.XZ[n:] == pending.numpy()).all(-1).any()
+        n = after._to.outcomes[0].processes.al.shape[-1]
+        assert (after._to.outcomes[0].processes.XZ[n:] == pending.numpy()).all(-1).any()
         assert after(pending[:, None]).item() < before(pending[:, None]).item() + 1e-9
     assert (
         build_multi_outcome("auto", models, FRONT, X, best, seed=0)(best[:, None]).item()
@@ -224,7 +224,7 @@ def test_an_unknown_name_is_refused(plain):
 
 def test_a_goal_says_by_how_much_it_is_missed():
     goal = Goal(False, low=0.0, high=2.0)
-    assert goal.broken(torch.tensor([-1.0, 1.0, 2.5])).tolist() == [1.0, 0.0, 0.5]
+    assert goal.violation(torch.tensor([-1.0, 1.0, 2.5])).tolist() == [1.0, 0.0, 0.5]
     assert goal.is_bounded
     assert not Goal(True, reference=-math.inf).is_bounded
 
@@ -235,7 +235,7 @@ def test_botorchs_is_the_same_to_the_last_bit_whether_it_could_compile_its_kerne
         raise AssertionError("used, or made")
 
     def values():
-        with isolated(0):  # BoTorch draws when it prunes the baseline
+        with isolation(0):  # BoTorch draws when it prunes the baseline
             return build_multi_outcome(name, models, FRONT, X, None, seed=0)(POINTS)
 
     monkeypatch.setattr(logei, "_load_attempted", False)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import robustbo as rb
 from robustbo.errors import SpaceError
-from robustbo.searchspace.parameters.reading import read
+from robustbo.searchspace.parameters.reading import read_parameter
 
 exactly = settings(deadline=None, derandomize=True, max_examples=300)
 
@@ -59,7 +59,7 @@ def test_every_value_has_a_cell_of_its_own_and_they_rise(parameter, data):
 @exactly
 @given(stepped() | stepped_ints() | ordinals())
 def test_it_returns_from_its_dict_and_from_json(parameter):
-    assert read("x", json.loads(json.dumps(parameter.to_dict()))) == parameter
+    assert read_parameter("x", json.loads(json.dumps(parameter.to_dict()))) == parameter
     assert parameter.count == 1 or len(parameter.levels or [0, 1]) > 1
 
 

@@ -1,4 +1,4 @@
-"""All constraints of a space at many points at once: a matrix for those that are linear, a batch for the others.
+"""All constraints of a space at many points at once: a matrix for linear ones, a batch of programs for the others.
 
 Notation (m constraints, k parameters, n points):
     V   k x n    values of the parameters
@@ -12,22 +12,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustbo.searchspace.constraints.batch import Array, Batch
+from robustbo.searchspace.constraints.batch import Array, ExpressionBatch
 from robustbo.searchspace.constraints.constraint import TOLERANCE, Constraint, violation
 
 Bools = NDArray[np.bool_]
 MARGIN = 2.0  # times what rounding may do at most in a space, beyond which a constraint is broken without another look
 
 
-class Together:
-    """Constraints that are looked at together.
+class ConstraintSet:
+    """Constraints that are evaluated together.
 
     Attributes:
-        constraints: They.
+        constraints: The constraints.
         names: The parameters in some, in the order of ``V``.
 
     Args:
-        constraints: They.
+        constraints: The constraints.
         intervals: The lowest and the highest value of each parameter in one.
 
     Example:
@@ -42,12 +42,12 @@ class Together:
 
     def __init__(self, constraints: Sequence[Constraint], intervals: Mapping[str, tuple[float, float]]) -> None:
         self.constraints = tuple(constraints)
-        self.names = tuple(dict.fromkeys(name for each in constraints for name in each.names))
+        self.names = tuple(dict.fromkeys(name for constraint in constraints for name in constraint.names))
         column = {name: i for i, name in enumerate(self.names)}
         self._uses = np.zeros((len(constraints), len(self.names)))
-        for i, each in enumerate(constraints):
-            self._uses[i, [column[name] for name in each.names]] = 1.0
-        forms = [each.excess.linear for each in constraints]
+        for i, constraint in enumerate(constraints):
+            self._uses[i, [column[name] for name in constraint.names]] = 1.0
+        forms = [constraint.excess.linear for constraint in constraints]
         self._linear = np.array([i for i, form in enumerate(forms) if form is not None], dtype=np.intp)
         self._curved = np.array([i for i, form in enumerate(forms) if form is None], dtype=np.intp)
         self._A, self._b = np.zeros((len(self._linear), len(self.names))), np.zeros((len(self._linear), 1))
@@ -55,9 +55,9 @@ class Together:
             self._b[row] = form.constant
             for name, coefficient in form.coefficients:
                 self._A[row, column[name]] = coefficient
-        self._batch = Batch([constraints[i].excess.program for i in self._curved], self.names)
-        self._is_equal = np.array([each.is_equality for each in constraints], dtype=bool)
-        most = np.array([each.excess.magnitude_bound(intervals) for each in constraints])
+        self._batch = ExpressionBatch([constraints[i].excess.program for i in self._curved], self.names)
+        self._is_equal = np.array([constraint.is_equality for constraint in constraints], dtype=bool)
+        most = np.array([constraint.excess.max_magnitude(intervals) for constraint in constraints])
         self._near = np.where(np.isfinite(most), MARGIN * TOLERANCE * most, np.inf)[:, None]
 
     def excess(self, V: Array) -> Array:
@@ -109,13 +109,14 @@ class Together:
         return keeps if exists is None else keeps | self.lacks(exists)
 
     def keeps_at(self, points: Sequence[Mapping[str, Any]]) -> Bools:
-        """The same of ``n`` points, each of which has the parameters that exist."""
+        """``m x n``: which constraints hold at ``n`` points, each of which has the parameters that exist there."""
         shape = len(self.names), len(points)
         exists = np.array([[name in point for point in points] for name in self.names], dtype=bool).reshape(shape)
         rows = [[float(point.get(name, math.nan)) for point in points] for name in self.names]
         return self.keeps(np.array(rows).reshape(shape), exists)
 
-    def broken(self, point: Mapping[str, Any]) -> list[str]:
+    def violations(self, point: Mapping[str, Any]) -> list[str]:
         """The texts of the constraints that a point breaks, by more than rounding."""
         keeps = self.keeps_at([point])[:, 0].tolist()
-        return list(dict.fromkeys(each.text for each, holds in zip(self.constraints, keeps, strict=True) if not holds))
+        pairs = zip(self.constraints, keeps, strict=True)
+        return list(dict.fromkeys(constraint.text for constraint, is_kept in pairs if not is_kept))

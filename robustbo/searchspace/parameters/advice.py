@@ -1,4 +1,4 @@
-"""What people write in the place of a parameter, and the parameter that they mean."""
+"""Advice for what people write in the place of a parameter: the parameter that they probably mean."""
 
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
@@ -9,8 +9,8 @@ from robustbo.validation import plain_scalar
 SCALARS = str | bool | int | float | None
 
 
-def meant(given: Any) -> str:
-    """How to write the parameter that was meant, to end a message with; empty where nothing can be meant.
+def advice_for(value: Any) -> str:
+    """Advice on how to write a value as a parameter, to end a message with; empty where there is none.
 
     Example:
         >>> meant((0.0, 1.0)), meant(["a", "b"])
@@ -20,21 +20,21 @@ def meant(given: Any) -> str:
         >>> meant(0.5)
         '; what is always the same is no parameter: leave it out, or write rb.Choice(0.5)'
     """
-    if isinstance(given, type) and given in (float, int, Float, Int):
-        return f"; write {'rb.Int(1, 8)' if given in (int, Int) else 'rb.Float(0.0, 1.0)'}, with its bounds"
-    if isinstance(given, type):
-        return "; write rb.Choice('a', 'b'), with its values" if given in (str, bool, Choice, Ordinal) else ""
-    if isinstance(given, Mapping):
-        low, high = (given.get(word) for word in ("low", "high"))
+    if isinstance(value, type) and value in (float, int, Float, Int):
+        return f"; write {'rb.Int(1, 8)' if value in (int, Int) else 'rb.Float(0.0, 1.0)'}, with its bounds"
+    if isinstance(value, type):
+        return "; write rb.Choice('a', 'b'), with its values" if value in (str, bool, Choice, Ordinal) else ""
+    if isinstance(value, Mapping):
+        low, high = (value.get(word) for word in ("low", "high"))
         return f"; write {_range(low, high)}" if _is_number(low) and _is_number(high) else ""
-    if isinstance(given, SCALARS):
-        return f"; what is always the same is no parameter: leave it out, or write rb.Choice({given!r})"
-    if isinstance(given, Sequence | Set) or hasattr(given, "tolist"):
-        return _listed([*map(plain_scalar, given)])
+    if isinstance(value, SCALARS):
+        return f"; what is always the same is no parameter: leave it out, or write rb.Choice({value!r})"
+    if isinstance(value, Sequence | Set) or hasattr(value, "tolist"):
+        return _advice_for_list([*map(plain_scalar, value)])
     return ""
 
 
-def _listed(values: list[Any]) -> str:
+def _advice_for_list(values: list[Any]) -> str:
     if not values or not all(isinstance(value, SCALARS) for value in values):
         return ""
     shown = ", ".join(map(repr, values))
@@ -46,10 +46,10 @@ def _listed(values: list[Any]) -> str:
 
 
 def _range(low: Any, high: Any) -> str:
-    whole = (
+    alternative = (
         f", or rb.Int({low!r}, {high!r}) for whole numbers" if isinstance(low, int) and isinstance(high, int) else ""
     )
-    return f"rb.Float({low!r}, {high!r}){whole}"
+    return f"rb.Float({low!r}, {high!r}){alternative}"
 
 
 def _is_number(value: Any) -> bool:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robustbo.searchspace.constraints.constraint import parse
-from robustbo.searchspace.constraints.together import Together
+from robustbo.searchspace.constraints.constraint_set import ConstraintSet
 
 BOX = {"x": (0.0, 1.0), "y": (-2.0, 3.0), "z": (0.5, 8.0)}
 TEXTS = ["x + y <= 1", "2.1 <= x - y / 2 + 3 <= 4.7", "x * z <= 2", "(x - 0.5)**2 + y**2 <= 1", "z**0.5 / (y - 1) >= 0",
@@ -28,7 +28,7 @@ def points():
 
 
 def test_each_is_kept_where_it_says_so():
-    together, there = Together(SAID, BOX), points()
+    together, there = ConstraintSet(SAID, BOX), points()
     keeps = together.keeps(columns(together, there))
     for row, constraint in zip(keeps, SAID, strict=True):
         assert row.tolist() == constraint.holds(there).tolist(), constraint.text
@@ -38,7 +38,7 @@ def test_each_is_kept_where_it_says_so():
 
 
 def test_excesses_and_slopes_are_those_of_each():
-    together, there = Together(SAID, BOX), {name: values[-20:] for name, values in points().items()}
+    together, there = ConstraintSet(SAID, BOX), {name: values[-20:] for name, values in points().items()}
     V = columns(together, there)
     E = together.excess(V)
     for row, constraint in zip(E, SAID, strict=True):
@@ -54,7 +54,7 @@ def test_excesses_and_slopes_are_those_of_each():
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_what_is_no_number_breaks_only_what_it_is_in(value):
-    together, there = Together(SAID, BOX), points()
+    together, there = ConstraintSet(SAID, BOX), points()
     there["z"][1] = value
     keeps = together.keeps(columns(together, there))
     for row, constraint in zip(keeps, SAID, strict=True):
@@ -65,18 +65,18 @@ def test_what_is_no_number_breaks_only_what_it_is_in(value):
 
 
 def test_what_lacks_a_parameter_is_kept():
-    rng, together = random.Random(0), Together(SAID, BOX)
+    rng, together = random.Random(0), ConstraintSet(SAID, BOX)
     some = [{name: rng.uniform(*BOX[name]) for name in BOX if rng.random() < 0.6} for _ in range(60)]
     keeps = together.keeps_at(some)
     assert keeps.T.tolist() == [[constraint.holds(point) for constraint in SAID] for point in some]
     broken = [list(dict.fromkeys(c.text for c in SAID if not c.holds(point))) for point in some]
-    assert [together.broken(point) for point in some] == broken
+    assert [together.violations(point) for point in some] == broken
 
 
 def test_none():
-    together = Together([], {})
+    together = ConstraintSet([], {})
     assert together.keeps_at([{"x": 1.0}] * 3).shape == (0, 3)
-    assert together.broken({"x": 1.0}) == []
+    assert together.violations({"x": 1.0}) == []
 
 
 def test_many_that_are_linear():
@@ -85,5 +85,5 @@ def test_many_that_are_linear():
     texts = [" + ".join(f"{rng.uniform(-1, 1)!r} * {name}" for name in BOX) + f" <= {rng.random()}" for _ in range(60)]
     said = [constraint for text in texts for constraint in parse(text, list(BOX))]
     there = points()
-    together = Together(said, BOX)
+    together = ConstraintSet(said, BOX)
     assert together.keeps(columns(together, there)).tolist() == [each.holds(there).tolist() for each in said]

@@ -1,4 +1,4 @@
-"""The region of a space with some values fixed: made once, and kept for the next asks."""
+"""The region of a space with some values fixed, cached for the next asks."""
 
 from functools import lru_cache
 
@@ -18,14 +18,14 @@ def region_of(space: Space, fixed: Fixed = ()) -> Region:
 
 
 def _region_of(space: Space, fixed: Fixed, _: str) -> Region:
-    """Likewise; True, 1 and 1.0 are equal to each other, and the text tells them apart."""
+    """The region; the text is a part of the cache's key, since True, 1 and 1.0 are equal to each other."""
     region = Region(space, fixed)
     if region.is_restricted:
-        known = {name: (float(value),) * 2 for name, value in fixed if isinstance(value, int | float)}
+        points = {name: (float(value),) * 2 for name, value in fixed if isinstance(value, int | float)}
         if fixed and space.constraints:
             always = {n: p.interval for n, p in space.parameters if p.interval is not None and not p.condition}
-            check_together(space.constraints, {**always, **known}, f" with {dict(fixed)!r}")
-        if region.listed == []:
+            check_together(space.constraints, {**always, **points}, f" with {dict(fixed)!r}")
+        if region.all_points == []:
             why = [f"keeps {' and '.join(map(repr, space.texts))}"] if space.texts else []
             why += [f"has {dict(fixed)!r}"] if fixed else []
             raise SpaceError(f"no point {' and '.join(why)}: there is none to be asked for")
