@@ -22,7 +22,7 @@ from robustbo.searchspace.tabular import warn_of_broken
 from robustbo.sheets.loop import Sheets
 from robustbo.study import beginning
 from robustbo.study.beginning import Prior
-from robustbo.study.handing import as_of_now, given_out, line_of
+from robustbo.study.handing import as_of_now, hand_out, line_of
 from robustbo.study.queueing import own
 from robustbo.surrogates.names import SurrogateName
 from robustbo.trials import worker
@@ -122,7 +122,7 @@ class Optimizer(Sheets):
         one_of("if_exists", if_exists, ("error", "resume"))
         beginning.check_space(space)
         if direction is None and objectives is None and not outcome_constraints:  # which need objectives
-            direction = beginning.recorded_direction(journal, if_exists)
+            direction = beginning.journal_direction(journal, if_exists)
         settings = beginning.settings_of(
             space,
             direction,
@@ -141,10 +141,10 @@ class Optimizer(Sheets):
             reference_point=reference_point or (),
             outcome=outcome,
         )
-        before = [] if prior_data is None else beginning.measured_before(settings, prior_data)
+        before = [] if prior_data is None else beginning.prior_contents(settings, prior_data)
         given = {"seed": seed, "num_initial": num_initial, "failures": failures, "committee_from": committee_from}
         drawn = [name for name, value in given.items() if value is None]
-        self._store = beginning.begun(settings, journal, if_exists=if_exists, drawn=drawn)
+        self._store = beginning.create_or_resume(settings, journal, if_exists=if_exists, drawn=drawn)
         if before:
             warn_of_broken(space, [params for params, *_ in before])
             beginning.tell_before_all(self._store, before)
@@ -188,7 +188,7 @@ class Optimizer(Sheets):
         count, known = 1 if n is None else whole("n", n, 1), self.settings.space.partial(fixed)
 
         def decided(history: History) -> list[Event]:
-            events = given_out(View(self._store.settings, history, self.fits), count, by, known)
+            events = hand_out(View(self._store.settings, history, self.fits), count, by, known)
             self._warn(events, known)  # before anything is recorded: a warning may be made an error
             return events
 

@@ -29,7 +29,10 @@ class SeededAcquisition(Acquisition):
     acqf: AcquisitionFunction
 
     def _update_objective_thresholds(self, torch_opt_config: TorchOptConfig) -> None:
-        """As Ax, from all points that have a value of any metric that counts; Ax takes those that have all of them."""
+        """Update the thresholds as Ax does, from all points that have a value of any metric that counts.
+
+        Ax takes those that have values of all of them.
+        """
         self.X_observed = self._measured(torch_opt_config)
         super()._update_objective_thresholds(torch_opt_config)
 
@@ -55,7 +58,7 @@ class SeededAcquisition(Acquisition):
         self.acqf = self._viable(self.acqf)
 
     def _is_any_feasible(self) -> bool:
-        """Whether any point measured is believed to keep the outcome constraints, and the thresholds of objectives.
+        """Return whether any point measured is believed to keep outcome constraints and the thresholds of objectives.
 
         Ax would look at the values as they were told, of which a wrong one says that there is such a point, or hides
         the only one; an acquisition function that needs one then ends in an error.

@@ -1,4 +1,4 @@
-"""What a client of Ax has measured, in our surrogates' words; nothing of Ax is imported here, only looked at."""
+"""Outliers, failures and replicates of an Ax client, by our surrogates; Ax is only looked at, never imported."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 
 from robustbo.ax.experiment import Run, history_of, runs_of
-from robustbo.ax.seen import FITS, fits_of, seen, settings_of, view_of
+from robustbo.ax.seen import FITS, client_view, fits_of, settings_of, view_of
 from robustbo.ax.space import space_of
-from robustbo.ax.wanted import metrics_of, wanted_of
+from robustbo.ax.wanted import metric_directions, metrics_of
 from robustbo.trials.former_names import reads_old_names
 from robustbo.trials.settings import DEFAULT_MAX_REPLICATES, Failures, Replicate
 from robustbo.validation import nearest, real
@@ -21,7 +21,7 @@ SAID = ("value", "expected", "sd", "evidence", "probability_wrong", "status", "f
 
 
 def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
-    """What each value is worth, a row an arm and metric, the most suspicious of each metric first.
+    """Evidence on each value, a row an arm and metric, the most suspicious of each metric first.
 
     By the surrogate of the client's strategy, or by relevance pursuit where that is none of ours.
 
@@ -39,7 +39,7 @@ def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
     space = space_of(experiment)
     if metric is not None and metric not in experiment.metrics:
         raise ValueError(f"metric must be one of {sorted(experiment.metrics)}, got {metric!r}")
-    fits, wanted = fits_of(client), wanted_of(experiment)
+    fits, wanted = fits_of(client), metric_directions(experiment)
     for name in sorted(experiment.metrics) if metric is None else [metric]:
         runs = runs_of(experiment, space, name)
         if not (history := history_of(runs)).having("told"):
@@ -182,6 +182,6 @@ def next_repeat(
     if not any(run.values for run in runs_of(experiment, space_of(experiment), *metrics_of(experiment))):
         return None
     how: dict[str, Any] = {"replicate": replicate, "max_replicates": max_replicates, "failures": failures}
-    view, runs = seen(client, surrogate, seed=seed, **how)
+    view, runs = client_view(client, surrogate, seed=seed, **how)
     repeats = view.suggest(len(view.history), view.space.partial(fixed_parameters)).repeats
     return None if repeats is None else dict(runs[repeats].params)

@@ -42,7 +42,7 @@ def closed_form(of: Acquisition, asked_for: AcquisitionFunction, seed: int) -> C
 
 
 def _sign(transform: PosteriorTransform | None) -> float | None:
-    """By which one outcome is multiplied, 1 or -1; None where something else is done to it."""
+    """Factor of one outcome, 1 or -1; None where something else is done to it."""
     if transform is None:
         return 1.0
     if type(transform) is not ScalarizedPosteriorTransform or transform.offset != 0:
@@ -66,7 +66,7 @@ def _of_several(of: Acquisition, model: ModelListGP, known: Tensor, seed: int) -
 def goals_of(
     weights: Tensor, thresholds: Tensor | None, constraints: tuple[Tensor, Tensor] | None
 ) -> list[tuple[Goal, float]] | None:
-    """What is wanted of each of ``M`` outcomes, and -1 where it is to be minimized; None where outcomes are summed.
+    """Goal of each of ``M`` outcomes, and -1 where it is to be minimized; None where outcomes are summed.
 
     Args:
         weights: ``K x M``, of the outcomes in each objective, which is to be maximized.

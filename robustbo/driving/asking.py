@@ -8,7 +8,7 @@ from typing import NamedTuple
 from robustbo.loop.candidates.pending import is_exhausted
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.region.factory import region_of
-from robustbo.study.handing import as_of_now, given_out, line_of
+from robustbo.study.handing import as_of_now, hand_out, line_of
 from robustbo.study.queueing import own
 from robustbo.trials import worker
 from robustbo.trials.extent import space_of
@@ -83,7 +83,7 @@ class Asking:
             histories[0] = history
             if not self.is_wanted(history):
                 return None
-            return given_out(View(self._store.settings, history, self._fits), 1, self._by)
+            return hand_out(View(self._store.settings, history, self._fits), 1, self._by)
 
         events = self._store.decide(events_of, as_of_now)
         if events is None:

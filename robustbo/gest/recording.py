@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from robustbo.gest.results import DECIMALS, Result
 from robustbo.searchspace.space import Space
-from robustbo.study.handing import ended
+from robustbo.study.handing import end_event
 from robustbo.trials import worker
 from robustbo.trials.history import History, Trial
 from robustbo.trials.storage.line import Event
@@ -37,9 +37,9 @@ def events_of(space: Space, history: History, results: Sequence[Result]) -> list
 
 def _event_of(history: History, result: Result) -> Event:
     if result.number is None:
-        return ended(history, result.kind, result.params, result.content)
+        return end_event(history, result.kind, result.params, result.content)
     if history[result.number].is_open:
-        return ended(history, result.kind, result.number, result.content)
+        return end_event(history, result.kind, result.number, result.content)
     late = {"params": result.params, "repeats": result.number, "origin": "late"}
     author = {"by": worker.name(), "at": worker.now()}
     return {"event": result.kind, "trial": len(history), **result.content, **late, **author}

@@ -17,7 +17,7 @@ from robustbo.loop.surrogate.cache import FitCache
 from robustbo.optuna import notes
 from robustbo.optuna.conditions import search_space
 from robustbo.optuna.distributions import parameter, theirs
-from robustbo.optuna.history import Gathered, gathered, objective_names, space_of
+from robustbo.optuna.history import Gathered, gather_trials, objective_names, space_of
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
 from robustbo.study.beginning import settings_of
@@ -127,7 +127,7 @@ class RobustSampler(BaseSampler):
         self._turn, self._view = threading.Lock(), None
 
     def settings(self, study: Study, space: Space) -> Settings:
-        """What a decision depends on besides the trials."""
+        """Settings of a decision: all that it depends on besides the trials."""
         ways: list[Direction] = [
             "minimize" if way == StudyDirection.MINIMIZE else "maximize" for way in study.directions
         ]
@@ -174,12 +174,12 @@ class RobustSampler(BaseSampler):
         trials: Sequence[FrozenTrial],
         besides: int | None = None,
     ) -> Gathered:
-        """Some trials of a study as it sees them; see `robustbo.optuna.history.gathered`."""
-        return gathered(
+        """Some trials of a study as it sees them; see `robustbo.optuna.history.gather_trials`."""
+        return gather_trials(
             space,
             searched,
             trials,
-            notes.said_of(study),
+            notes.user_notes(study),
             names=objective_names(len(study.directions), space),
             besides=besides,
             considers_pruned=self.consider_pruned_trials,
@@ -245,6 +245,6 @@ class RobustSampler(BaseSampler):
             self._independent.after_trial(study, trial, state, values)
 
     def reseed_rng(self) -> None:
-        """Nothing but the independent sampler needs it: what is drawn follows from the seed and the trial's number."""
+        """Reseed the independent sampler alone: what is drawn follows from the seed and the trial's number."""
         if self._independent is not None:
             self._independent.reseed_rng()

@@ -7,7 +7,7 @@ from typing import Any
 
 from robustbo.searchspace.space import Space
 from robustbo.sheets.filled import CellValue, FilledRow, is_as_asked, point_in
-from robustbo.study.handing import ended, ended_rows
+from robustbo.study.handing import end_event, end_events
 from robustbo.trials.history import History, Trial
 from robustbo.trials.storage.line import Event
 from robustbo.trials.trial import point_of
@@ -86,7 +86,7 @@ def _of_trial(
             return None
         kind, content = _content_of(row, rules)
         _check_possible(kind, content, rules)
-        return ended(history, kind, number, content)
+        return end_event(history, kind, number, content)
     changed = _changed_outcomes(trial, row)
     if not changed:
         return None
@@ -97,7 +97,7 @@ def _of_trial(
         raise ValueError(_question(trial, row, changed))
     content = _amendment(trial, row, changed, rules)
     (rules.check if is_completed else rules.check_amended)(content["value"])
-    return ended(history, "amend", number, content)
+    return end_event(history, "amend", number, content)
 
 
 def _check_place(trial: Trial, row: FilledRow, rules: Rules) -> None:
@@ -223,7 +223,7 @@ def _own_rows(
             new.append((row.row, (point, kind, content)))
         except ValueError as error:
             result.errors.append(f"{row.label}: {error}")
-    events = ended_rows(history, [content for _, content in new])
+    events = end_events(history, [content for _, content in new])
     result.events += events
     result.numbers |= {row: event["trial"] for (row, _), event in zip(new, events, strict=True)}
 

@@ -11,7 +11,7 @@ from robustbo.searchspace.tabular import MAX_ROWS_SHOWN, warn_of_broken
 from robustbo.sheets.changes import Rules, changes
 from robustbo.sheets.filled import numbers_in
 from robustbo.sheets.sheet import Sheet, open_sheet
-from robustbo.study.possible import check_possible, check_told, with_exclusions
+from robustbo.study.possible import check_possible, value_check, with_exclusions
 from robustbo.study.queueing import own
 from robustbo.study.recording import Recording
 from robustbo.trials.history import Trial
@@ -134,7 +134,7 @@ class Sheets(Recording):
     def _tell_rows(self, sheet: Sheet, *, amends: bool, out_of_range: OutOfRange) -> tuple[list[Trial], dict[int, int]]:
         """Tell what is filled in; the trials, and by row the numbers of those of rows without one."""
         settings, errors = self.settings, list[str]()
-        check = check_told(settings, out_of_range, TO_KEEP_IT)
+        check = value_check(settings, out_of_range, TO_KEEP_IT)
         rows, space = sheet.read_rows(errors), settings.space
         if any(row.number is None for row in rows):
             sheet.check_writable()

@@ -25,7 +25,7 @@ from robustbo.driving.plan import Workload
 from robustbo.driving.progress import Display
 from robustbo.errors import JournalWriteError
 from robustbo.loop.surrogate.cache import FitCache
-from robustbo.study.handing import given_out
+from robustbo.study.handing import hand_out
 from robustbo.trials import worker
 from tests.moments import interrupted_at
 
@@ -629,9 +629,9 @@ class TestSeveralAtOnce:
         def third_fails(view, *args):
             if len(view.history) == 2:
                 raise RuntimeError("no decision")
-            return given_out(view, *args)
+            return hand_out(view, *args)
 
-        monkeypatch.setattr("robustbo.driving.asking.given_out", third_fails)
+        monkeypatch.setattr("robustbo.driving.asking.hand_out", third_fails)
         with pytest.raises(RuntimeError, match="no decision"):
             scripted(opt, 9, Scripted([1], [0]))
         assert states(opt) == ["told", "told"]
