@@ -18,7 +18,7 @@ from robustbo.loop.belief.outcome_models import OutcomeModels, unmeasured_outcom
 from robustbo.loop.observations.table import Data, observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
-from robustbo.numerics.improvement.front import hypervolume, membership, non_dominated, reference_point
+from robustbo.numerics.improvement.front import hypervolume, membership, pareto_mask, reference_point
 from robustbo.searchspace.region.region import Fixed
 from robustbo.surrogates.common import contract
 from robustbo.trials.history import History, Trial
@@ -210,7 +210,7 @@ def _front(settings: Settings, data: Data, points: MeasuredPoints) -> Front:
     reference = reference_of(settings, points)
     Y, chances = points.objectives, chances_of(settings.seed, points)
     is_in = torch.zeros(len(Y), dtype=torch.bool)
-    is_in[points.is_likely] = non_dominated(Y[points.is_likely])
+    is_in[points.is_likely] = pareto_mask(Y[points.is_likely])
     order = sorted(is_in.nonzero().squeeze(-1).tolist(), key=lambda i: -Y[i, 0].item())
     signs = [model.outcome.sign for model in points.models if model.outcome.is_objective]
     names = [name for name, _ in settings.objectives]

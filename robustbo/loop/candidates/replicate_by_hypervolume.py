@@ -14,7 +14,7 @@ from robustbo.loop.belief.measured_points import MeasuredPoints, larger_is_bette
 from robustbo.loop.belief.outcome_models import OutcomeModels
 from robustbo.loop.candidates.replicate import DoubtfulPoint, doubtful_points
 from robustbo.loop.observations.table import Data, Row
-from robustbo.numerics.improvement.front import Room, gain, room, worth_of_bound, worth_of_objective
+from robustbo.numerics.improvement.front import Room, gain, room, worth_of_constraint, worth_of_objective
 from robustbo.trials.trial import Trial
 
 
@@ -100,6 +100,8 @@ def _worth(points: MeasuredPoints, reference: Tensor, row: Row, doubtful: Mappin
         else:
             is_within = torch.tensor([outcome.keeps(value) for value in point.values], dtype=torch.float64)
             p = (w * is_within).sum(-1) + (1 - w.sum(-1)).clamp_min(0) * probability_within(outcome, mu, sd)
-            worth = worth_of_bound(gain(to, Y, torch.zeros_like(Y)) * _probability_feasible(models, prediction, m), p)
+            worth = worth_of_constraint(
+                gain(to, Y, torch.zeros_like(Y)) * _probability_feasible(models, prediction, m), p
+            )
         total += worth.nan_to_num(0.0).item()
     return total

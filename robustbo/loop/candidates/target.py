@@ -124,7 +124,7 @@ class MultiTarget:
     def means(self, X: Tensor) -> Tensor:
         """Ranks of the posterior means at ``m x d`` inputs: less by points that beat them, and by bounds broken."""
         means = [model.fitted.model.posterior(X).mean.squeeze(-1) for model in self.models]
-        broken = sum((goal.broken(mean) for goal, mean in zip(self.goals, means, strict=True)), X.new_zeros(len(X)))
+        broken = sum((goal.violation(mean) for goal, mean in zip(self.goals, means, strict=True)), X.new_zeros(len(X)))
         Y = torch.stack([mean for goal, mean in zip(self.goals, means, strict=True) if goal.is_objective], -1)
         if Y.shape[-1] == 1:
             order = Y.squeeze(-1).argsort().argsort().to(X.dtype)  # ranks, which any bound outweighs
