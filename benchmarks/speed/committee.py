@@ -30,7 +30,7 @@ import torch
 from distributed import Client, LocalCluster
 
 from robustbo.numerics.committee import evidence
-from robustbo.numerics.committee.evidence import Shared
+from robustbo.numerics.committee.evidence import SharedHyperparameters
 from robustbo.numerics.committee.partition import MEMORY, Shards, random_parts, shard
 from robustbo.report.summary.tables import render
 from robustbo.surrogates.committee.cluster import CommitteeCluster, parts_of
@@ -56,10 +56,10 @@ def data(n: int) -> Shards:
     return shard(X, y, random_parts(n, math.ceil(n / EXPERT), generator))
 
 
-def shared(factor: float) -> Shared:
+def shared(factor: float) -> SharedHyperparameters:
     """Hyperparameters, length-scales by a factor."""
     numbers = (torch.tensor(x, dtype=torch.float64) for x in (4.0, 0.02, 4.0, 0.0))
-    return Shared("matern52", torch.full((D,), 3.0 * factor, dtype=torch.float64), *numbers)
+    return SharedHyperparameters("matern52", torch.full((D,), 3.0 * factor, dtype=torch.float64), *numbers)
 
 
 def cpu(action: Callable[[], Any]) -> float:

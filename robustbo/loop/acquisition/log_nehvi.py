@@ -90,13 +90,13 @@ class LogNEHVI(ClosedForm):
             S = NUM_SAMPLES if sum(goal.is_objective for goal in goals) <= MANY else FEWER_SAMPLES
             normal = draw_sobol_normal_samples(len(goals) * len(Z), S, dtype=Z.dtype, seed=seed)
             kept = torch.arange(len(Z)) >= len(measured)
-            self._to = over(mixtures, goals, Z, normal.view(S, len(goals), len(Z)), seed, kept=kept)
+            self._to = over(mixtures, goals, Z, normal.view(S, len(goals), len(Z)), seed, required=kept)
 
     def _found(self, Z: Tensor, is_sloped: bool) -> tuple[Tensor, Tensor | None]:
         return log_improvement(self._to, Z, is_sloped=is_sloped)
 
     def _thin(self, to: Improvements) -> Improvements:
-        return several.thinned(to, THIN)
+        return several.thin_samples(to, THIN)
 
 
 def _in_model_units(model: MapGP, goal: Goal, sign: float) -> Goal:
@@ -202,5 +202,5 @@ def _means_and_feasibility(models: Sequence[GPyTorchModel], goals: Sequence[Goal
     """Posterior means at ``m x d`` points, ``m x M``, and where these keep the bounds."""
     with torch.no_grad():
         means = torch.stack([marginals(model, X)[0] for model in models], -1)
-    broken = [goal.broken(mean) for goal, mean in zip(goals, means.unbind(-1), strict=True)]
+    broken = [goal.violation(mean) for goal, mean in zip(goals, means.unbind(-1), strict=True)]
     return means, torch.stack(broken).sum(0) == 0

@@ -18,7 +18,7 @@ from robustbo.loop.belief.outcome_models import Several, climb_each, missing
 from robustbo.loop.observations.table import Data, observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
-from robustbo.numerics.improvement.front import hypervolume, membership, non_dominated, reference_point
+from robustbo.numerics.improvement.front import hypervolume, membership, pareto_mask, reference_point
 from robustbo.searchspace.region.region import Fixed
 from robustbo.surrogates.common import contract
 from robustbo.trials.history import History, Trial
@@ -206,7 +206,7 @@ def _front(settings: Settings, data: Data, among: Candidates) -> Front:
     reference = reference_of(settings, among)
     Y, chances = among.objectives, chances_of(settings.seed, among)
     is_in = torch.zeros(len(Y), dtype=torch.bool)
-    is_in[among.is_likely] = non_dominated(Y[among.is_likely])
+    is_in[among.is_likely] = pareto_mask(Y[among.is_likely])
     order = sorted(is_in.nonzero().squeeze(-1).tolist(), key=lambda i: -Y[i, 0].item())
     signs = [each.wanted.sign for each in among.several if each.wanted.is_objective]
     names = [name for name, _ in settings.objectives]

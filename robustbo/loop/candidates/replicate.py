@@ -16,7 +16,7 @@ from torch import Tensor
 from robustbo.loop.belief.judge import Belief, Outlier
 from robustbo.loop.observations.table import Data, Row
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
-from robustbo.numerics.improvement.value_of_information import expected_improvement, shares, value_of_repeating
+from robustbo.numerics.improvement.value_of_information import expected_improvement, shares, value_of_replicate
 from robustbo.trials.trial import Trial
 
 
@@ -99,7 +99,7 @@ def _worth(data: Data, means: dict[Row, float], candidates: Sequence[Doubtful]) 
         other = max((means[another] for another in best if another != row), default=-math.inf)
         y, w = torch.tensor([of.values, of.shares], dtype=torch.float64)
         mu, sd, B = torch.tensor([data.sign * of.expected, of.sd, other], dtype=torch.float64)
-        worths.append(value_of_repeating(data.sign * y, w, mu, sd, B))
+        worths.append(value_of_replicate(data.sign * y, w, mu, sd, B))
     return torch.stack(worths).nan_to_num(0.0)  # NaN: nothing to compare it with
 
 

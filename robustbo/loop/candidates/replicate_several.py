@@ -14,7 +14,7 @@ from robustbo.loop.belief.measured_points import Candidates, probability_kept, t
 from robustbo.loop.belief.outcome_models import Several
 from robustbo.loop.candidates.replicate import Doubtful, doubtful
 from robustbo.loop.observations.table import Data, Row
-from robustbo.numerics.improvement.front import Room, gain, room, worth_of_bound, worth_of_objective
+from robustbo.numerics.improvement.front import Room, gain, room, worth_of_constraint, worth_of_objective
 from robustbo.trials.trial import Trial
 
 
@@ -99,6 +99,6 @@ def _worth(among: Candidates, reference: Tensor, row: Row, found: Mapping[int, D
         else:
             is_kept = torch.tensor([wanted.keeps(value) for value in of.values], dtype=torch.float64)
             kept = (w * is_kept).sum(-1) + (1 - w.sum(-1)).clamp_min(0) * probability_kept(wanted, mu, sd)
-            worth = worth_of_bound(gain(to, Y, torch.zeros_like(Y)) * _kept(several, there, m), kept)
+            worth = worth_of_constraint(gain(to, Y, torch.zeros_like(Y)) * _kept(several, there, m), kept)
         total += worth.nan_to_num(0.0).item()
     return total

@@ -59,7 +59,7 @@ class SearchSeveral(Search):
     def _means(self, X: Tensor) -> Tensor:
         """How good posterior means at ``m x d`` inputs are: less by points that beat them, and by bounds broken."""
         said = [self._said(each, X) for each in self.several]
-        broken = sum((goal.broken(mean) for goal, mean in zip(self.goals, said, strict=True)), X.new_zeros(len(X)))
+        broken = sum((goal.violation(mean) for goal, mean in zip(self.goals, said, strict=True)), X.new_zeros(len(X)))
         Y = torch.stack([mean for goal, mean in zip(self.goals, said, strict=True) if goal.is_objective], -1)
         if Y.shape[-1] == 1:
             order = Y.squeeze(-1).argsort().argsort().to(X.dtype)  # ranks, which any bound outweighs

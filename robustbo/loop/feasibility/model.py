@@ -23,10 +23,10 @@ from robustbo.loop.observations.table import Data, Row
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.warm_start import predecessor
 from robustbo.numerics.failures.likelihood import Outcomes
-from robustbo.numerics.failures.map_fit import Model, evaluate, search
+from robustbo.numerics.failures.map_fit import FailureModel, evaluate, search
 from robustbo.numerics.failures.predictive import Predictor
 from robustbo.numerics.failures.predictive import predictor as predictor_of
-from robustbo.numerics.failures.telling import most_telling
+from robustbo.numerics.failures.telling import most_informative
 from robustbo.numerics.gp.covariance import stationary
 from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.linalg.lapack import Array
@@ -139,15 +139,15 @@ class PointOutcomes(NamedTuple):
         """Up to so many places, in order."""
         if len(self.Z) <= count:
             return np.arange(len(self.Z))
-        return np.sort(most_telling(self.Z.numpy(), self.outcomes.is_ok, count))
+        return np.sort(most_informative(self.Z.numpy(), self.outcomes.is_ok, count))
 
-    def model(self, which: NDArray[np.intp]) -> Model:
+    def model(self, which: NDArray[np.intp]) -> FailureModel:
         """The model of some of the places."""
         d = self.Z.shape[-1]
         prior = LogNormal(math.log(REACH * math.sqrt(d)) + SPREAD**2, SPREAD)
         K, k, is_sure = self.outcomes
         outcomes = Outcomes(K[which], k[which], is_sure[which])
-        return Model(outcomes, stationary(self.Z[which], KERNEL, prior, None))
+        return FailureModel(outcomes, stationary(self.Z[which], KERNEL, prior, None))
 
 
 def fit_predictor(

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from robustbo import seeds
 from robustbo.determinism.isolation import seed_everything
-from robustbo.numerics.improvement.front import non_dominated
+from robustbo.numerics.improvement.front import pareto_mask
 from robustbo.replay.cells import peer
 from robustbo.replay.cells.cell import Progress
 from robustbo.replay.cells.optimization import OptimizationCell
@@ -132,7 +132,7 @@ class BoTorch:
         Y = mean[:, : self._count]
         if self._count > 1:
             kept = keeps.nonzero().squeeze(-1)
-            return [numbers[int(i)] for i in kept[non_dominated(Y[kept])]] if len(kept) else []
+            return [numbers[int(i)] for i in kept[pareto_mask(Y[kept])]] if len(kept) else []
         below, above = (torch.special.ndtr((bounds[:, i] - mean) / sd) for i in (0, 1))
         chance = (above - below).clamp_min(0).prod(-1)
         return numbers[int((torch.where(keeps, Y.squeeze(-1), -torch.inf) if keeps.any() else chance).argmax())]

@@ -33,7 +33,7 @@ COMPROMISE = "Of the front it is the point that by itself dominates the most."
 LIKELIEST = "It is the point that most probably keeps all bounds."
 
 
-class Outcomes(NamedTuple):
+class OutcomeCharts(NamedTuple):
     """Several outcomes: each by itself, and charts of pairs of objectives, of the hypervolume, and of each by trial."""
 
     singles: Sequence[SingleOutcome] = ()
@@ -82,7 +82,7 @@ def sections(view: View, place: str = SOMEWHERE, made_at: datetime | None = None
     settings, summary = view.settings, overview(view)
     is_several, is_told = bool(settings.outcomes), bool(view.history.having("told"))
     missing = outcomes_without_value(settings, view.history)
-    outcomes = Attempt.of(view, lambda: _outcomes(view)) if is_several else Attempt(Outcomes())
+    outcomes = Attempt.of(view, lambda: _outcomes(view)) if is_several else Attempt(OutcomeCharts())
     is_believed = outcomes.reason is None and is_told and not missing
     around = _around(view, summary, is_believed=is_believed)
     is_judged = "outliers" not in summary.get("not_computed", {}) and is_told
@@ -94,7 +94,7 @@ def sections(view: View, place: str = SOMEWHERE, made_at: datetime | None = None
         "is_several": is_several,
         "num_objectives": len(settings.objectives),
         "is_believed": is_believed,
-        "outcomes": outcomes.result or Outcomes(),
+        "outcomes": outcomes.result or OutcomeCharts(),
         "progress": Attempt.of(view, lambda: timeline.values(view)) if is_told and not is_several else None,
         "outliers": outliers_section(settings, summary) if has_outliers else None,
         "failures": failures_section(view, summary, around),
@@ -107,7 +107,7 @@ def sections(view: View, place: str = SOMEWHERE, made_at: datetime | None = None
     }
 
 
-def _outcomes(view: View) -> Outcomes:
+def _outcomes(view: View) -> OutcomeCharts:
     """The outcomes of several.
 
     Raises:
@@ -115,7 +115,7 @@ def _outcomes(view: View) -> Outcomes:
     """
     singles = single_outcomes(view)
     pairs, timelines = several_charts.front_charts(view, singles), several_charts.timelines(view, singles)
-    return Outcomes(singles, pairs, fronts.progress(view.hypervolumes()) if pairs else None, timelines)
+    return OutcomeCharts(singles, pairs, fronts.progress(view.hypervolumes()) if pairs else None, timelines)
 
 
 def _around(view: View, summary: dict[str, Any], *, is_believed: bool) -> Around | None:
@@ -143,11 +143,11 @@ def _best(view: View, summary: dict[str, Any], outcomes: Attempt, *, is_believed
     return best_recipe(view, summary) if summary["incumbent"] is not None else front_recipes(view, summary)
 
 
-def _pool(view: View, outcomes: Outcomes) -> Attempt:
+def _pool(view: View, outcomes: OutcomeCharts) -> Attempt:
     return Attempt.of(view, lambda: pool_section(view, outcomes.singles))
 
 
-def _slices(view: View, outcomes: Outcomes, around: Around | None) -> Attempt:
+def _slices(view: View, outcomes: OutcomeCharts, around: Around | None) -> Attempt:
     """The surrogates through a point; of one outcome the first that can be fitted and predicts there."""
     assert around is not None  # where something is believed, one point is the best of it
 

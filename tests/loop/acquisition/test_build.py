@@ -245,7 +245,7 @@ def test_hundreds_of_points_leave_few_in_the_baseline():
     pending = torch.tensor([[0.95, 0.95]], dtype=torch.float64)  # where nothing is expected
     with quiet():
         function = build_acquisition("auto", model, inputs, pending, seed=0)
-    baseline = function._to.given.XZ[300:]
+    baseline = function._to.processes.XZ[300:]
     assert len(baseline) < 100
     assert pending.tolist()[0] in baseline.tolist()
 

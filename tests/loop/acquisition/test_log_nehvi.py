@@ -151,8 +151,8 @@ def test_what_is_pending_is_not_asked_for_again(models):
     best = POINTS[before(POINTS).argmax()]
     for pending in (best, X[:1]):  # a new point, and one of which an outcome is quarantined
         after = build_multi_outcome("auto", models, FRONT, X, pending, seed=0)
-        n = after._to.outcomes[0].given.al.shape[-1]
-        assert (after._to.outcomes[0].given.XZ[n:] == pending.numpy()).all(-1).any()
+        n = after._to.outcomes[0].processes.al.shape[-1]
+        assert (after._to.outcomes[0].processes.XZ[n:] == pending.numpy()).all(-1).any()
         assert after(pending[:, None]).item() < before(pending[:, None]).item() + 1e-9
     assert (
         build_multi_outcome("auto", models, FRONT, X, best, seed=0)(best[:, None]).item()
@@ -224,7 +224,7 @@ def test_an_unknown_name_is_refused(plain):
 
 def test_a_goal_says_by_how_much_it_is_missed():
     goal = Goal(False, low=0.0, high=2.0)
-    assert goal.broken(torch.tensor([-1.0, 1.0, 2.5])).tolist() == [1.0, 0.0, 0.5]
+    assert goal.violation(torch.tensor([-1.0, 1.0, 2.5])).tolist() == [1.0, 0.0, 0.5]
     assert goal.is_bounded
     assert not Goal(True, reference=-math.inf).is_bounded
 
