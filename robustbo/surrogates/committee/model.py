@@ -23,9 +23,10 @@ from robustbo.surrogates.committee.options import CommitteeOptions
 from robustbo.surrogates.committee.prediction import predict
 from robustbo.surrogates.common import priors
 from robustbo.surrogates.common.cached_posterior import CachedPosterior
+from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.diagnostics import Diagnostics
 from robustbo.surrogates.common.map_gp import ALL, MapGP
-from robustbo.surrogates.common.units import in_outcome_units, outcome_transform
+from robustbo.surrogates.common.units import in_outcome_units
 from robustbo.surrogates.student_t.likelihood import heavy_tailed_likelihood
 from robustbo.surrogates.student_t.model import TAIL
 

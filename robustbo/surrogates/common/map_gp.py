@@ -18,11 +18,11 @@ from robustbo.errors import FitError
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.surrogates.common import custom_kernel, priors
 from robustbo.surrogates.common.closed_form import ClosedForm
-from robustbo.surrogates.common.contract import Surrogate
+from robustbo.surrogates.common.contract import Surrogate, outcome_transform
 from robustbo.surrogates.common.likelihood import OutlierFixedNoiseLikelihood
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.common.row_variances import RowVariancesGP
-from robustbo.surrogates.common.units import in_squared_outcome_units, outcome_transform
+from robustbo.surrogates.common.units import in_squared_outcome_units
 from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
 
 ALL = slice(None)

@@ -20,9 +20,9 @@ from robustbo.numerics.pursuit.growth import Pursuit
 from robustbo.numerics.pursuit.support_fit import Level, level_at, screen
 from robustbo.numerics.pursuit.walk import best_per_support, level_posterior, plausible_levels
 from robustbo.numerics.pursuit.warped import with_warp
+from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.map_gp import ALL
 from robustbo.surrogates.common.model_averaging import ModelAveraging
-from robustbo.surrogates.common.units import outcome_transform
 from robustbo.surrogates.common.warped_gp import WarpedGP
 from robustbo.surrogates.pursuit.options import PursuitOptions
 from robustbo.surrogates.transforms.inlier_rescale import RESCALE, standardize_by_inliers, standardize_like

@@ -17,11 +17,12 @@ from robustbo.numerics.student_t.laplace import Laplace, Noise, with_signed_curv
 from robustbo.numerics.student_t.map_fit import HeavyModel
 from robustbo.numerics.student_t.paths import draw_weights
 from robustbo.surrogates.common.capabilities import Capabilities
+from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.diagnostics import Diagnostics, Tails
 from robustbo.surrogates.common.explicit_posterior import ExplicitPosterior
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.common.options import GPOptions
-from robustbo.surrogates.common.units import in_outcome_units, outcome_transform
+from robustbo.surrogates.common.units import in_outcome_units
 from robustbo.surrogates.student_t.likelihood import DOF, check_dof, heavy_tailed_likelihood
 from robustbo.surrogates.student_t.mll import LaplaceMarginalLogLikelihood
 from robustbo.surrogates.student_t.predictive import StudentTPredictive

@@ -18,10 +18,11 @@ from robustbo.numerics.student_t_process import process as student_t_process
 from robustbo.numerics.student_t_process.map_fit import ProcessLogPosterior, ProcessModel
 from robustbo.surrogates.common.cached_posterior import CachedPosterior
 from robustbo.surrogates.common.capabilities import Capabilities
+from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.diagnostics import Diagnostics
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.common.options import GPOptions
-from robustbo.surrogates.common.units import in_outcome_units, outcome_transform
+from robustbo.surrogates.common.units import in_outcome_units
 from robustbo.surrogates.student_t.model import TAIL
 from robustbo.surrogates.student_t_process.mll import StudentTProcessMarginalLogLikelihood
 from robustbo.surrogates.student_t_process.posterior import StudentTPosterior

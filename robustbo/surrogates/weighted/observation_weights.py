@@ -9,10 +9,11 @@ from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.weighted.map_fit import Weights
 from robustbo.numerics.weighted.rcgp import PredictionErrors
 from robustbo.surrogates.common.capabilities import Capabilities
+from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.diagnostics import Diagnostics, Tails, normal_tails
 from robustbo.surrogates.common.explicit_posterior import ExplicitPosterior
 from robustbo.surrogates.common.options import GPOptions
-from robustbo.surrogates.common.units import in_outcome_units, outcome_transform
+from robustbo.surrogates.common.units import in_outcome_units
 from robustbo.validation import whole
 
 # Standard deviations. Those of a weighed fit are short: of six loops' flagged values on Hartmann6 39 % were wrong at
