@@ -67,7 +67,7 @@ def front(settings: Settings, history: History, fits: FitCache | None = None, fi
         ValueError: If an outcome has no value that counts.
         FitError: If no surrogate can be fitted.
     """
-    return _use_measured_points(settings, observations(settings, history, fixed), fits, partial(_front, settings))
+    return _use_points(settings, observations(settings, history, fixed), fits, partial(_front, settings))
 
 
 @pin_surroundings
@@ -90,7 +90,7 @@ def bests(settings: Settings, history: History, fits: FitCache | None = None, fi
     """The best points so far, by what is believed now: each beats those before it; the last is the `best`."""
     _objective(settings)
     try:
-        return _use_measured_points(settings, observations(settings, history, fixed), fits, _bests)
+        return _use_points(settings, observations(settings, history, fixed), fits, _bests)
     except FitError:
         if fixed:
             raise
@@ -107,7 +107,7 @@ def credible_points(settings: Settings, history: History, fits: FitCache | None 
         ValueError: If an outcome has no value that counts.
         FitError: If no surrogate can be fitted.
     """
-    return _use_measured_points(settings, observations(settings, history), fits, _by_trial)
+    return _use_points(settings, observations(settings, history), fits, _by_trial)
 
 
 @pin_surroundings
@@ -120,12 +120,10 @@ def hypervolumes(settings: Settings, history: History, fits: FitCache | None = N
         ValueError: If an outcome has no value that counts.
         FitError: If no surrogate can be fitted.
     """
-    return _use_measured_points(settings, observations(settings, history), fits, partial(_hypervolumes, settings))
+    return _use_points(settings, observations(settings, history), fits, partial(_hypervolumes, settings))
 
 
-def _use_measured_points(
-    settings: Settings, data: Data, fits: FitCache | None, make: Callable[[Data, MeasuredPoints], T]
-) -> T:
+def _use_points(settings: Settings, data: Data, fits: FitCache | None, make: Callable[[Data, MeasuredPoints], T]) -> T:
     if not data.told:
         raise ValueError(NOTHING_TOLD)
     if names := unmeasured_outcomes(settings, data):
@@ -177,9 +175,8 @@ def _bests(data: Data, points: MeasuredPoints) -> list[Incumbent]:
     lead = p * (value - value.min())
     score = (torch.where(points.is_likely, lead, -torch.inf) if points.is_likely.any() else p).tolist()
     rows = sorted((i for i, worth in enumerate(score) if worth > -math.inf), key=lambda i: points.trials[i].number)
-    ((name, quantity),) = (
-        (model.outcome.name, model.outcome.outcome) for model in points.models if model.outcome.is_objective
-    )
+    (objective,) = (model.outcome for model in points.models if model.outcome.is_objective)
+    name, quantity = objective.name, objective.outcome
     incumbents = []
     for point in map(points.point, records(rows, score.__getitem__)):
         outcomes = {other: (point.means[other], point.sds[other]) for other in point.means}
@@ -214,11 +211,10 @@ def _front(settings: Settings, data: Data, points: MeasuredPoints) -> Front:
     order = sorted(is_in.nonzero().squeeze(-1).tolist(), key=lambda i: -Y[i, 0].item())
     signs = [model.outcome.sign for model in points.models if model.outcome.is_objective]
     names = [name for name, _ in settings.objectives]
-    reference_point_of = {
-        name: sign * number for name, sign, number in zip(names, signs, reference.tolist(), strict=True)
-    }
+    numbers = zip(names, signs, reference.tolist(), strict=True)
+    turned = {name: sign * number for name, sign, number in numbers}
     front_points = tuple(points.point(i, chances[i].item()) for i in order)
-    return Front(front_points, reference_point_of, hypervolume(Y[is_in], reference))
+    return Front(front_points, turned, hypervolume(Y[is_in], reference))
 
 
 def reference_of(settings: Settings, points: MeasuredPoints) -> Tensor:
