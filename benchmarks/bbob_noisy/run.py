@@ -33,7 +33,7 @@ from benchmarks.bbob_noisy.methods import LIBRARIES, METHODS, begun
 from benchmarks.common import recording
 from benchmarks.common.provenance import about, commit
 from benchmarks.common.tables import put
-from robustbo.replay.cells.peer import hushed
+from robustbo.replay.cells.peer import silence
 
 
 class Cell(NamedTuple):
@@ -86,7 +86,7 @@ def record_one(cell: Cell) -> tuple[Cell, float, str]:
     """Record a cell that is not there: its seconds of the processor, and why it failed if it did."""
     torch.set_num_threads(1)
     try:
-        with hushed():
+        with silence():
             found = run(cell)
     except Exception as error:  # any library's: the cell is said to have failed, and the others go on
         return cell, 0.0, f"{type(error).__name__}: {error}"

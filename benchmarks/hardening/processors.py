@@ -111,7 +111,7 @@ def places(folders: Sequence[Path]) -> Iterator[tuple[str, Callable[[], Agreemen
     """What is verified, by the name of the kind of record: cells of runs, and journals in folders of them."""
     for folder in folders:
         if (folder / "cells").is_dir():
-            for cell in kinds.recorded(folder):
+            for cell in kinds.read_cells(folder):
                 yield f"{folder.name}: {cell.method}", partial(verify, cell, to_the_end=True)
         elif journals := sorted(folder.glob("*.jsonl")):
             for journal in journals:

@@ -28,7 +28,7 @@ import psutil
 from distributed import LocalCluster
 
 from benchmarks.common.paths import RUNS
-from robustbo.replay.kinds import recorded, rows_of
+from robustbo.replay.kinds import read_cells, rows_of
 from robustbo.report.summary.tables import render
 
 RUN = RUNS / "figure-7-uniform.toml"
@@ -113,7 +113,7 @@ def times(replications: int, trials: int, repetitions: int) -> list[dict[str, An
 
 def record(out: Path) -> pd.DataFrame:
     """All rows but their seconds."""
-    return rows_of(recorded(out)).drop(columns=SECONDS)
+    return rows_of(read_cells(out)).drop(columns=SECONDS)
 
 
 def kills(replications: int, trials: int, count: int, *, on_cluster: bool, seed: int = 0) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from benchmarks.common.pages import put, table
 from benchmarks.common.paths import RUNS
 from robustbo.errors import SpecError
 from robustbo.replay.cells.cell import CELLS, Cell
-from robustbo.replay.kinds import kind_of, recorded, rows_of
+from robustbo.replay.kinds import kind_of, read_cells, rows_of
 from robustbo.replay.output.loaded import load
 from robustbo.replay.output.report import ROWS, SUMMARY, rows_text
 from robustbo.replay.score.regression import beside, with_error
@@ -67,7 +67,7 @@ def keep(options: argparse.Namespace) -> None:
         if not (options.work / name / CELLS).is_dir():
             continue
         spec = reading.load(RUNS / f"{name}.toml")
-        there = [cell for cell in recorded(options.work / name) if cell.method in spec.methods]
+        there = [cell for cell in read_cells(options.work / name) if cell.method in spec.methods]
         mine = [kind_of(spec).cell.of(spec, cell.method, cell.replication, options.work / name) for cell in there]
         done = [cell for cell in mine if len(cell.entries()) >= spec.trials]
         if not done:

@@ -33,7 +33,7 @@ from benchmarks.repeats.tables import AFTER, SHARES, texts
 from robustbo.errors import FitError
 from robustbo.loop.belief.outliers import outliers
 from robustbo.replay.cells.optimization import OptimizationCell
-from robustbo.replay.execute.work import Failure
+from robustbo.replay.execute.work import CellFailure
 from robustbo.replay.spec import reading
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.trials.codec import fold
@@ -78,7 +78,7 @@ def note_of(cell: OptimizationCell) -> Path:
     return cell.folder / "notes" / f"{cell.method}-{cell.replication}.json"
 
 
-def one(cell: OptimizationCell, commit: str) -> tuple[str, Failure | None]:
+def one(cell: OptimizationCell, commit: str) -> tuple[str, CellFailure | None]:
     """Run a cell, and keep what its surrogate says in the end."""
     started = time.process_time()
     path, failure = recording.one(cell)
@@ -88,7 +88,7 @@ def one(cell: OptimizationCell, commit: str) -> tuple[str, Failure | None]:
         try:
             said = outliers(cell.settings, history_of(cell))
         except FitError as error:
-            return path, Failure(cell.method, cell.replication, f"what looks wrong in the end: {error}")
+            return path, CellFailure(cell.method, cell.replication, f"what looks wrong in the end: {error}")
         written(reported(cell.spec.load_problem(), said), file_of(cell))
     note(note_of(cell), commit, time.process_time() - started, LIBRARIES.get(cell.method, []))
     return path, None
@@ -114,7 +114,7 @@ def loop_row(cell: OptimizationCell) -> dict[str, Any]:
     asked = [entries[n - 1]["recommended"] for n in last]
     row |= {f"recommended {a}": np.nan if n is None else lacks[n] for a, n in zip(AFTER, asked, strict=True)}
     row |= {f"measured {a}": min(lacks[:n]) for a, n in zip(AFTER, last, strict=True)}
-    return row | repeated(cell) | {"flagged": len(cell.flagged() or [])}
+    return row | repeated(cell) | {"flagged": len(cell.flags() or [])}
 
 
 def repeated(cell: OptimizationCell) -> dict[str, int]:

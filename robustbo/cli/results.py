@@ -18,7 +18,7 @@ from robustbo.cli.arguments import mendable
 from robustbo.cli.study import FixedOption, FormatOption, Journal
 from robustbo.cli.terminal import Format
 from robustbo.errors import RobustBOError
-from robustbo.replay.output.placed import placed
+from robustbo.replay.output.writable import writable
 
 if TYPE_CHECKING:
     from robustbo.trials.history import History
@@ -140,7 +140,7 @@ def report_journals(places: list[str], out: Path | None) -> Path:
     found = [journals.Read(beside(place, ".html").stem, *opened(place), shown(place)) for place in places]
     for place, each in zip(places, found, strict=True):
         say_ahead(place, each.settings, each.history)
-    with placed(out or (beside(places[0], ".html") if len(places) == 1 else Path("report.html"))) as path:
+    with writable(out or (beside(places[0], ".html") if len(places) == 1 else Path("report.html"))) as path:
         journals.write(found, path, made=datetime.now(UTC))
     return path
 
