@@ -82,7 +82,7 @@ def keep(options: argparse.Namespace) -> None:
 
 def densities(run: Loaded) -> str:
     """Log densities of test targets as Figure 5 has them, and the seconds of a fit: a method a row."""
-    summary = run.found.summary
+    summary = run.tables.summary
     where = [*summary[["task", "corruption", "rate"]].drop_duplicates().itertuples(index=False, name=None)]
     is_by_rate = len({rate for *_, rate in where}) > 1
     head = [f"{100 * rate:g} %" if is_by_rate else f"{task}, {corruption}" for task, corruption, rate in where]
@@ -90,7 +90,7 @@ def densities(run: Loaded) -> str:
     for method, mine in summary.groupby("method", sort=False):
         at = mine.set_index(["task", "corruption", "rate"])
         shown = [_density(at.loc[key]) if key in at.index else "" for key in where]
-        seconds = run.found.of(str(method))["fit_s"].median()
+        seconds = run.tables.of(str(method))["fit_s"].median()
         lines.append([f"`{method}`", f"{mine['replications'].min()}", *shown, f"{seconds:.2g}"])
     return table(["method", "runs", *head, "seconds of a fit, median"], lines)
 
@@ -101,7 +101,7 @@ def _density(row: pd.Series) -> str:
 
 def causes(run: Loaded) -> str:
     """Why pursuit without a warp loses on Hartmann6: how right flags are, and both scores, a method a row."""
-    summary = run.found.summary
+    summary = run.tables.summary
     mine = summary[(summary["task"] == "hartmann6") & (summary["corruption"] == "uniform")].set_index("method")
     lines = []
     for method in (name for name in OF_CAUSES if name in mine.index):
@@ -115,7 +115,7 @@ def causes(run: Loaded) -> str:
 
 def scores(run: Loaded) -> str:
     """A table a score, as the paper's: data and corruption a row, a method a column, the paper's mean in brackets."""
-    summary = run.found.summary
+    summary = run.tables.summary
     runs = ", ".join(
         f"`{method}` {mine['replications'].min()}" for method, mine in summary.groupby("method", sort=False)
     )
@@ -124,9 +124,9 @@ def scores(run: Loaded) -> str:
         lines = []
         for (task, corruption), here in summary.groupby(["task", "corruption"], sort=False):
             at = here.set_index("method").to_dict("index")
-            each = (beside(with_error(at[m], score), at[m], score) if m in at else "" for m in run.found.methods)
+            each = (beside(with_error(at[m], score), at[m], score) if m in at else "" for m in run.tables.methods)
             lines.append([str(task), str(corruption), *each])
-        header = ["data", "corruption", *(f"`{method}`" for method in run.found.methods)]
+        header = ["data", "corruption", *(f"`{method}`" for method in run.tables.methods)]
         parts.append(f"{name} (± standard error):\n\n{table(header, lines)}")
     return "\n\n".join(parts)
 
@@ -136,7 +136,7 @@ def regrets(run: Loaded) -> pd.DataFrame:
     assert isinstance(run.spec, RunSpec)
     best = run.spec.load_problem().best
     assert best is not None
-    rows, found = run.found.rows, {}
+    rows, found = run.tables.rows, {}
     for share in HALVES:
         last = rows[rows["trial"] == round(share * run.spec.trials) - 1].set_index(["method", "replication"])
         found[share] = np.log10((last["inference"] - best[1]).clip(lower=FLOOR))
@@ -146,7 +146,7 @@ def regrets(run: Loaded) -> pd.DataFrame:
 def optimizations(runs: Sequence[Loaded]) -> str:
     """Regrets in the middle and in the end, and how much less in the end than the plain GP's: a method a row."""
     of_run = {run.name.removeprefix("conjugate-bo-"): regrets(run) for run in runs}
-    methods = dict.fromkeys(method for run in runs for method in run.found.methods)
+    methods = dict.fromkeys(method for run in runs for method in run.tables.methods)
     lines = []
     for method in methods:
         line = [f"`{method}`"]

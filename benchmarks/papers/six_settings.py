@@ -49,7 +49,7 @@ def draw(runs: dict[tuple[int, str], Loaded], path: Path) -> None:
     panels = []
     for (number, kind), run in runs.items():
         assert isinstance(run.spec, RunSpec)
-        chart = curves(run.spec, run.found._replace(methods=[m for m in DRAWN if m in run.found.methods]))
+        chart = curves(run.spec, run.tables._replace(methods=[m for m in DRAWN if m in run.tables.methods]))
         panels.append(chart._replace(title=f"{RATES[number]} {SETTINGS[kind]}"))
     x, y = _around([chart.x for chart in panels]), _around([chart.y for chart in panels])
     panels = [chart._replace(x=x, y=y) for chart in panels]
@@ -75,10 +75,10 @@ def common(values: pd.DataFrame, method: str) -> pd.DataFrame:
 
 def table(runs: dict[tuple[int, str], Loaded], column: str) -> str:
     """A method a row, a setting a column, as Markdown; "final" or "average"."""
-    given = [by_replication(run.found.rows, column) for run in runs.values()]
+    given = [by_replication(run.tables.rows, column) for run in runs.values()]
     head = [f"{SETTINGS[kind]}, {RATES[number]}" for number, kind in runs]
     lines = ["| method | " + " | ".join(head) + " |", "| --- |" + " --- |" * len(head)]
-    for method in next(iter(runs.values())).found.methods:
+    for method in next(iter(runs.values())).tables.methods:
         cells = []
         for values in given:
             if method in values:
@@ -107,11 +107,11 @@ def default(runs: dict[tuple[int, str], Loaded]) -> str:
     columns = [*(f"`{name}`" for name in names), "share at the end", "share of the average", "`informed`"]
     lines = ["| values replaced by | rate | " + " | ".join(columns) + " |", "| --- | --- |" + " --- |" * len(columns)]
     for (number, kind), run in runs.items():
-        values = [by_replication(run.found.rows, column) for column in COLUMNS]
+        values = [by_replication(run.tables.rows, column) for column in COLUMNS]
         final, average = (common(given, DEFAULT_SURROGATE).mean() for given in values)
         cells = [f"{final[name]:.2f}" for name in names]
         cells += [f"{100 * regret_reduction(means, DEFAULT_SURROGATE):.0f} %" for means in (final, average)]
-        low, high = reduction_within(run.found.rows, DEFAULT_SURROGATE)
+        low, high = reduction_within(run.tables.rows, DEFAULT_SURROGATE)
         cells[-1] += f" ({100 * low:.0f} to {100 * high:.0f})"
         known = common(values[-1], "informed").mean() if "informed" in values[-1] else None
         cells.append("" if known is None else f"{100 * regret_reduction(known, 'informed'):.0f} %")
@@ -124,7 +124,7 @@ def short(runs: dict[tuple[int, str], Loaded]) -> str:
     names = ("standard", DEFAULT_SURROGATE, "oracle")
     lines = []
     for (number, kind), run in runs.items():
-        final = common(by_replication(run.found.rows, "final"), DEFAULT_SURROGATE).mean()
+        final = common(by_replication(run.tables.rows, "final"), DEFAULT_SURROGATE).mean()
         lines.append([SETTINGS[kind], RATES[number], *(f"{final[name]:.2f}" for name in names)])
     return pages.table(["wrong values are", "of all", "plain GP", "robustbo", "plain GP, nothing wrong"], lines)
 

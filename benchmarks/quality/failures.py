@@ -37,7 +37,7 @@ def recorded(folder: Path, name: str) -> tuple[pd.DataFrame, RunSpec]:
     """The rows of a run, of the replications that are finished, and its spec."""
     run = load(folder / f"failures-{name}.toml")
     assert isinstance(run.spec, RunSpec)
-    return finished(run.found.rows, run.spec.trials), run.spec
+    return finished(run.tables.rows, run.spec.trials), run.spec
 
 
 def finished(rows: pd.DataFrame, trials: int) -> pd.DataFrame:

@@ -62,7 +62,7 @@ def recorded(folder: Path) -> list[Run]:
         if (folder / f"several-{name}{kind}").is_dir():
             run = load(folder / f"several-{name}{kind}.toml")
             assert isinstance(run.spec, RunSpec)
-            rows = finished(run.found.rows, run.spec.trials)
+            rows = finished(run.tables.rows, run.spec.trials)
             if len(rows):
                 found.append(Run(name, kind, lacks(rows, run.spec), _seconds(rows, run.spec)))
     return found

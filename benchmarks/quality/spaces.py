@@ -70,7 +70,7 @@ def main() -> None:
         if (options.runs / f"spaces-{name}").is_dir():
             run = load(options.runs / f"spaces-{name}.toml")
             assert isinstance(run.spec, RunSpec)
-            found += summary(name, finished(run.found.rows, run.spec.trials), run.spec)
+            found += summary(name, finished(run.tables.rows, run.spec.trials), run.spec)
     put({"summary": found}, options.out)
 
 
