@@ -1,4 +1,4 @@
-"""What benchmarks that record many cells share: run those that are not done, in as many processes as are allowed."""
+"""Recording of many cells: those that are not done are run, in as many processes as are allowed."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -14,14 +14,14 @@ Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 
-def one(made: Cell) -> tuple[str, CellFailure | None]:
+def one(cell: Cell) -> tuple[str, CellFailure | None]:
     """Run a cell to its end, on one thread: its record, and why it failed if it did."""
     torch.set_num_threads(1)
-    return str(made.record), work(made, lambda progress: None)
+    return str(cell.record), work(cell, lambda progress: None)
 
 
 def each(run: Callable[[Given], Made], todo: Iterable[Given], jobs: int) -> Iterator[Made]:
-    """What comes of each, in the order given; of one process only this one is."""
+    """Results of a function, in the order of its arguments; of one process only this one is."""
     if jobs == 1:
         yield from map(run, todo)
         return
