@@ -131,7 +131,7 @@ def tables(rows: pd.DataFrame, reference: pd.DataFrame | None) -> dict[str, pd.D
 
 
 def reference(archive: Path) -> pd.DataFrame:
-    """Evaluations that the best algorithm of 2009 needs for each target (COCO's file): a function and dimension a row."""
+    """Evaluations of 2009's best algorithm to each target (COCO's file): a function and dimension a row."""
     rows = []
     with tarfile.open(archive) as files:
         for member in files:

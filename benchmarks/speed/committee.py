@@ -158,7 +158,7 @@ def product_rate(n: int) -> float:
 
 
 def operations(n: int) -> float:
-    """Operations of an expert's evaluation: the mode's (a Cholesky, two LU), then Cholesky, inverse, solution for K, LU."""
+    """Operations of an expert's evaluation: mode (Cholesky, two LU), then Cholesky, inverse, solution for K, LU."""
     return n**3 * (1 / 3 + 2 * 2 / 3 + 1 / 3 + 2 / 3 + 1 + 2 / 3)
 
 
